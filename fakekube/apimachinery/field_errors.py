@@ -1,0 +1,145 @@
+"""What is wrong with one field, in upstream's words.
+
+Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain strings (``spec.containers[0].name``);
+``child``, ``index`` and ``key`` build them, an empty path is the root and prints ``<nil>``.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+REASONS = {
+    "Required value": "FieldValueRequired", "Invalid value": "FieldValueInvalid", "Duplicate value": "FieldValueDuplicate",
+    "Not found": "FieldValueNotFound", "Unsupported value": "FieldValueNotSupported", "Forbidden": "FieldValueForbidden",
+    "Too long": "FieldValueTooLong", "Too many": "FieldValueTooMany", "Too few": "FieldValueTooFew",
+    "Too short": "FieldValueTooShort", "Internal error": "InternalError",
+}
+
+
+class Omitted:
+    """The value of an error that prints none."""
+
+
+OMITTED = Omitted()
+
+
+class Verbatim(str):
+    """A value that prints as it is: a Go struct dump, say."""
+
+    __slots__ = ()
+
+
+def child(path: str, *names: str) -> str:
+    """The path of a field of the thing at ``path``."""
+    return ".".join([path, *names]) if path else ".".join(names)
+
+
+def index(path: str, number: int) -> str:
+    """The path of a list's item."""
+    return f"{path}[{number}]"
+
+
+def key(path: str, name: str) -> str:
+    """The path of a map's entry."""
+    return f"{path}[{name}]"
+
+
+def go_quote(text: str) -> str:
+    """A string as Go's %q prints it, near enough: JSON quoting without escaping what is printable."""
+    return json.dumps(text, ensure_ascii=False).replace("\\u00", "\\x")
+
+
+def show(value: Any) -> str:
+    """A value as upstream prints it in an error: strings quoted, scalars plain, the rest as JSON."""
+    if isinstance(value, Verbatim):
+        return str(value)
+    if isinstance(value, str):
+        return go_quote(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, int | float):
+        return str(value)
+    return orjson.dumps(value).decode()
+
+
+class FieldError(NamedTuple):
+    """One complaint. ``reason`` overrides the cause's reason where upstream's differs from the type's own."""
+
+    type: str
+    field: str
+    value: Any
+    detail: str
+    reason: str = ""
+
+    @property
+    def body(self) -> str:
+        """The text after the path."""
+        if self.type in ("Required value", "Forbidden", "Too long", "Too short", "Internal error") or self.value is OMITTED:
+            text = self.type
+        elif self.type in ("Too many", "Too few"):
+            text = f"{self.type}: {show(self.value)}" if self.value is not OMITTED else self.type
+        else:
+            text = f"{self.type}: {show(self.value)}"
+        return f"{text}: {self.detail}" if self.detail else text
+
+    def __str__(self) -> str:
+        return f"{self.field or '<nil>'}: {self.body}"
+
+    def cause(self) -> dict[str, str]:
+        """The entry of ``details.causes``."""
+        return {"reason": self.reason or REASONS[self.type], "message": self.body, "field": self.field or "<nil>"}
+
+
+def invalid(path: str, value: Any, detail: str) -> FieldError:
+    """``path: Invalid value: value: detail``."""
+    return FieldError("Invalid value", path, value, detail)
+
+
+def type_invalid(path: str, value: Any, detail: str) -> FieldError:
+    """As ``invalid``, with the cause FieldValueTypeInvalid."""
+    return FieldError("Invalid value", path, value, detail, "FieldValueTypeInvalid")
+
+
+def required(path: str, detail: str = "") -> FieldError:
+    """``path: Required value: detail``."""
+    return FieldError("Required value", path, "", detail)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    """``path: Forbidden: detail``."""
+    return FieldError("Forbidden", path, "", detail)
+
+
+def duplicate(path: str, value: Any) -> FieldError:
+    """``path: Duplicate value: value``."""
+    return FieldError("Duplicate value", path, value, "")
+
+
+def not_found(path: str, value: Any) -> FieldError:
+    """``path: Not found: value``."""
+    return FieldError("Not found", path, value, "")
+
+
+def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+    """``path: Unsupported value: value: supported values: "a", "b"``; give the values in the order to print."""
+    return FieldError("Unsupported value", path, value, "supported values: " + ", ".join(map(go_quote, supported)))
+
+
+def too_long(path: str, limit: int, unit: str = "bytes") -> FieldError:
+    """``path: Too long: may not be more than N bytes``."""
+    return FieldError("Too long", path, "", f"may not be more than {limit} {unit}")
+
+
+def too_many(path: str, actual: int, limit: int) -> FieldError:
+    """``path: Too many: 5: must have at most 3 items``."""
+    return FieldError("Too many", path, actual, f"must have at most {limit} item{'' if limit == 1 else 's'}")
+
+
+def aggregate(errors: Sequence[FieldError]) -> str:
+    """All of them in one text: bare when there is one, else bracketed, without repetitions."""
+    texts = list(dict.fromkeys(map(str, errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -1,0 +1,113 @@
+"""A request and an answer, free of any HTTP library.
+
+``APIServer`` is a Handler; ``server/`` puts aiohttp in front of any Handler and ``client/inprocess.py`` calls any
+Handler directly, so both see the same bytes. Upstream's counterpart is net/http; what is left out is everything
+that a Kubernetes API server never looks at.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """Who asks. Upstream: apiserver/pkg/authentication/user."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Request:
+    """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent."""
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    user: UserInfo | None = None  # set by authentication, or by a caller in the same process
+    peer: str = ""
+
+    def param(self, name: str, default: str = "") -> str:
+        """The first value of a query parameter."""
+        values = self.query.get(name)
+        return values[0] if values else default
+
+    def flag(self, name: str) -> bool:
+        """A boolean parameter as upstream reads it: anything but ``false`` and ``0`` is true once it is given."""
+        values = self.query.get(name)
+        return bool(values) and values[0] not in ("false", "0")
+
+
+class Frame:
+    """One piece of a streamed body, made once and shared by all who receive it.
+
+    ``chunk`` is the piece in HTTP/1.1 chunked form. ``tree`` is for receivers in the same process: decoded at
+    most once, never to be changed.
+    """
+
+    __slots__ = ("_chunk", "_tree", "data", "decode")
+
+    def __init__(self, data: bytes, decode: Callable[[bytes], object] | None = None) -> None:
+        self.data = data
+        self.decode = decode
+        self._chunk: bytes | None = None
+        self._tree: object | None = None
+
+    @property
+    def chunk(self) -> bytes:
+        """The frame between its length and a line end, as Transfer-Encoding chunked wants it."""
+        if self._chunk is None:
+            self._chunk = b"%x\r\n%b\r\n" % (len(self.data), self.data)
+        return self._chunk
+
+    @property
+    def tree(self) -> object:
+        """The decoded frame, shared by every receiver in this process."""
+        if self._tree is None:
+            import orjson
+
+            self._tree = (self.decode or orjson.loads)(self.data)
+        return self._tree
+
+
+class Sink(Protocol):
+    """Where a Stream puts its frames. Neither method may block, await or raise."""
+
+    def send(self, frame: Frame) -> None:
+        """Take one frame."""
+
+    def end(self) -> None:
+        """No frame follows; called at most once, and not after the receiver stopped the stream."""
+
+
+class Stream(Protocol):
+    """A body that comes in pieces. Pieces are pushed: a slow receiver is cut, never waited for."""
+
+    def start(self, sink: Sink) -> None:
+        """Send what is due, then everything that happens until ``stop``."""
+
+    def stop(self) -> None:
+        """The receiver is gone. May be called more than once."""
+
+
+@dataclass(slots=True)
+class Response:
+    """An answer; either ``body`` or ``stream`` counts. Header names as they go on the wire; Warning may repeat."""
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = "application/json"
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    stream: Stream | None = None
+
+
+class Handler(Protocol):
+    """Anything that answers requests: the API server, or a layer around it."""
+
+    async def handle(self, request: Request) -> Response:
+        """Answer one request. Raises nothing: errors are answers."""

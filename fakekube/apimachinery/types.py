@@ -1,0 +1,12 @@
+"""The two words that every other module uses for data.
+
+The server works on plain JSON trees and on bytes; it never builds models.
+"""
+
+from typing import Any
+
+Tree = dict[str, Any]
+"""A JSON object as ``orjson`` decodes it. Who does not own one does not change it."""
+
+Json = Any
+"""Any JSON value."""

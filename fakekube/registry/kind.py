@@ -1,0 +1,142 @@
+"""A kind, declared once: everything that discovery, tables, storage and the endpoints need to know of it.
+
+Built-ins are declared in ``fakekube/apis``; a CustomResourceDefinition becomes the same thing in ``customresource.py``.
+Upstream smears this over types, strategy, storage and printers; here it is one value.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.registry.strategy import Strategy
+
+READ_VERBS = ("get", "list", "watch")
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a Table. ``priority`` above 0 shows with ``-o wide`` only."""
+
+    name: str
+    type: str = "string"
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """How a kind prints as a Table.
+
+    ``cells(obj, now)`` gives one cell a column; ``now`` is Unix seconds, for ages. ``conditions(obj)`` gives the row's
+    conditions, for kinds that have them (finished pods).
+    """
+
+    columns: Sequence[Column]
+    cells: Callable[[Tree, float], list[Json]]
+    conditions: Callable[[Tree], list[Tree]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selectable:
+    """What fieldSelector may name beside metadata.name and metadata.namespace.
+
+    ``values(obj)`` gives the text of each of ``labels``; ``aliases`` maps other spellings to them (spec.host).
+    ``unknown`` words the 400 for a label that is none of them, with ``{label}`` in it; empty for the common text
+    ``field label not supported: {label}``.
+    """
+
+    labels: tuple[str, ...] = ()
+    values: Callable[[Tree], Mapping[str, str]] | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    unknown: str = '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """A path below an object. ``kind`` names what travels over it when that is not the object itself."""
+
+    name: str  # "status", "scale", "log", ...
+    verbs: tuple[str, ...]
+    kind: GroupVersionKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How this version differs from what is stored, for a resource that is served in several versions.
+
+    Both functions get a tree that they may change and share nothing else. ``stored_version`` is the apiVersion
+    on disk.
+    """
+
+    stored: GroupVersionKind
+    to_stored: Callable[[Tree], Tree]
+    from_stored: Callable[[Tree], Tree]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One resource in one version."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    verbs: tuple[str, ...] = ALL_VERBS
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[Subresource, ...] = ()
+    strategy: Strategy | None = None
+    printer: Printer | None = None  # None: Name and Created At
+    selectable: Selectable = field(default_factory=Selectable)
+    conversion: Conversion | None = None
+    table: bool = True  # False: no Table, 406 (review kinds)
+    tracks_generation: bool = False
+    create_on_update: bool = False  # PUT of a missing object creates it
+    unconditional_update: bool = True  # PUT needs no resourceVersion
+    delete_returns_object: bool = False  # else a Status, once the object is gone
+    orphan_by_default: bool = False  # a bare DELETE orphans dependents
+    name_rule: str = "subdomain"  # subdomain, label, label1035, path_segment: what metadata.name must look like
+    served_by_default: bool = True
+    gate: str = ""  # a feature gate that must be on besides
+    custom: bool = False  # from a CustomResourceDefinition
+
+    @property
+    def api_version(self) -> str:
+        """``batch/v1``."""
+        return api_version(self.group, self.version)
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """Group, version and kind."""
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """As Invalid errors name it."""
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        """As NotFound, Conflict and Forbidden errors name it."""
+        return GroupResource(self.group, self.plural)
+
+    @property
+    def list_kind(self) -> str:
+        """``JobList``."""
+        return f"{self.kind}List"
+
+    @property
+    def storage_resource(self) -> GroupResource:
+        """Where objects are kept: the same for all versions of a resource."""
+        if self.conversion:
+            return GroupResource(self.conversion.stored.group, self.plural)
+        return self.group_resource
+
+    def subresource(self, name: str) -> Subresource | None:
+        """The declared subresource, or None."""
+        return next((sub for sub in self.subresources if sub.name == name), None)

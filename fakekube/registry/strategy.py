@@ -1,0 +1,130 @@
+"""The hooks by which one kind differs from another.
+
+``store.py`` owns the order: metadata, prepare, validate, stamp, store. A strategy states only what differs; every hook
+has a working default, so a kind without behaviour of its own needs no strategy at all.
+Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
+
+if TYPE_CHECKING:
+    from fakekube.registry.kind import Kind
+    from fakekube.util.rng import Rng
+
+
+class Cluster(Protocol):
+    """What strategies and admission may ask of the rest of the cluster. Every call answers at once."""
+
+    release: str  # "1.37"
+
+    def gate(self, name: str) -> bool:
+        """Whether a feature gate is on."""
+
+    def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:
+        """The stored object, decoded; never to be changed. None when there is none."""
+
+    def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
+        """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
+
+
+@dataclass(slots=True)
+class WriteContext:
+    """One write on its way through the server."""
+
+    cluster: Cluster
+    rng: "Rng"
+    now: str  # RFC 3339, whole seconds, UTC
+    user: UserInfo
+    operation: str = "CREATE"  # CREATE, UPDATE or DELETE, as admission names it
+    subresource: str = ""
+    dry_run: bool = False
+    field_manager: str = "unknown"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
+
+    def warn(self, text: str) -> None:
+        """Say something in a Warning header."""
+        self.warnings.append(text)
+
+
+class Strategy:
+    """The defaults of every hook. Trees given to a hook are the hook's to change unless it says otherwise."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Fill what is absent, right after decoding: on create, on update and on a patch's result.
+
+        Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has passed the
+        schema: every field has its type, null and unknown fields are gone.
+        """
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """Clear what a client may not set (status, say) and set what only the server knows. uid and name are set."""
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """Restore what this endpoint may not change (status, say). Do not change ``old``."""
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What is wrong with a new object, metadata excepted. Do not change it."""
+        return []
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What is wrong with a changed object, metadata excepted. Do not change either.
+
+        The default is the validation of a new object.
+        """
+        return self.validate(obj, ctx)
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """Texts for Warning headers about an accepted object; ``old`` is None on create."""
+        return []
+
+    def canonicalize(self, obj: Tree) -> None:
+        """Bring a validated object into the form in which it is stored. Usually nothing."""
+
+    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """As ``prepare_for_update``, for the status endpoint: the default takes all but status from ``old``.
+
+        Labels, annotations and finalizers may change through it on most built-ins, so metadata stays.
+        """
+        for name in [name for name in obj if name not in ("metadata", "status", "kind", "apiVersion")]:
+            del obj[name]
+        obj.update({name: value for name, value in old.items() if name not in ("metadata", "status")})
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What is wrong with a status write, metadata excepted."""
+        return []
+
+    def spec_changed(self, obj: Tree, old: Tree) -> bool:
+        """Whether metadata.generation rises, for kinds that track it: the default compares all but metadata and status."""
+        return any(
+            obj.get(name) != old.get(name)
+            for name in dict.fromkeys([*obj, *old])
+            if name not in ("metadata", "status", "kind", "apiVersion")
+        )
+
+    def check_graceful_delete(self, obj: Tree, grace_seconds: int | None, ctx: WriteContext) -> int | None:
+        """Seconds of grace for a delete; None when the kind knows no graceful deletion, 0 for at once."""
+        return None
+
+    def prepare_for_delete(self, obj: Tree, ctx: WriteContext) -> None:
+        """Change an object that stays for a while after a delete: a Namespace's phase, say."""
+
+    def after_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """Book what a stored object took (an address, a port). Not called on a dry run. Do not change ``obj``."""
+
+    def after_delete(self, obj: Tree, ctx: WriteContext) -> None:
+        """Give back what a removed object took. Do not change ``obj``."""
+
+
+def strategy_of(kind: "Kind") -> Strategy:
+    """The kind's strategy, or the default one."""
+    return kind.strategy or DEFAULT
+
+
+DEFAULT = Strategy()
