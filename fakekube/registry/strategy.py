@@ -115,6 +115,10 @@ class Strategy:
     def prepare_for_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Change an object that stays for a while after a delete: a Namespace's phase, say."""
 
+    def holds_deletion(self, obj: Tree) -> bool:
+        """Whether the object stays after a delete for a reason of its kind's own: a Namespace's spec.finalizers."""
+        return False
+
     def after_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Book what a stored object took (an address, a port). Not called on a dry run. Do not change ``obj``."""
 

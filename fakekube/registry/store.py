@@ -1,0 +1,351 @@
+"""The one order of steps that every write takes, for built-ins and custom resources alike.
+
+create:  metadata, default, own fields, admit, prepare, validate, admit again, commit
+update:  read, transform, default, own fields, admit, check version, prepare, validate, admit again, commit
+delete:  see ``deletion.py``
+
+A kind's Strategy fills in what differs. Trees that a caller or a hook gives away belong to the store from then on; what
+the store gives out is read-only. Upstream: apiserver/pkg/registry/generic/registry/store.go and rest/{create,update}.go.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupKind
+from fakekube.apimachinery.types import Tree
+from fakekube.registry import metadata as objectmeta
+from fakekube.registry.attributes import Admission, Attributes
+from fakekube.registry.kind import Kind
+from fakekube.registry.strategy import Cluster, Strategy, WriteContext, strategy_of
+from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
+
+GENERATED_NAME_TRIES = 8
+MAX_UPDATE_TRIES = 5
+
+Transform = Callable[[Tree | None], Tree]
+"""From the stored object (read-only; None when there is none) to the one to store, which the store then owns."""
+
+
+class FieldOwnership(Protocol):
+    """Who set which field; ``managedfields.manager.FieldManager`` does it."""
+
+    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
+        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
+
+
+@dataclass(slots=True)
+class Written:
+    """The outcome of a create or an update.
+
+    ``tree`` is in the endpoint's version and read-only; ``record`` is what is stored, None after a dry run and after
+    a write that emptied the finalizers of a terminating object.
+    """
+
+    tree: Tree
+    record: Record | None = None
+    created: bool = False
+
+
+class Store:
+    """The objects of one kind, in one version."""
+
+    def __init__(
+        self, kind: Kind, bucket: Bucket, *, cluster: Cluster, admission: Admission, fields: Callable[[], FieldOwnership],
+    ) -> None:
+        self.kind, self.bucket, self.cluster, self.admission = kind, bucket, cluster, admission
+        self.strategy: Strategy = strategy_of(kind)
+        self._make_fields = fields
+        self._fields: FieldOwnership | None = None
+
+    @property
+    def fields(self) -> FieldOwnership:
+        """Ownership of this kind's fields, made on first use."""
+        if self._fields is None:
+            self._fields = self._make_fields()
+        return self._fields
+
+    # reading
+
+    def find(self, namespace: str, name: str) -> Record:
+        """The stored record. Raises NotFound."""
+        record = self.bucket.get(namespace, name)
+        if record is None:
+            raise errors.not_found(self.kind.group_resource, name)
+        return record
+
+    def load(self, record: Record) -> Tree:
+        """A record's object in this version; read-only."""
+        if self.kind.conversion is None:
+            return record.tree()
+        return self.kind.conversion.from_stored(record.copy_tree())
+
+    # writing
+
+    async def create(self, ctx: WriteContext, namespace: str, tree: Tree) -> Written:
+        """Store a new object, or say why not. ``tree`` has passed the schema and belongs to the store now.
+
+        Raises APIError: AlreadyExists, Invalid, Forbidden and what admission refuses with.
+        """
+        meta = self._own_metadata(tree, namespace)
+        generated = not meta.get("name") and bool(meta.get("generateName"))
+        for attempt in range(GENERATED_NAME_TRIES):
+            last = not generated or attempt == GENERATED_NAME_TRIES - 1
+            candidate = tree if last else _copy_for_retry(tree)
+            if generated:
+                base = meta["generateName"]
+                candidate["metadata"]["name"] = objectmeta.generate_name(base, ctx.rng)
+            try:
+                return await self._create(ctx, namespace, candidate)
+            except KeyExists:
+                if last:
+                    raise self._exists_error(namespace, candidate["metadata"]["name"], generated=generated) from None
+        raise AssertionError("the last try returns or raises")
+
+    async def _create(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
+        meta = obj["metadata"]
+        asked_revision = str(meta.pop("resourceVersion", ""))
+        self._fill_system_fields(meta, ctx)
+        objectmeta.dedupe_owner_references(meta, ctx)
+        self.strategy.default(obj, ctx)
+        self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+        await self._admit(ctx, namespace, obj, None)
+        self._before_create(ctx, obj)
+        await self._validate_admission(ctx, namespace, obj, None)
+        if asked_revision.isdecimal() and int(asked_revision):
+            raise errors.raw("resourceVersion should not be set on objects to be created")
+        return self._commit_new(ctx, namespace, obj)
+
+    def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
+        name = obj["metadata"]["name"]
+        if self.bucket.get(namespace, name) is not None:
+            raise KeyExists(namespace, name)
+        if ctx.dry_run:
+            return Written(obj, created=True)
+        record = self.bucket.create(self._stored(obj))
+        self.strategy.after_create(obj, ctx)
+        return Written(self.load(record), record, created=True)
+
+    def _before_create(self, ctx: WriteContext, obj: Tree) -> None:
+        if self.kind.tracks_generation:
+            obj["metadata"]["generation"] = 1
+        self.strategy.prepare_for_create(obj, ctx)
+        found = objectmeta.validate_object_meta(obj, self.kind) + self.strategy.validate(obj, ctx)
+        if found:
+            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), found)
+        for text in self.strategy.warnings(obj, None, ctx):
+            ctx.warn(text)
+        self.strategy.canonicalize(obj)
+
+    async def update(
+        self, ctx: WriteContext, namespace: str, name: str, transform: Transform, *, create: bool = False, tracked: bool = True,
+    ) -> Written:
+        """Change a stored object through ``transform``, which may be asked again when another write comes between.
+
+        ``ctx.subresource`` "status" takes the status hooks. ``create`` stores the result when there is no object, as
+        apply does and PUT does for kinds that allow it. ``tracked`` False means that ``transform`` has seen to
+        managedFields itself. Raises APIError: NotFound, Conflict, Invalid and what admission refuses with.
+        """
+        for attempt in range(MAX_UPDATE_TRIES):
+            record = self.bucket.get(namespace, name)
+            if record is None:
+                if not (create or (self.kind.create_on_update and not ctx.subresource)):
+                    raise errors.not_found(self.kind.group_resource, name)
+                return await self._create_on_update(ctx, namespace, name, transform, tracked=tracked)
+            obj, conditional = await self._changed(ctx, namespace, record, transform, tracked=tracked)
+            try:
+                return self._commit_change(ctx, record, obj)
+            except Stale:
+                if conditional or attempt == MAX_UPDATE_TRIES - 1:
+                    break
+        raise errors.conflict(self.kind.group_resource, name)
+
+    async def _changed(
+        self, ctx: WriteContext, namespace: str, record: Record, transform: Transform, *, tracked: bool,
+    ) -> tuple[Tree, bool]:
+        """The object to store, all checks passed, and whether the caller named the version that it saw."""
+        old = self.load(record)
+        obj = transform(old)
+        meta = self._own_metadata(obj, namespace)
+        objectmeta.dedupe_owner_references(meta, ctx)
+        self._check_uid(meta, record)
+        self.strategy.default(obj, ctx)
+        if tracked:
+            self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+        await self._admit(ctx, namespace, obj, old)
+        conditional = self._check_version(meta, record)
+        self._before_update(ctx, obj, old)
+        await self._validate_admission(ctx, namespace, obj, old)
+        return obj, conditional
+
+    def _before_update(self, ctx: WriteContext, obj: Tree, old: Tree) -> None:
+        meta, old_meta = obj["metadata"], old["metadata"]
+        objectmeta.restore(meta, old_meta)
+        strategy = self.strategy
+        if ctx.subresource == "status":
+            strategy.prepare_for_status_update(obj, old, ctx)
+        else:
+            strategy.prepare_for_update(obj, old, ctx)
+            if self.kind.tracks_generation and strategy.spec_changed(obj, old):
+                meta["generation"] = old_meta.get("generation", 0) + 1
+        meta.setdefault("uid", old_meta["uid"])
+        found = objectmeta.validate_object_meta_update(obj, old, self.kind)
+        if ctx.subresource == "status":
+            found = found + strategy.validate_status_update(obj, old, ctx)
+        else:
+            found = found + strategy.validate_update(obj, old, ctx)
+        if found:
+            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), found)
+        if ctx.subresource != "status":
+            for text in strategy.warnings(obj, old, ctx):
+                ctx.warn(text)
+            strategy.canonicalize(obj)
+
+    def _commit_change(self, ctx: WriteContext, record: Record, obj: Tree) -> Written:
+        """One synchronous step: nothing can come between the checks here and the commit."""
+        old = self.load(record)
+        obj["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+        current = self.bucket.get(record.namespace, record.name)
+        if current is not record:
+            raise Stale(record.namespace, record.name)
+        if self._is_done_with(obj, old):
+            if not ctx.dry_run:
+                self.remove(old, record, ctx)
+            return Written(obj)
+        if obj == old:
+            return Written(old, record)
+        if ctx.dry_run:
+            return Written(obj)
+        changed = self.bucket.update(self._stored(obj), record)
+        return Written(self.load(changed), changed)
+
+    def _is_done_with(self, obj: Tree, old: Tree) -> bool:
+        """Whether this write took the last thing that kept a deleted object: its finalizers, or its kind's own hold."""
+        old_meta = old["metadata"]
+        return (
+            "deletionTimestamp" in old_meta
+            and not old_meta.get("deletionGracePeriodSeconds")
+            and not obj["metadata"].get("finalizers")
+            and not self.strategy.holds_deletion(obj)
+        )
+
+    async def _create_on_update(
+        self, ctx: WriteContext, namespace: str, name: str, transform: Transform, *, tracked: bool,
+    ) -> Written:
+        obj = transform(None)
+        meta = self._own_metadata(obj, namespace)
+        if uid := meta.get("uid"):
+            raise self._uid_conflict(namespace, name, uid, "")
+        ctx.operation = "CREATE"
+        meta.pop("resourceVersion", None)
+        self._fill_system_fields(meta, ctx)
+        self.strategy.default(obj, ctx)
+        if tracked:
+            self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now)
+        await self._admit(ctx, namespace, obj, None)
+        self._before_create(ctx, obj)
+        await self._validate_admission(ctx, namespace, obj, None)
+        try:
+            return self._commit_new(ctx, namespace, obj)
+        except KeyExists:
+            raise self._exists_error(namespace, name, generated=False) from None
+
+    # metadata
+
+    def _own_metadata(self, obj: Tree, namespace: str) -> Tree:
+        """The metadata, with the namespace of the request. Raises BadRequest when the body names another."""
+        meta: Tree = obj.setdefault("metadata", {})
+        if not self.kind.namespaced:
+            meta.pop("namespace", None)
+        elif meta.setdefault("namespace", namespace) != namespace:
+            raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        return meta
+
+    def _fill_system_fields(self, meta: Tree, ctx: WriteContext) -> None:
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            meta.pop(name, None)
+        meta["uid"], meta["creationTimestamp"] = ctx.rng.uid(), ctx.now
+
+    def _check_uid(self, meta: Tree, record: Record) -> None:
+        uid = meta.get("uid")
+        if uid and uid != record.uid:
+            raise self._uid_conflict(record.namespace, record.name, uid, record.uid)
+
+    def _uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
+        resource = self.kind.group_resource
+        key = "/".join(part for part in ("/registry", resource.resource, namespace, name) if part)
+        return errors.conflict(resource, name, (
+            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+            f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+        ))
+
+    def _check_version(self, meta: Tree, record: Record) -> bool:
+        """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
+        text = str(meta.get("resourceVersion", ""))
+        if not text.isdecimal() and text:
+            raise errors.raw(f'strconv.ParseUint: parsing {field_errors.go_quote(text)}: invalid syntax')
+        asked = int(text or "0")
+        if not asked:
+            if not self.kind.unconditional_update:
+                resource = self.kind.group_resource
+                raise errors.invalid(GroupKind(resource.group, resource.resource), record.name, [
+                    field_errors.invalid("metadata.resourceVersion", 0, "must be specified for an update")])
+            return False
+        if asked != record.revision:
+            raise errors.conflict(self.kind.group_resource, record.name)
+        return True
+
+    def _exists_error(self, namespace: str, name: str, *, generated: bool) -> APIError:
+        existing = self.bucket.get(namespace, name)
+        terminating = existing is not None and "deletionTimestamp" in existing.tree()["metadata"]
+        error = errors.already_exists(self.kind.group_resource, name, terminating=terminating)
+        if generated:
+            details = dict(error.details or {}) | {"retryAfterSeconds": 1}
+            text = f"{error.message}, the server was not able to generate a unique name for the object"
+            return APIError(409, "AlreadyExists", text, details)
+        return error
+
+    # admission and storage
+
+    async def _admit(self, ctx: WriteContext, namespace: str, obj: Tree, old: Tree | None) -> None:
+        await self.admission.admit(self.attributes(ctx, namespace, obj, old))
+
+    async def _validate_admission(self, ctx: WriteContext, namespace: str, obj: Tree, old: Tree | None) -> None:
+        await self.admission.validate(self.attributes(ctx, namespace, obj, old))
+
+    def attributes(self, ctx: WriteContext, namespace: str, obj: Tree | None, old: Tree | None) -> Attributes:
+        """What admission is told about this write."""
+        name = ((obj or old or {}).get("metadata") or {}).get("name", "")
+        return Attributes(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
+
+    def replace(self, obj: Tree, expected: Record) -> Record:
+        """Commit a change that needs no checks any more. Raises Stale when another write came first."""
+        return self.bucket.update(self._stored(obj), expected)
+
+    def remove(self, obj: Tree, expected: Record, ctx: WriteContext) -> Record:
+        """Commit a removal; ``obj`` is the last state. Raises Stale when another write came first."""
+        last = self.bucket.delete(expected, self._stored({**obj, "metadata": dict(obj["metadata"])}))
+        self.strategy.after_delete(obj, ctx)
+        return last
+
+    def _stored(self, obj: Tree) -> Tree:
+        """The object as it is kept, with its type in front."""
+        kind = self.kind
+        if kind.conversion is None:
+            obj["kind"], obj["apiVersion"] = kind.kind, kind.api_version
+            return obj
+        return kind.conversion.to_stored(_copy(obj))
+
+
+def _copy(tree: Tree) -> Tree:
+    import orjson
+
+    copy: Tree = orjson.loads(orjson.dumps(tree))
+    return copy
+
+
+def _copy_for_retry(tree: Tree) -> Tree:
+    """A copy to try a generated name on, since the steps of a create change what they get."""
+    return _copy(tree)

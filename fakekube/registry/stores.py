@@ -1,0 +1,90 @@
+"""All stores of one cluster, and what they may ask of each other.
+
+A bucket's bootstrap objects (RBAC roles, flow schemas ...) are stored when somebody first asks for the bucket, so that a
+cluster starts without paying for what its user never looks at.
+"""
+
+from collections.abc import Callable, Mapping
+
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.types import Tree
+from fakekube.managedfields.manager import FieldManager
+from fakekube.registry.attributes import Admission, AdmitAll, Attributes
+from fakekube.registry.kind import Kind
+from fakekube.registry.store import FieldOwnership, Store
+from fakekube.schema.definitions import Definitions
+from fakekube.storage.memory import Bucket, Storage
+from fakekube.util.rng import Rng
+
+Bootstrap = Callable[[GroupResource], list[Tree]]
+
+
+class Stores:
+    """One Store a kind and version, made on first use. It is the ``Cluster`` that strategies and admission see."""
+
+    def __init__(
+        self, kinds: Mapping[tuple[str, str, str], Kind], storage: Storage, *, release: str, gates: Callable[[str], bool],
+        definitions: Definitions, rng: Rng, now: Callable[[], str], bootstrap: Bootstrap | None = None,
+    ) -> None:
+        self.release, self.gate, self.storage = release, gates, storage
+        self.admission: Admission = AdmitAll()  # the chain is built around these stores, then put here
+        self._kinds = dict(kinds)
+        self._definitions, self._bootstrap = definitions, bootstrap
+        self._rng, self._started = rng, now()
+        self._stores: dict[tuple[str, str, str], Store] = {}
+        self._buckets: dict[GroupResource, Bucket] = {}
+        self._by_resource: dict[GroupResource, Kind] = {}
+        for kind in self._kinds.values():
+            if kind.conversion is None:
+                self._by_resource.setdefault(kind.group_resource, kind)
+
+    def store(self, kind: Kind) -> Store:
+        """The store behind an endpoint."""
+        key = (kind.group, kind.version, kind.plural)
+        found = self._stores.get(key)
+        if found is None:
+            found = self._stores[key] = Store(
+                kind, self.bucket(kind.storage_resource), cluster=self, admission=_Delegate(self), fields=lambda: self._fields(kind))
+        return found
+
+    def bucket(self, resource: GroupResource) -> Bucket:
+        """Where a resource's objects are kept, its bootstrap objects among them."""
+        found = self._buckets.get(resource)
+        if found is None:
+            kind = self._by_resource.get(resource)
+            fields = kind.selectable.values if kind else None
+            found = self._buckets[resource] = self.storage.bucket(resource, fields=fields)
+            self._fill(resource, found)
+        return found
+
+    def _fill(self, resource: GroupResource, bucket: Bucket) -> None:
+        for tree in self._bootstrap(resource) if self._bootstrap else ():
+            meta = tree["metadata"]
+            meta["uid"] = self._rng.uid()
+            meta["creationTimestamp"] = self._started
+            bucket.create(tree)
+
+    def _fields(self, kind: Kind) -> FieldOwnership:
+        return FieldManager(self._definitions.schema(kind.gvk), kind.api_version)
+
+    def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:
+        """The stored object, decoded; never to be changed. None when there is none."""
+        record = self.bucket(GroupResource(group, resource)).get(namespace, name)
+        return record.tree() if record else None
+
+    def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
+        """All stored objects of a namespace ("" for all), in key order; never to be changed."""
+        return [record.tree() for record in self.bucket(GroupResource(group, resource)).records(namespace)]
+
+
+class _Delegate:
+    """The admission that the cluster has at the time of the write: it is set after the stores exist."""
+
+    def __init__(self, stores: Stores) -> None:
+        self.stores = stores
+
+    async def admit(self, attrs: Attributes) -> None:
+        await self.stores.admission.admit(attrs)
+
+    async def validate(self, attrs: Attributes) -> None:
+        await self.stores.admission.validate(attrs)
