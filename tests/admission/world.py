@@ -1,0 +1,71 @@
+"""A cluster of a few trees, to ask plugins and strategies about."""
+
+from typing import Any
+
+from fakekube.apimachinery.http import UserInfo
+from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+from fakekube.registry.strategy import WriteContext
+
+
+class FixedRng:
+    """Always the same, so that expectations can be written down."""
+
+    def suffix(self, length: int = 5) -> str:
+        return "x" * length
+
+    def randbelow(self, n: int) -> int:
+        return 0
+
+    def uid(self) -> str:
+        return "00000000-0000-4000-8000-000000000001"
+
+    def uniform(self, a: float, b: float) -> float:
+        return a
+
+
+class World:
+    """Stands in for the cluster: ``put`` places objects, the rest is what strategies may ask."""
+
+    release = "1.37"
+
+    def __init__(self, *gates: str) -> None:
+        self.gates = gates
+        self.objects: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+
+    def gate(self, name: str) -> bool:
+        return name in self.gates
+
+    def lookup(self, group: str, resource: str, namespace: str, name: str) -> dict[str, Any] | None:
+        return self.objects.get((group, resource, namespace, name))
+
+    def select(self, group: str, resource: str, namespace: str) -> list[dict[str, Any]]:
+        return [
+            tree for key, tree in sorted(self.objects.items())
+            if key[:2] == (group, resource) and namespace in ("", key[2])
+        ]
+
+    def put(self, group: str, resource: str, tree: dict[str, Any]) -> None:
+        metadata = tree["metadata"]
+        self.objects[group, resource, metadata.get("namespace", ""), metadata["name"]] = tree
+
+    def context(self, operation: str = "CREATE", subresource: str = "", user: str = "kubernetes-admin") -> WriteContext:
+        return WriteContext(
+            cluster=self, rng=FixedRng(), now="2026-01-01T00:00:00Z", user=UserInfo(user, ("system:masters",)),
+            operation=operation, subresource=subresource,
+        )
+
+    def attributes(
+        self, of: Kind, obj: dict[str, Any] | None = None, old: dict[str, Any] | None = None, *, namespace: str = "t",
+        subresource: str = "", operation: str = "",
+    ) -> Attributes:
+        operation = operation or ("DELETE" if obj is None else "CREATE" if old is None else "UPDATE")
+        name = (obj or old or {}).get("metadata", {}).get("name", "")
+        return Attributes(
+            kind=of, namespace=namespace if of.namespaced else "", name=name, operation=operation,
+            subresource=subresource, obj=obj, old=old, options={}, ctx=self.context(operation, subresource),
+        )
+
+
+def kind(group: str, version: str, name: str, plural: str, *, namespaced: bool = True) -> Kind:
+    return Kind(group=group, version=version, kind=name, plural=plural, singular=name.lower(), namespaced=namespaced)
