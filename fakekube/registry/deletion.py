@@ -50,7 +50,7 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
     while True:
         record = store.find(namespace, name)
         old = store.load(record)
-        _check_preconditions(store, old, options)
+        check_preconditions(store, old, options)
         await store.admission.validate(store.attributes(ctx, namespace, None, old))
         try:
             return _delete(store, ctx, record, old, options)
@@ -58,7 +58,7 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
             continue
 
 
-def _check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None:
+def check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None:
     meta, kind = old["metadata"], store.kind
     subject = GroupResource(kind.group, kind.kind)
     if options.uid is not None and options.uid != meta["uid"]:

@@ -56,11 +56,17 @@ class Selectable:
 
 @dataclass(frozen=True, slots=True)
 class Subresource:
-    """A path below an object. ``kind`` names what travels over it when that is not the object itself."""
+    """A path below an object. ``kind`` names what travels over it when that is not the object itself.
+
+    ``strategy`` is for those that change the object by rules of their own (finalize, approval, resize): its
+    ``prepare_for_update`` and ``validate_update`` take the place of the kind's. "status" needs none: the kind's
+    strategy has hooks for it.
+    """
 
     name: str  # "status", "scale", "log", ...
     verbs: tuple[str, ...]
     kind: GroupVersionKind | None = None
+    strategy: Strategy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class Store:
         obj = transform(old)
         meta = self._own_metadata(obj, namespace)
         objectmeta.dedupe_owner_references(meta, ctx)
-        self._check_uid(meta, record)
+        self.check_preconditions(record, meta.get("uid", ""))
         self.strategy.default(obj, ctx)
         if tracked:
             self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
@@ -183,7 +183,7 @@ class Store:
     def _before_update(self, ctx: WriteContext, obj: Tree, old: Tree) -> None:
         meta, old_meta = obj["metadata"], old["metadata"]
         objectmeta.restore(meta, old_meta)
-        strategy = self.strategy
+        strategy = self._strategy_for(ctx.subresource)
         if ctx.subresource == "status":
             strategy.prepare_for_status_update(obj, old, ctx)
         else:
@@ -202,6 +202,10 @@ class Store:
             for text in strategy.warnings(obj, old, ctx):
                 ctx.warn(text)
             strategy.canonicalize(obj)
+
+    def _strategy_for(self, subresource: str) -> Strategy:
+        declared = self.kind.subresource(subresource) if subresource else None
+        return declared.strategy if declared and declared.strategy else self.strategy
 
     def _commit_change(self, ctx: WriteContext, record: Record, obj: Tree) -> Written:
         """One synchronous step: nothing can come between the checks here and the commit."""
@@ -268,17 +272,23 @@ class Store:
             meta.pop(name, None)
         meta["uid"], meta["creationTimestamp"] = ctx.rng.uid(), ctx.now
 
-    def _check_uid(self, meta: Tree, record: Record) -> None:
-        uid = meta.get("uid")
+    def check_preconditions(self, record: Record, uid: str, resource_version: str = "") -> None:
+        """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
         if uid and uid != record.uid:
             raise self._uid_conflict(record.namespace, record.name, uid, record.uid)
+        if resource_version and resource_version != str(record.revision):
+            raise self._precondition_conflict(record.namespace, record.name, (
+                f"ResourceVersion in precondition: {resource_version}, ResourceVersion in object meta: {record.revision}"))
 
     def _uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
+        return self._precondition_conflict(namespace, name, f"UID in precondition: {asked}, UID in object meta: {found}")
+
+    def _precondition_conflict(self, namespace: str, name: str, why: str) -> APIError:
         resource = self.kind.group_resource
         key = "/".join(part for part in ("/registry", resource.resource, namespace, name) if part)
         return errors.conflict(resource, name, (
             f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+            f"Precondition failed: {why}"
         ))
 
     def _check_version(self, meta: Tree, record: Record) -> bool:
