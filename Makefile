@@ -1,0 +1,56 @@
+# One door to everything that a developer does; CI calls the same targets. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHARED ?= ../shared
+TESTS ?= tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo dev test slow lint type contracts format bench schemas fidelity clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+$(VENV)/run.stamp: pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml $(VENV)/run.stamp
+	@$(BIN)/python -m pip install --quiet --editable '.[fast,tls,pytest]' --group dev
+	@touch $@
+
+demo: $(VENV)/run.stamp  ## start a cluster and watch a Job through its whole life
+	@$(BIN)/fakekube demo job
+
+dev: $(VENV)/dev.stamp  ## make .venv with all that development needs
+
+test: $(VENV)/dev.stamp  ## run the tests (a few minutes at most, no network)
+	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real" $(TESTS)
+
+slow: $(VENV)/dev.stamp  ## run the slow sweeps too
+	@$(BIN)/python -m pytest -q -n auto -m "slow" $(TESTS)
+
+lint: $(VENV)/dev.stamp contracts  ## ruff and the layers
+	@$(BIN)/ruff check .
+
+contracts: $(VENV)/dev.stamp  ## check the layers that pyproject.toml states
+	@$(BIN)/lint-imports --no-cache
+
+type: $(VENV)/dev.stamp  ## mypy, strict
+	@$(BIN)/mypy
+
+bench: $(VENV)/dev.stamp  ## print the table of speeds
+	@$(BIN)/python -m benchmarks
+
+schemas: $(VENV)/dev.stamp  ## rebuild the schema tables and fail on a difference
+	@$(BIN)/python tools/build_schemas.py --check
+
+fidelity:  ## compare with answers recorded on a real control plane, where they are present
+	@if [ -x $(SHARED)/tools/fidelity ]; then \
+	  $(MAKE) --no-print-directory dev && PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python $(SHARED)/tools/fidelity $(FIDELITY); \
+	else echo "no recordings here ($(SHARED)/tools/fidelity): nothing to compare with"; fi
+
+clean:  ## remove what the other targets made
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
