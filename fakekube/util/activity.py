@@ -1,0 +1,99 @@
+"""A count of what is in flight, so that virtual time moves only when nothing is.
+
+Every hand-over (a watch event on its way, a queued item, a running reconcile, an HTTP request) holds a unit, and
+takes the next before it drops the last. Callbacks that the event loop is about to run need no unit: whoever waits
+for quiet looks at those too (``driver.py``). Upstream has nothing like it; trio's MockClock solves the same problem
+by knowing when all tasks are blocked.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Activity:
+    """Units of work in flight on one event loop. Not for use from other threads."""
+
+    __slots__ = ("_busy", "_units", "_waiters", "generation", "on_progress", "progress")
+
+    def __init__(self) -> None:
+        self._units = 0
+        self._busy: dict[asyncio.Task[object], int] = {}
+        self._waiters: list[asyncio.Future[None]] = []
+        self.generation = 0  # grows with every unit taken: unchanged means that nothing happened
+        self.progress = 0  # grows with every change that somebody saw
+        self.on_progress: Callable[[], None] | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is in flight."""
+        return not self._units
+
+    @property
+    def units(self) -> int:
+        """How much is in flight."""
+        return self._units
+
+    def hold(self) -> None:
+        """Take a unit."""
+        self._units += 1
+        self.generation += 1
+
+    def release(self) -> None:
+        """Drop a unit that was taken."""
+        assert self._units > 0, "released more units than were held"
+        self._units -= 1
+        if not self._units and self._waiters:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+    def note_progress(self) -> None:
+        """Something changed: an object was written, a request came from outside. Not: somebody tried again."""
+        self.progress += 1
+        if self.on_progress is not None:
+            self.on_progress()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Hold a unit while the current task is in the block, except while that task sleeps on a virtual clock."""
+        task = asyncio.current_task()
+        assert task is not None, "only a task can be busy"
+        self._busy[task] = self._busy.get(task, 0) + 1
+        self.hold()
+        try:
+            yield
+        finally:
+            if self._busy[task] == 1:
+                del self._busy[task]
+            else:
+                self._busy[task] -= 1
+            self.release()
+
+    def suspend(self) -> Callable[[], None] | None:
+        """Give up what the current task holds by ``busy``, until the function that is returned takes it back.
+
+        None when it holds nothing. For clocks: a task that waits for time must not keep time from passing.
+        """
+        if not self._busy:
+            return None
+        task = asyncio.current_task()
+        if task is None or task not in self._busy:
+            return None
+        units = self._busy[task]
+        for _ in range(units):
+            self.release()
+
+        def resume() -> None:
+            for _ in range(units):
+                self.hold()
+
+        return resume
+
+    async def wait_idle(self) -> None:
+        """Return once nothing is in flight; at once, without yielding, when nothing is."""
+        while self._units:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter

@@ -1,0 +1,206 @@
+"""Time as an argument: what it is, and timers on it.
+
+Four clocks. ``RealClock`` is the wall's; ``ScaledClock`` runs N times as fast; ``ManualClock`` moves only when its
+driver says so; ``AutoClock`` is a manual clock whose driver jumps to the next timer whenever nothing is in flight.
+``driver.py`` moves the last two. Upstream: k8s.io/utils/clock, whose fake gives every waiter of a large step the final
+time; here timers fire one at a time, each at its own instant, in (time, sequence) order.
+
+A daemon timer is one that never ends by itself (heartbeats, cron, resync): it fires when time passes it and never
+pulls time forward.
+"""
+
+import asyncio
+import heapq
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from fakekube.util.activity import Activity
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+"""Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one history."""
+
+
+class Timer:
+    """A callback at an instant. ``when`` is in Unix seconds."""
+
+    __slots__ = ("_cancel", "args", "callback", "cancelled", "daemon", "when")
+
+    def __init__(
+        self, when: float, callback: Callable[..., object], args: tuple[Any, ...], daemon: bool,
+        cancel: Callable[["Timer"], None],
+    ) -> None:
+        self.when, self.callback, self.args, self.daemon = when, callback, args, daemon
+        self.cancelled = False  # also true once it fired: there is nothing left to cancel
+        self._cancel = cancel
+
+    def cancel(self) -> None:
+        """Do not fire. Harmless when it fired already, or when called again."""
+        if not self.cancelled:
+            self.cancelled = True
+            self._cancel(self)
+
+
+class Clock(ABC):
+    """What time it is, and timers. Times are Unix seconds, delays seconds, both floats."""
+
+    @abstractmethod
+    def time(self) -> float:
+        """Unix seconds."""
+
+    @abstractmethod
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
+        """Call ``callback(*args)`` at ``when``, never before this returns. It must not raise."""
+
+    def now(self) -> datetime:
+        """The time as an aware UTC datetime."""
+        return datetime.fromtimestamp(self.time(), UTC)
+
+    def call_later(
+        self, delay_seconds: float, callback: Callable[..., object], *args: Any, daemon: bool = False,
+    ) -> Timer:
+        """``call_at`` so many seconds from now."""
+        return self.call_at(self.time() + delay_seconds, callback, *args, daemon=daemon)
+
+    async def sleep(self, seconds: float, *, daemon: bool = False) -> None:
+        """Wait so many seconds of this clock."""
+        waiter = asyncio.get_running_loop().create_future()
+        timer = self.call_later(seconds, _wake, waiter, daemon=daemon)
+        try:
+            await waiter
+        finally:
+            timer.cancel()
+
+
+def _wake(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+class RealClock(Clock):
+    """The wall's time. Timers need a running event loop."""
+
+    def time(self) -> float:
+        """Unix seconds."""
+        return time.time()
+
+    def real_seconds(self, seconds: float) -> float:
+        """How long so many seconds of this clock take on the wall."""
+        return seconds
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
+        """Call ``callback(*args)`` at ``when``."""
+        def fire() -> None:
+            timer.cancelled = True
+            callback(*args)
+
+        delay_seconds = self.real_seconds(max(0.0, when - self.time()))
+        handle = asyncio.get_running_loop().call_later(delay_seconds, fire)
+        timer = Timer(when, callback, args, daemon, lambda _: handle.cancel())
+        return timer
+
+
+class ScaledClock(RealClock):
+    """Time that starts at ``start`` and runs ``factor`` times as fast as the wall's. For demonstrations."""
+
+    def __init__(self, factor: float, start: datetime | None = None) -> None:
+        assert factor > 0, "time runs forward"
+        self.factor = factor
+        self._origin = start.timestamp() if start else time.time()
+        self._monotonic = time.monotonic()
+
+    def time(self) -> float:
+        """Unix seconds on this clock."""
+        return self._origin + (time.monotonic() - self._monotonic) * self.factor
+
+    def real_seconds(self, seconds: float) -> float:
+        """How long so many seconds of this clock take on the wall."""
+        return seconds / self.factor
+
+
+class ManualClock(Clock):
+    """Virtual time: it stands still between two calls of ``fire_next`` or ``move_to``.
+
+    ``activity`` lets a busy task give up its units while it sleeps.
+    """
+
+    def __init__(self, start: datetime = START, activity: Activity | None = None) -> None:
+        self._time = start.timestamp()
+        self._heap: list[tuple[float, int, Timer]] = []
+        self._sequence = 0
+        self._cancelled = 0
+        self._activity = activity
+        self.pending = 0  # timers that pull time forward: those that are no daemons
+        self.on_timer: Callable[[], None] | None = None  # told of every timer that is no daemon
+
+    def time(self) -> float:
+        """Unix seconds."""
+        return self._time
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
+        """Call ``callback(*args)`` when time comes to ``when``."""
+        assert not math.isnan(when), "a timer needs a time"
+        timer = Timer(when, callback, args, daemon, self._forget)
+        self._sequence += 1
+        heapq.heappush(self._heap, (when, self._sequence, timer))
+        if not daemon:
+            self.pending += 1
+            if self.on_timer is not None:
+                self.on_timer()
+        return timer
+
+    def _forget(self, timer: Timer) -> None:
+        if not timer.daemon:
+            self.pending -= 1
+        self._cancelled += 1
+        if self._cancelled > 64 and self._cancelled * 2 > len(self._heap):
+            self._heap = [entry for entry in self._heap if not entry[2].cancelled]
+            heapq.heapify(self._heap)
+            self._cancelled = 0
+
+    def next_due(self) -> float | None:
+        """When the next timer of any sort fires, or None."""
+        heap = self._heap
+        while heap and heap[0][2].cancelled:
+            heapq.heappop(heap)
+            self._cancelled -= 1
+        return heap[0][0] if heap else None
+
+    def timers(self) -> list[Timer]:
+        """All that wait, in the order in which they will fire."""
+        return [timer for _, _, timer in sorted(self._heap, key=lambda entry: entry[:2]) if not timer.cancelled]
+
+    def fire_next(self) -> bool:
+        """Move to the next timer's instant and fire that one timer. False when there is none."""
+        if self.next_due() is None:
+            return False
+        when, _, timer = heapq.heappop(self._heap)
+        timer.cancelled = True
+        if not timer.daemon:
+            self.pending -= 1
+        self._time = max(self._time, when)
+        timer.callback(*timer.args)
+        return True
+
+    def move_to(self, when: float) -> None:
+        """Move to ``when`` without firing anything; only past timers that are gone."""
+        due = self.next_due()
+        assert due is None or due > when, "would skip a timer"
+        self._time = max(self._time, when)
+
+    async def sleep(self, seconds: float, *, daemon: bool = False) -> None:
+        """Wait so many virtual seconds. A busy task is not busy meanwhile."""
+        resume = self._activity.suspend() if self._activity is not None else None
+        if resume is None:
+            return await super().sleep(seconds, daemon=daemon)
+        try:
+            return await super().sleep(seconds, daemon=daemon)
+        finally:
+            resume()
+
+
+class AutoClock(ManualClock):
+    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump does that."""

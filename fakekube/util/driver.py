@@ -1,0 +1,263 @@
+"""Who moves virtual time, and when: only while nothing is in flight, one timer at a time.
+
+``settle`` waits until nothing is in flight and fires what is due already. ``advance`` moves time by so much,
+``run_until`` until a predicate holds; a predicate that can no longer come true raises ``Stalled``, which says what is
+pending. On an AutoClock a pump does the moving. Nothing polls.
+
+A loop that skips its own idle time was tried and rejected: another process's 50 ms are an eternity to it. Here requests
+in flight count as activity, whoever made them. To be called on the cluster's loop; from another thread through
+``asyncio.run_coroutine_threadsafe``.
+"""
+
+import asyncio
+import inspect
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+from fakekube.util.activity import Activity
+from fakekube.util.clock import AutoClock, Clock, ManualClock, RealClock
+from fakekube.util.tasks import Tasks, turn
+
+log = logging.getLogger(__name__)
+
+Predicate = Callable[[], "bool | Awaitable[bool]"]
+
+SPINNING_TURNS = 64
+"""After so many turns of the loop in which nothing was taken up, what is still ready is no business of ours."""
+
+FRUITLESS_TIMERS = 1000
+"""The pump rests after so many timers in a row that changed nothing, until something changes."""
+
+STUCK_SECONDS = 10.0
+"""After so long on the wall, waiting for what is in flight is worth a line in the log."""
+
+POLL_SECONDS = 0.01
+"""How often a predicate is asked while time is real."""
+
+
+class Stalled(Exception):
+    """Nothing is left that could make the predicate true."""
+
+
+def seconds_of(duration: float | timedelta) -> float:
+    """A duration in seconds."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+
+
+class Driver(ABC):
+    """Moves a cluster's time. ``explainers`` give lines on what waits for what, for the text of ``Stalled``."""
+
+    def __init__(self, clock: Clock, activity: Activity) -> None:
+        self.clock, self.activity = clock, activity
+        self.explainers: list[Callable[[], Iterable[str]]] = []
+        self._failure: BaseException | None = None
+
+    @abstractmethod
+    async def settle(self) -> None:
+        """Return once nothing is in flight and nothing is due."""
+
+    @abstractmethod
+    async def advance(self, duration: float | timedelta) -> None:
+        """Let so much time pass (seconds or a timedelta), with all that happens in it."""
+
+    @abstractmethod
+    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+        """Let time pass until ``predicate()`` (plain or async) is true.
+
+        Without ``within`` only timers that are no daemons move time. With it, every timer does, for at most so long
+        (seconds or a timedelta of this clock). Raises Stalled when the predicate is false and nothing is left to wait
+        for.
+        """
+
+    def start(self, tasks: Tasks) -> None:  # noqa: B027 - most drivers do nothing by themselves
+        """Begin what this driver does by itself."""
+
+    def fail(self, error: BaseException) -> None:
+        """Something broke: whoever waits, now or next, is told. For ``Tasks(on_failure=...)``."""
+        self._failure = self._failure or error
+
+    def raise_failure(self) -> None:
+        """Raise what was given to ``fail``, once."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    async def _holds(self, predicate: Predicate) -> bool:
+        self.raise_failure()
+        result = predicate()
+        return bool(await result) if inspect.isawaitable(result) else bool(result)
+
+    def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
+        lines = [f"{_describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
+        for explainer in self.explainers:
+            lines.extend(f"  {line}" for line in explainer())
+        return Stalled("\n".join(lines))
+
+
+def _describe(predicate: Callable[..., Any]) -> str:
+    code = getattr(predicate, "__code__", None)
+    name = getattr(predicate, "__qualname__", repr(predicate))
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+
+
+class VirtualDriver(Driver):
+    """Moves a ManualClock or an AutoClock."""
+
+    clock: ManualClock
+
+    def __init__(self, clock: ManualClock, activity: Activity) -> None:
+        super().__init__(clock, activity)
+        self._moving = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self.explainers.append(self._explain_timers)
+
+    async def settle(self) -> None:
+        """Return once nothing is in flight and no timer is due; time does not move."""
+        async with self._moving:
+            await self._settle()
+        self.raise_failure()
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Let so much virtual time pass: every timer in it fires at its own instant, with calm after each."""
+        end = None
+        async with self._moving:
+            await self._settle()
+            end = self.clock.time() + seconds_of(duration)
+            while (due := self.clock.next_due()) is not None and due <= end:
+                self.clock.fire_next()
+                await self._quiet()
+                if self._failure is not None:
+                    break
+            else:
+                self.clock.move_to(end)
+        self.raise_failure()
+
+    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+        """Let virtual time pass until the predicate holds."""
+        clock = self.clock
+        async with self._moving:
+            await self._settle()
+            end = None if within is None else clock.time() + seconds_of(within)
+            while not await self._holds(predicate):
+                due = clock.next_due()
+                if due is None:
+                    raise self._stalled("no timer is left", predicate)
+                if end is None and not clock.pending:
+                    raise self._stalled("only daemon timers are left", predicate)
+                if end is not None and due > end:
+                    clock.move_to(end)
+                    raise self._stalled(f"{seconds_of(within or 0):g} s have passed", predicate)
+                clock.fire_next()
+                await self._quiet()
+            self.raise_failure()
+
+    def start(self, tasks: Tasks) -> None:
+        """On an AutoClock, start the pump."""
+        if isinstance(self.clock, AutoClock):
+            self.clock.on_timer = self.activity.on_progress = self._wake.set
+            tasks.spawn(self._pump(), "clock pump")
+
+    async def _pump(self) -> None:
+        """Fire the next timer whenever nothing is in flight and one is pending that pulls time.
+
+        A controller that requeues for ever would burn a core and whole virtual years while a test thinks; so after many
+        timers in a row without any progress the pump rests until there is some.
+        """
+        clock, activity = self.clock, self.activity
+        fruitless, progress = 0, activity.progress
+        while True:
+            if activity.progress != progress:
+                fruitless, progress = 0, activity.progress
+            self._wake.clear()
+            if not clock.pending or fruitless >= FRUITLESS_TIMERS:
+                await self._wake.wait()
+                fruitless = 0
+                continue
+            async with self._moving:
+                await self._quiet()
+                if clock.pending:
+                    clock.fire_next()
+                    fruitless += 1
+                    await self._quiet()
+
+    async def _settle(self) -> None:
+        await self._quiet()
+        clock = self.clock
+        while (due := clock.next_due()) is not None and due <= clock.time():
+            clock.fire_next()
+            await self._quiet()
+
+    async def _quiet(self) -> None:
+        """Return once no unit is held and the loop has nothing ready, sockets included."""
+        activity = self.activity
+        loop = asyncio.get_running_loop()
+        # Private, but it alone tells whether somebody else is about to run. uvloop has none and is never virtual.
+        ready = getattr(loop, "_ready", ())
+        spins, generation = 0, activity.generation
+        while True:
+            if not activity.idle:
+                await self._wait_idle(loop)
+            await turn()
+            if activity.generation != generation:
+                spins, generation = 0, activity.generation
+            spins += 1
+            if activity.idle and (not ready or spins > SPINNING_TURNS):
+                return
+
+    async def _wait_idle(self, loop: asyncio.AbstractEventLoop) -> None:
+        alarm = loop.call_later(STUCK_SECONDS, self._complain)
+        try:
+            await self.activity.wait_idle()
+        finally:
+            alarm.cancel()
+
+    def _complain(self) -> None:
+        lines = "".join(f"\n  {line}" for explainer in self.explainers for line in explainer())
+        log.warning("virtual time waits for %d units of work in flight%s", self.activity.units, lines)
+
+    def _explain_timers(self) -> Iterable[str]:
+        now = self.clock.time()
+        for timer in self.clock.timers()[:10]:
+            name = getattr(timer.callback, "__qualname__", repr(timer.callback))
+            yield f"{'daemon ' if timer.daemon else ''}timer in {timer.when - now:g} s: {name}"
+
+
+class RealDriver(Driver):
+    """Waits while a RealClock or a ScaledClock moves by itself; the same tests then run in real time."""
+
+    clock: RealClock
+
+    def __init__(self, clock: RealClock, activity: Activity) -> None:
+        super().__init__(clock, activity)
+
+    async def settle(self) -> None:
+        """Return once nothing is in flight."""
+        await turn()
+        await self.activity.wait_idle()
+        await turn()
+        self.raise_failure()
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Wait so long on this clock."""
+        await self.clock.sleep(seconds_of(duration))
+        await self.settle()
+
+    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+        """Ask the predicate until it holds; without ``within``, for ever."""
+        end = None if within is None else self.clock.time() + seconds_of(within)
+        while not await self._holds(predicate):
+            if end is not None and self.clock.time() > end:
+                raise self._stalled(f"{seconds_of(within or 0):g} s have passed", predicate)
+            await asyncio.sleep(POLL_SECONDS)
+        self.raise_failure()
+
+
+def driver_for(clock: Clock, activity: Activity) -> Driver:
+    """The driver that fits a clock."""
+    if isinstance(clock, ManualClock):
+        return VirtualDriver(clock, activity)
+    assert isinstance(clock, RealClock), f"nobody knows how to move {clock!r}"
+    return RealDriver(clock, activity)

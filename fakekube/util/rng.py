@@ -1,0 +1,43 @@
+"""Randomness as an argument: one seeded generator a cluster, so that one seed gives one history.
+
+Upstream draws from crypto/rand and math/rand wherever it likes; names here have the same alphabet and the same
+shape as apimachinery/pkg/util/rand's. Nothing here guards a secret.
+"""
+
+import random
+
+SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class Rng:
+    """A seeded generator. Who must not disturb others' draws takes a ``fork``."""
+
+    __slots__ = ("_random", "seed")
+
+    def __init__(self, seed: int | str = 0) -> None:
+        self.seed = seed
+        self._random = random.Random(seed)
+
+    def fork(self, name: str) -> "Rng":
+        """A generator of its own for ``name``: the same for the same seed, whatever was drawn from this one."""
+        return Rng(f"{self.seed}/{name}")
+
+    def uid(self) -> str:
+        """An RFC 4122 version 4 UUID."""
+        bits = self._random.getrandbits(128)
+        bits = bits & ~(0xF << 76) | 4 << 76
+        bits = bits & ~(0x3 << 62) | 2 << 62
+        text = f"{bits:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def suffix(self, length: int = 5) -> str:
+        """What upstream appends to a generateName: no vowels, no digits that look like letters."""
+        return "".join(self._random.choices(SUFFIX_ALPHABET, k=length))
+
+    def uniform(self, low: float, high: float) -> float:
+        """A float between ``low`` and ``high``."""
+        return self._random.uniform(low, high)
+
+    def randbelow(self, limit: int) -> int:
+        """An int from 0 to ``limit`` - 1. ValueError when ``limit`` is not positive."""
+        return self._random.randrange(limit)

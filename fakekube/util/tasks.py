@@ -1,0 +1,70 @@
+"""Tasks that are owned by something and never fail in silence.
+
+An asyncio task that nobody awaits swallows its error and may be collected while it runs. ``Tasks`` keeps them, hands
+each failure to ``on_failure`` at once, and cancels what is left when it closes. Close it before the loop ends.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+async def turn() -> None:
+    """Let everything that is ready on the event loop run once."""
+    await asyncio.sleep(0)
+
+
+class Tasks:
+    """The tasks of one owner.
+
+    ``on_failure`` gets the exception of every task that failed; without it failures are logged. Either way the first
+    of them is raised by ``close``.
+    """
+
+    def __init__(self, on_failure: Callable[[BaseException], None] | None = None) -> None:
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._on_failure = on_failure
+        self.failures: list[BaseException] = []
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def spawn(self, coro: Coroutine[Any, Any, T], name: str) -> "asyncio.Task[T]":
+        """Run ``coro`` as a task on the running loop."""
+        task = asyncio.get_running_loop().create_task(coro, name=name)
+        self._tasks[task] = None
+        task.add_done_callback(self._done)
+        return task
+
+    def child(self) -> "Tasks":
+        """Tasks of a part, which closes on its own; its failures go where these go."""
+        return Tasks(self._on_failure)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(task, None)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            return
+        self.failures.append(error)
+        if self._on_failure is not None:
+            self._on_failure(error)
+        else:
+            log.error("task %s failed", task.get_name(), exc_info=error)
+
+    async def close(self) -> None:
+        """Cancel what runs and wait for its end. Raises the first failure, unless ``on_failure`` took it."""
+        current = asyncio.current_task()
+        while tasks := [task for task in self._tasks if task is not current]:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await asyncio.sleep(0)  # done callbacks run in the next turn
+        if self.failures and self._on_failure is None:
+            raise self.failures[0]
