@@ -1,0 +1,62 @@
+"""What happened, for those who come later: the retained history of all buckets.
+
+One window for the whole storage, bounded in events and in bytes, since compaction is a statement about revisions and
+those are shared. Each bucket has its own track, so that nobody reads past what concerns him. Upstream: etcd's
+revisions with their compaction, and the cacher's watch_cache.go.
+"""
+
+from collections import deque
+from itertools import takewhile
+
+from fakekube.storage.record import Compacted, Event, Record
+
+Track = deque[Event]
+"""The retained events of one bucket, oldest first."""
+
+Overlay = dict[str, dict[str, Record | None]]
+"""What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
+
+
+class EventLog:
+    """The retained window: every event after ``compacted``, which is the oldest state that can be told."""
+
+    def __init__(self, revision: int, max_events: int, max_bytes: int) -> None:
+        self.compacted = revision
+        self.max_events, self.max_bytes = max_events, max_bytes
+        self._order: deque[Track] = deque()  # one entry an event: the track whose oldest event it is
+        self._bytes = 0
+
+    def append(self, track: Track, event: Event) -> None:
+        """Add the newest event, and forget the oldest ones that no longer fit."""
+        track.append(event)
+        self._order.append(track)
+        self._bytes += len(event.record.data)
+        while len(self._order) > self.max_events or self._bytes > self.max_bytes:
+            self._forget()
+
+    def compact(self, revision: int) -> None:
+        """Forget every event up to and including ``revision``."""
+        while self._order and self._order[0][0].revision <= revision:
+            self._forget()
+        self.compacted = max(self.compacted, revision)
+
+    def _forget(self) -> None:
+        event = self._order.popleft().popleft()
+        self._bytes -= len(event.record.data)
+        self.compacted = event.revision
+
+    def since(self, track: Track, revision: int) -> list[Event]:
+        """The events after a revision, oldest first. Raises Compacted."""
+        if revision < self.compacted:
+            raise Compacted(self.compacted)
+        events = list(takewhile(lambda event: event.revision > revision, reversed(track)))
+        events.reverse()
+        return events
+
+    def overlay(self, track: Track, revision: int) -> Overlay:
+        """How the bucket differed at a past revision. Raises Compacted."""
+        result: Overlay = {}
+        for event in reversed(self.since(track, revision)):
+            record = event.record
+            result.setdefault(record.namespace, {})[record.name] = event.previous
+        return result

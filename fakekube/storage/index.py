@@ -1,0 +1,62 @@
+"""Inverted indexes over the records of a bucket, so that a selector need not look at every object.
+
+Upstream: the cacher's indexers (``spec.nodeName`` of pods); here any label or field that is asked for gets one.
+"""
+
+from collections.abc import Callable, Iterable
+
+from fakekube.storage.record import Record
+
+Key = tuple[str, str]
+"""Namespace and name."""
+
+
+class Index:
+    """Which keys have which value. ``values(record)`` gives those of a record, usually none or one."""
+
+    __slots__ = ("_keys", "values")
+
+    def __init__(self, values: Callable[[Record], tuple[str, ...]], records: Iterable[Record] = ()) -> None:
+        self.values = values
+        self._keys: dict[str, dict[Key, None]] = {}
+        for record in records:
+            self.replace(None, record)
+
+    def replace(self, old: Record | None, new: Record | None) -> None:
+        """Follow one change of one object."""
+        before = self.values(old) if old is not None else ()
+        after = self.values(new) if new is not None else ()
+        if before == after:
+            return
+        if old is not None:
+            for value in before:
+                keys = self._keys[value]
+                keys.pop((old.namespace, old.name), None)
+                if not keys:
+                    del self._keys[value]
+        if new is not None:
+            for value in after:
+                self._keys.setdefault(value, {})[new.namespace, new.name] = None
+
+    def keys(self, value: str) -> list[Key]:
+        """The keys that have the value, sorted."""
+        return sorted(self._keys.get(value, ()))
+
+
+def by_owner() -> Index:
+    """By the uids of ownerReferences."""
+    return Index(lambda record: record.owners)
+
+
+def by_label(key: str, records: Iterable[Record]) -> Index:
+    """By the value of one label; objects without it are not in the index."""
+    def values(record: Record) -> tuple[str, ...]:
+        value = record.labels.get(key)
+        return () if value is None else (value,)
+
+    return Index(values, records)
+
+
+def by_field(label: str, records: Iterable[Record]) -> Index:
+    """By the text of one selectable field, the empty text too."""
+    return Index(lambda record: (record.fields.get(label, ""),), records)

@@ -1,0 +1,125 @@
+"""Objects in key order: a dict per namespace with a sorted list of names that is mended when somebody lists.
+
+The key of an object is ``namespace/name``, or ``name`` when it has no namespace, and keys sort by their bytes: the
+namespace ``a-b`` comes before ``a``, since ``-`` sorts before ``/``. Upstream: keys in etcd.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from fakekube.storage.record import Page, Record
+
+Match = Callable[[Record], object]
+
+
+class Space:
+    """The objects of one namespace, by name."""
+
+    __slots__ = ("_late", "_names", "_removed", "records")
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+        self._names: list[str] = []  # sorted; may hold names of ``_removed``
+        self._late: dict[str, None] = {}  # names that are not in ``_names`` yet
+        self._removed: dict[str, None] = {}
+
+    def put(self, record: Record) -> None:
+        """Store or replace a record."""
+        name = record.name
+        if name not in self.records:
+            if name in self._removed:
+                del self._removed[name]
+            else:
+                self._late[name] = None
+        self.records[name] = record
+
+    def remove(self, name: str) -> None:
+        """Take a record out."""
+        del self.records[name]
+        if name in self._late:
+            del self._late[name]
+        else:
+            self._removed[name] = None
+
+    def names(self) -> list[str]:
+        """All names, sorted; not to be changed. Sorting costs little when few names came since the last call."""
+        if self._removed:
+            records = self.records
+            self._names = [name for name in self._names if name in records]
+            self._removed.clear()
+        if self._late:
+            self._names.extend(self._late)
+            self._names.sort()
+            self._late.clear()
+        return self._names
+
+
+class State(Protocol):
+    """The objects of a bucket, now or at a past revision, as ``read_page`` wants them."""
+
+    @property
+    def revision(self) -> int:
+        """Which state this is."""
+
+    def namespaces(self) -> Iterable[str]:
+        """Every namespace that may hold an object, in any order; "" for objects without one."""
+
+    def names(self, namespace: str) -> list[str]:
+        """The names in a namespace, sorted; not to be changed."""
+
+    def lookup(self, namespace: str) -> Mapping[str, Record]:
+        """The objects of a namespace by name, at least those that ``names`` gives."""
+
+
+def key_of(record: Record) -> str:
+    """``namespace/name``, or the name alone."""
+    return f"{record.namespace}/{record.name}" if record.namespace else record.name
+
+
+def read_page(state: State, namespace: str, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
+    """The objects from the key ``start`` on, ``limit`` of them at most (0: all), that ``match``.
+
+    With a namespace keys are names. What does not match counts neither for the limit nor among the records, but does
+    for ``remaining``.
+    """
+    records: list[Record] = []
+    for names, lookup in _ranges(state, namespace, start):
+        if not limit and match is None:
+            records.extend(map(lookup.__getitem__, names))
+            continue
+        for name in names:
+            if limit and len(records) >= limit:
+                return _cut(state, namespace, records)
+            record = lookup[name]
+            if match is None or match(record):
+                records.append(record)
+    return Page(records, state.revision, "", 0)
+
+
+def _ranges(state: State, namespace: str, start: str) -> Iterable[tuple[list[str], Mapping[str, Record]]]:
+    """The sorted names from ``start`` on, namespace by namespace, with where to look them up."""
+    if namespace:
+        names = state.names(namespace)
+        yield names[bisect_left(names, start):] if start else names, state.lookup(namespace)
+        return
+    for space in sorted(state.namespaces(), key=_prefix):
+        prefix = _prefix(space)
+        names = state.names(space)
+        if start > prefix:
+            if not start.startswith(prefix):
+                continue
+            names = names[bisect_left(names, start[len(prefix):]):]
+        yield names, state.lookup(space)
+
+
+def _prefix(namespace: str) -> str:
+    return f"{namespace}/" if namespace else ""
+
+
+def _cut(state: State, namespace: str, records: list[Record]) -> Page:
+    """A page that ends before the list does."""
+    last = records[-1]
+    next_start = (last.name if namespace else key_of(last)) + "\0"
+    remaining = sum(len(names) for names, _ in _ranges(state, namespace, next_start))
+    return Page(records, state.revision, next_start, remaining)

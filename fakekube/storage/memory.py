@@ -1,0 +1,349 @@
+"""The store: one revision for all, a bucket for each resource, every change one synchronous step.
+
+A commit checks what the caller saw, takes the next revision, stamps metadata.resourceVersion, encodes the object once,
+appends to the event log and tells the subscribers. It never awaits, so nothing can come between its parts, and every
+reader shares the encoded bytes. Upstream: apiserver/pkg/storage/etcd3/store.go with etcd behind it.
+
+Trees that are given to a commit belong to the storage from then on: neither they nor anything in them may be changed.
+Left out: leases, and transactions over several objects, which Kubernetes has none of.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import orjson
+
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.types import Tree
+from fakekube.storage import index
+from fakekube.storage.eventlog import EventLog, Overlay, Track
+from fakekube.storage.keyspace import Match, Space, read_page
+from fakekube.storage.record import Compacted, Event, EventType, Future, KeyExists, Page, Record, Stale
+from fakekube.storage.trees import CheckedTreeCache, TreeCache
+from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
+
+__all__ = [
+    "Bucket", "Compacted", "Event", "Future", "KeyExists", "Page", "PastState", "Record", "Stale", "Storage",
+    "Subscription",
+]
+
+Fields = Callable[[Tree], Mapping[str, str]]
+
+FIRST_REVISION = 1  # as a fresh etcd says
+FRESH_EVENTS = 64  # events whose frames are kept for watchers that come to them late in the same turn
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+# Go's ObjectMeta prints its fields in this order
+_METADATA_ORDER = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
+    "managedFields",
+)
+
+
+class Storage:
+    """All objects of one cluster.
+
+    ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of objects kept decoded.
+    ``check_trees`` is for tests: every use of a shared tree proves that nobody changed it.
+    """
+
+    def __init__(
+        self, *, max_events: int = 100_000, max_bytes: int = 256 << 20, hot_trees: int = 2_000,
+        check_trees: bool = False,
+    ) -> None:
+        self.revision = FIRST_REVISION
+        self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
+        self.trees = (CheckedTreeCache if check_trees else TreeCache)(hot_trees)
+        self._buckets: dict[GroupResource, Bucket] = {}
+        self._fresh: deque[Event] = deque()
+        self._committing = False
+
+    def bucket(self, resource: GroupResource, *, fields: Fields | None = None, sort_keys: bool = False) -> "Bucket":
+        """The objects of a resource; what is given beside its name counts on first use only.
+
+        ``fields(tree)`` gives an object's selectable texts. ``sort_keys`` encodes custom resources as upstream prints
+        them: keys sorted at every level, list items whole.
+        """
+        found = self._buckets.get(resource)
+        if found is None:
+            found = self._buckets[resource] = Bucket(self, resource, fields, sort_keys)
+        return found
+
+    def drop_bucket(self, resource: GroupResource) -> None:
+        """Forget a resource whose objects are gone, so that the next use of its name may declare it differently."""
+        bucket = self._buckets.pop(resource, None)
+        assert bucket is None or not len(bucket), f"{resource} still has objects"
+
+    @property
+    def buckets(self) -> tuple["Bucket", ...]:
+        """Every bucket so far, in order of first use."""
+        return tuple(self._buckets.values())
+
+    def compact(self, revision: int | None = None) -> None:
+        """Forget the history up to a revision, by default all of it: older reads and watches find it gone."""
+        revision = self.revision if revision is None else revision
+        assert revision <= self.revision, "cannot compact the future"
+        self.log.compact(revision)
+
+    def publish(self, track: Track, subscribers: Subscribers, event: Event) -> None:
+        """Book an event and tell its subscribers. For buckets."""
+        self.log.append(track, event)
+        fresh = self._fresh
+        fresh.append(event)
+        if len(fresh) > FRESH_EVENTS:
+            fresh.popleft().frames = None
+        self._committing = True
+        try:
+            subscribers.deliver(event)
+        finally:
+            self._committing = False
+
+    def next_revision(self) -> int:
+        """The revision of the commit that is being made. For buckets."""
+        assert not self._committing, "a subscriber may not write: others would see the events in the wrong order"
+        return self.revision + 1
+
+
+class Bucket:
+    """The objects of one resource. Reads never raise for what is not there unless they say so."""
+
+    def __init__(self, storage: Storage, resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
+        self.storage, self.resource = storage, resource
+        self._fields = fields
+        self._sort_keys = sort_keys
+        self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
+        self._spaces: dict[str, Space] = {}
+        self._count = 0
+        self._track: Track = deque()
+        self._subscribers = Subscribers()
+        self._owners = index.by_owner()
+        self._indexes: dict[tuple[str, str], index.Index] = {("owner", ""): self._owners}
+
+    # reading
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def revision(self) -> int:
+        """The storage's revision: a read of the present is one of this revision."""
+        return self.storage.revision
+
+    @property
+    def compacted(self) -> int:
+        """The oldest revision whose state can still be told."""
+        return self.storage.log.compacted
+
+    def get(self, namespace: str, name: str) -> Record | None:
+        """The stored record; the namespace of an object without one is empty."""
+        space = self._spaces.get(namespace)
+        return space.records.get(name) if space is not None else None
+
+    def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
+        """The present objects of a namespace ("" for all), in key order.
+
+        ``start`` is the first key that counts (a ``next_start`` of before), ``limit`` the number of records (0: all),
+        ``match`` chooses among them.
+        """
+        return read_page(self, namespace, start, limit, match)
+
+    def records(self, namespace: str = "") -> list[Record]:
+        """All present records of a namespace ("" for all), in key order."""
+        return read_page(self, namespace).records
+
+    def count(self, namespace: str) -> int:
+        """How many objects a namespace has."""
+        space = self._spaces.get(namespace)
+        return len(space.records) if space is not None else 0
+
+    def at(self, revision: int) -> "Bucket | PastState":
+        """The bucket as it was at a revision. Raises Compacted, Future."""
+        if revision > self.storage.revision:
+            raise Future(self.storage.revision)
+        overlay = self.storage.log.overlay(self._track, revision)
+        return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
+
+    def by_owner(self, uid: str) -> list[Record]:
+        """The present objects that name the uid among their owners, sorted by namespace and name."""
+        return self._resolve(self._owners.keys(uid))
+
+    def by_field(self, label: str, value: str) -> list[Record]:
+        """The present objects whose selectable field has the text, sorted by namespace and name.
+
+        The first question about a label builds its index.
+        """
+        found = self._indexes.get(("field", label))
+        if found is None:
+            found = self._indexes["field", label] = index.by_field(label, self.records())
+        return self._resolve(found.keys(value))
+
+    def by_label(self, key: str, value: str) -> list[Record]:
+        """The present objects with the label, sorted by namespace and name. The first question builds the index."""
+        found = self._indexes.get(("label", key))
+        if found is None:
+            found = self._indexes["label", key] = index.by_label(key, self.records())
+        return self._resolve(found.keys(value))
+
+    def _resolve(self, keys: list[index.Key]) -> list[Record]:
+        return [self._spaces[namespace].records[name] for namespace, name in keys]
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that have objects, in no useful order."""
+        return list(self._spaces)
+
+    def names(self, namespace: str) -> list[str]:
+        """The names in a namespace, sorted; not to be changed."""
+        space = self._spaces.get(namespace)
+        return space.names() if space is not None else []
+
+    def lookup(self, namespace: str) -> Mapping[str, Record]:
+        """The records of a namespace by name; not to be changed."""
+        space = self._spaces.get(namespace)
+        return space.records if space is not None else {}
+
+    # writing
+
+    def create(self, tree: Tree) -> Record:
+        """Store a new object. ``tree`` has kind, apiVersion, a name, and is the storage's from now on. Raises KeyExists."""
+        meta = tree["metadata"]
+        namespace, name = meta.get("namespace", ""), meta["name"]
+        if self.get(namespace, name) is not None:
+            raise KeyExists(namespace, name)
+        return self._commit("ADDED", tree, None)
+
+    def update(self, tree: Tree, expected: Record) -> Record:
+        """Replace the object that the caller saw. ``tree`` belongs to the storage. Raises Stale."""
+        self._check(expected)
+        return self._commit("MODIFIED", tree, expected)
+
+    def delete(self, expected: Record, final: Tree | None = None) -> Record:
+        """Remove the object that the caller saw. Raises Stale.
+
+        The record that returns, and that watchers get, is ``final`` (by default the last state) with the deletion's
+        revision.
+        """
+        self._check(expected)
+        return self._commit("DELETED", expected.tree() if final is None else final, expected)
+
+    def _check(self, expected: Record) -> None:
+        if self.get(expected.namespace, expected.name) is not expected:
+            raise Stale(expected.namespace, expected.name)
+
+    def _commit(self, type_: EventType, tree: Tree, previous: Record | None) -> Record:
+        storage = self.storage
+        revision = storage.next_revision()
+        record = self._encode(tree, revision)  # may refuse the tree, so nothing has happened yet
+        storage.revision = revision
+        namespace = record.namespace
+        if previous is None:
+            space = self._spaces.get(namespace)
+            if space is None:
+                space = self._spaces[namespace] = Space()
+            space.put(record)
+            self._count += 1
+        elif type_ == "MODIFIED":
+            self._spaces[namespace].records[record.name] = record
+        else:
+            self._remove(previous)
+        left = None if type_ == "DELETED" else record
+        for found in self._indexes.values():
+            found.replace(previous, left)
+        storage.publish(self._track, self._subscribers, Event(type_, record, previous))
+        if previous is not None:
+            storage.trees.drop(previous)
+        return record
+
+    def _remove(self, record: Record) -> None:
+        space = self._spaces[record.namespace]
+        space.remove(record.name)
+        self._count -= 1
+        if not space.records:
+            del self._spaces[record.namespace]
+
+    def _encode(self, tree: Tree, revision: int) -> Record:
+        """The record of a tree: stamped, its keys in order, encoded."""
+        meta = tree["metadata"]
+        if "resourceVersion" in meta or self._sort_keys:
+            meta = {**meta, "resourceVersion": str(revision)}
+        else:
+            meta = _in_order({**meta, "resourceVersion": str(revision)})
+        stamped: Tree = {"kind": tree["kind"], "apiVersion": tree["apiVersion"], "metadata": meta}
+        stamped.update(tree)
+        stamped["metadata"] = meta
+        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
+        data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
+        refs = meta.get("ownerReferences")
+        storage = self.storage
+        record = Record(
+            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
+            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
+            self._fields(stamped) if self._fields is not None else _NOTHING,
+            data, 0 if self._sort_keys else data.index(b'"metadata":'), storage.trees)
+        storage.trees.hold(record, stamped)
+        return record
+
+    # watching
+
+    def subscribe(self, since: int, namespace: str, deliver: Deliver, *, field: Field | None = None) -> Subscription:
+        """Call ``deliver(event)`` for every event after the revision ``since``: past ones now, others as they happen.
+
+        ``namespace`` "" means all. ``field`` narrows to events whose object has, or had before, a text in a selectable
+        field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
+        write. Raises Compacted.
+        """
+        history = self.storage.log.since(self._track, since)
+        subscription = Subscription(self._subscribers, since, namespace, field, deliver)
+        for event in history:
+            if subscription.active and subscription.concerns(event):
+                deliver(event)
+        if subscription.active:
+            self._subscribers.add(subscription)
+        return subscription
+
+
+class PastState:
+    """A bucket as it was at ``revision``: what is there now, with what changed since then undone."""
+
+    def __init__(self, bucket: Bucket, revision: int, overlay: Overlay) -> None:
+        self.revision = revision
+        self._bucket, self._overlay = bucket, overlay
+
+    def get(self, namespace: str, name: str) -> Record | None:
+        """The record of then."""
+        changed = self._overlay.get(namespace)
+        if changed is not None and name in changed:
+            return changed[name]
+        return self._bucket.get(namespace, name)
+
+    def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
+        """As ``Bucket.page``."""
+        return read_page(self, namespace, start, limit, match)
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that had objects, and perhaps others."""
+        return list(dict.fromkeys([*self._bucket.namespaces(), *self._overlay]))
+
+    def names(self, namespace: str) -> list[str]:
+        """The names of then in a namespace, sorted."""
+        names, changed = self._bucket.names(namespace), self._overlay.get(namespace)
+        if not changed:
+            return names
+        records = self._bucket.lookup(namespace)
+        kept = [name for name in names if changed.get(name, self) is not None]
+        kept.extend(name for name, record in changed.items() if record is not None and name not in records)
+        kept.sort()
+        return kept
+
+    def lookup(self, namespace: str) -> Mapping[str, Record]:
+        """The records of a namespace by name, with those of then where they differ."""
+        changed = self._overlay.get(namespace)
+        if not changed:
+            return self._bucket.lookup(namespace)
+        then = {name: record for name, record in changed.items() if record is not None}
+        return {**self._bucket.lookup(namespace), **then}
+
+
+def _in_order(meta: Tree) -> Tree:
+    ordered = {name: meta[name] for name in _METADATA_ORDER if name in meta}
+    return ordered if len(ordered) == len(meta) else {**ordered, **meta}
