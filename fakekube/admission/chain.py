@@ -6,8 +6,20 @@ wiring: a new plugin is a class and a line in it. Left out: plugins that are off
 
 from collections.abc import Collection, Sequence
 
+from fakekube.admission.defaults import (
+    DefaultIngressClass,
+    DefaultStorageClass,
+    DefaultTolerationSeconds,
+    PodGroupProtection,
+    PodTopologyLabels,
+    StorageObjectInUseProtection,
+    TaintNodesByCondition,
+)
 from fakekube.admission.namespace_lifecycle import NamespaceLifecycle
 from fakekube.admission.plugin import Plugin
+from fakekube.admission.priority import Priority
+from fakekube.admission.runtime_class import RuntimeClass
+from fakekube.admission.service_account import ServiceAccount
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -83,6 +95,10 @@ def build_chain(*, disabled: Collection[str] = (), service_accounts: bool = True
         ValueError: ``disabled`` holds a name that is no plugin's.
     """
     check_names(disabled)
-    plugins: list[Plugin] = [NamespaceLifecycle()]
+    plugins: list[Plugin] = [
+        NamespaceLifecycle(), ServiceAccount(), TaintNodesByCondition(), Priority(), DefaultTolerationSeconds(),
+        DefaultStorageClass(), StorageObjectInUseProtection(), PodGroupProtection(), RuntimeClass(),
+        DefaultIngressClass(), PodTopologyLabels(),
+    ]
     off = [*disabled, *([] if service_accounts else ["ServiceAccount"])]
     return Chain([plugin for plugin in plugins if plugin.name not in off])

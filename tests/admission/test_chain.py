@@ -34,7 +34,8 @@ async def test_plugins_run_in_order_and_are_asked_what_they_handle_once():
         await chain.admit(attrs)
         await chain.validate(attrs)
     assert log == [
-        "a handles configmaps CREATE", "b handles configmaps CREATE",
+        "a handles configmaps CREATE",
+        "b handles configmaps CREATE",
         *["a admits", "b admits", "a validates", "b validates"] * 2,
     ]
 

@@ -41,7 +41,8 @@ class World:
 
     def select(self, group: str, resource: str, namespace: str) -> list[dict[str, Any]]:
         return [
-            tree for key, tree in sorted(self.objects.items())
+            tree
+            for key, tree in sorted(self.objects.items())
             if key[:2] == (group, resource) and namespace in ("", key[2])
         ]
 
@@ -51,19 +52,36 @@ class World:
 
     def context(self, operation: str = "CREATE", subresource: str = "", user: str = "kubernetes-admin") -> WriteContext:
         return WriteContext(
-            cluster=self, rng=FixedRng(), now="2026-01-01T00:00:00Z", user=UserInfo(user, ("system:masters",)),
-            operation=operation, subresource=subresource,
+            cluster=self,
+            rng=FixedRng(),
+            now="2026-01-01T00:00:00Z",
+            user=UserInfo(user, ("system:masters",)),
+            operation=operation,
+            subresource=subresource,
         )
 
     def attributes(
-        self, of: Kind, obj: dict[str, Any] | None = None, old: dict[str, Any] | None = None, *, namespace: str = "t",
-        subresource: str = "", operation: str = "",
+        self,
+        of: Kind,
+        obj: dict[str, Any] | None = None,
+        old: dict[str, Any] | None = None,
+        *,
+        namespace: str = "t",
+        subresource: str = "",
+        operation: str = "",
     ) -> Attributes:
         operation = operation or ("DELETE" if obj is None else "CREATE" if old is None else "UPDATE")
         name = (obj or old or {}).get("metadata", {}).get("name", "")
         return Attributes(
-            kind=of, namespace=namespace if of.namespaced else "", name=name, operation=operation,
-            subresource=subresource, obj=obj, old=old, options={}, ctx=self.context(operation, subresource),
+            kind=of,
+            namespace=namespace if of.namespaced else "",
+            name=name,
+            operation=operation,
+            subresource=subresource,
+            obj=obj,
+            old=old,
+            options={},
+            ctx=self.context(operation, subresource),
         )
 
 
