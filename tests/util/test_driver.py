@@ -170,7 +170,7 @@ async def test_time_waits_for_real_work_in_flight(clock, activity, driver):
 async def test_a_task_that_spins_does_not_stop_time(clock, driver):
     """Given a foreign task that yields for ever, when time advances, then it does."""
     async def spin():
-        while True:
+        while True:  # noqa: ASYNC110 - it spins on purpose
             await asyncio.sleep(0)
 
     tasks = Tasks()

@@ -1,0 +1,129 @@
+"""Reading ``metadata`` of a tree: names, owners, conditions. Nothing here changes what it is given.
+
+Upstream: apimachinery/pkg/apis/meta/v1 (controller_ref.go, meta.go) and apimachinery/pkg/api/meta/conditions.go.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery.types import Tree
+
+ReadOnlyTree = Mapping[str, Any]
+
+EMPTY: Mapping[str, Any] = {}
+
+
+def _metadata(obj: ReadOnlyTree) -> Any:
+    return obj.get("metadata") or EMPTY
+
+
+class ObjectKey(NamedTuple):
+    """Where an object is: ``namespace/name``, or the name alone when it is in no namespace."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def name_of(obj: ReadOnlyTree) -> str:
+    """``metadata.name``, or nothing."""
+    return str(_metadata(obj).get("name", ""))
+
+
+def namespace_of(obj: ReadOnlyTree) -> str:
+    """``metadata.namespace``, or nothing."""
+    return str(_metadata(obj).get("namespace", ""))
+
+
+def key_of(obj: ReadOnlyTree) -> ObjectKey:
+    """Namespace and name."""
+    metadata = obj["metadata"]
+    return ObjectKey(metadata.get("namespace", ""), metadata.get("name", ""))
+
+
+def uid_of(obj: ReadOnlyTree) -> str:
+    """``metadata.uid``, or nothing."""
+    return str(_metadata(obj).get("uid", ""))
+
+
+def resource_version_of(obj: ReadOnlyTree) -> str:
+    """``metadata.resourceVersion``, or nothing."""
+    return str(_metadata(obj).get("resourceVersion", ""))
+
+
+def generation_of(obj: ReadOnlyTree) -> int:
+    """``metadata.generation``, or 0."""
+    return int(_metadata(obj).get("generation", 0))
+
+
+def labels_of(obj: ReadOnlyTree) -> Mapping[str, str]:
+    """``metadata.labels``, never None."""
+    return _metadata(obj).get("labels") or EMPTY
+
+
+def annotations_of(obj: ReadOnlyTree) -> Mapping[str, str]:
+    """``metadata.annotations``, never None."""
+    return _metadata(obj).get("annotations") or EMPTY
+
+
+def finalizers_of(obj: ReadOnlyTree) -> list[str]:
+    """``metadata.finalizers``, never None."""
+    return _metadata(obj).get("finalizers") or []
+
+
+def owners_of(obj: ReadOnlyTree) -> list[Tree]:
+    """``metadata.ownerReferences``, never None."""
+    return _metadata(obj).get("ownerReferences") or []
+
+
+def is_deleting(obj: ReadOnlyTree) -> bool:
+    """Whether ``metadata.deletionTimestamp`` is set."""
+    return bool(_metadata(obj).get("deletionTimestamp"))
+
+
+def controller_of(obj: ReadOnlyTree) -> Tree | None:
+    """The owner reference whose ``controller`` is true."""
+    for reference in owners_of(obj):
+        if reference.get("controller"):
+            return reference
+    return None
+
+
+def is_controlled_by(obj: ReadOnlyTree, owner: ReadOnlyTree) -> bool:
+    """Whether ``owner`` is the controller of ``obj``, by uid."""
+    reference = controller_of(obj)
+    return reference is not None and reference.get("uid") == uid_of(owner)
+
+
+def owner_reference(owner: ReadOnlyTree, *, controller: bool = False, block: bool = False) -> Tree:
+    """A reference to ``owner``, which must carry apiVersion and kind; ``block`` sets blockOwnerDeletion."""
+    metadata = owner["metadata"]
+    reference: Tree = {
+        "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"], "uid": metadata["uid"],
+    }
+    if controller:
+        reference["controller"] = True
+    if block:
+        reference["blockOwnerDeletion"] = True
+    return reference
+
+
+def controller_reference(owner: ReadOnlyTree) -> Tree:
+    """What upstream's NewControllerRef makes: ``controller`` and ``blockOwnerDeletion`` both true."""
+    return owner_reference(owner, controller=True, block=True)
+
+
+def find_condition(obj: ReadOnlyTree, condition_type: str) -> Tree | None:
+    """The entry of ``status.conditions`` with this type."""
+    for condition in (obj.get("status") or EMPTY).get("conditions") or ():
+        if condition.get("type") == condition_type:
+            return condition  # type: ignore[no-any-return]
+    return None
+
+
+def is_condition_true(obj: ReadOnlyTree, condition_type: str) -> bool:
+    """Whether the condition is there and its status is ``"True"``."""
+    condition = find_condition(obj, condition_type)
+    return condition is not None and condition.get("status") == "True"

@@ -1,0 +1,119 @@
+"""From a name or a kind to a resource, by asking the server. Upstream: client-go/restmapper.
+
+Reads the aggregated documents (two requests for everything) and keeps them until something is not found, then asks
+once more: a CustomResourceDefinition may have come since.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import Resource
+
+if TYPE_CHECKING:
+    from fakekube.client.client import Client
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+
+class Entry(NamedTuple):
+    """A resource and what else it is called."""
+
+    resource: Resource
+    singular: str
+    short_names: tuple[str, ...]
+
+
+class Discovery:
+    """What a server serves, in its own order of preference."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._entries: list[Entry] = []
+
+    async def resource(self, name: str) -> Resource:
+        """By plural, singular, short name or kind, or by ``plural.group`` or ``plural.version.group``."""
+        return await self._find(lambda entry: _is_called(entry, name), name)
+
+    async def for_kind(self, gvk: GroupVersionKind) -> Resource:
+        """By group, kind and, unless it is empty, version."""
+        wanted = (gvk.group, gvk.kind)
+        return await self._find(
+            lambda entry: entry.resource.group_kind == wanted and gvk.version in ("", entry.resource.version), str(gvk),
+        )
+
+    async def for_object(self, obj: Tree) -> Resource:
+        """By apiVersion and kind of a manifest."""
+        group, version = split_api_version(obj["apiVersion"])
+        return await self.for_kind(GroupVersionKind(group, version, obj["kind"]))
+
+    async def _find(self, fits: Callable[[Entry], bool], what: str) -> Resource:
+        for refresh in (False, True):
+            if refresh or not self._entries:
+                self._entries = await self._load()
+            for entry in self._entries:
+                if fits(entry):
+                    return entry.resource
+        raise KeyError(f"the server doesn't have a resource type {what!r}")
+
+    async def _load(self) -> list[Entry]:
+        entries: list[Entry] = []
+        for path in ("/api", "/apis"):
+            response = await self._client.request("GET", path, accept=AGGREGATED)
+            document = orjson.loads(response.body)
+            if document.get("kind") == "APIGroupDiscoveryList":
+                entries.extend(_entries_of_groups(document))
+            else:
+                entries.extend(await self._load_each(document))
+        return entries
+
+    async def _load_each(self, document: Tree) -> list[Entry]:
+        """For servers without aggregated discovery: one request a version."""
+        if document.get("kind") == "APIVersions":
+            paths = [f"/api/{version}" for version in document["versions"]]
+        else:
+            versions = [version for group in document["groups"] for version in _preferred_first(group)]
+            paths = [f"/apis/{version['groupVersion']}" for version in versions]
+        entries: list[Entry] = []
+        for path in paths:
+            tree = orjson.loads((await self._client.request("GET", path)).body)
+            group, version = split_api_version(tree["groupVersion"])
+            entries.extend(
+                Entry(
+                    Resource(group, version, item["name"], item["kind"], item["namespaced"]),
+                    item.get("singularName", ""), tuple(item.get("shortNames") or ()),
+                )
+                for item in tree["resources"] if "/" not in item["name"]
+            )
+        return entries
+
+
+def _preferred_first(group: Tree) -> list[Tree]:
+    preferred = (group.get("preferredVersion") or {}).get("groupVersion")
+    return sorted(group["versions"], key=lambda version: version["groupVersion"] != preferred)
+
+
+def _entries_of_groups(document: Tree) -> Iterator[Entry]:
+    for group in document["items"]:
+        for version in group["versions"]:
+            for item in version.get("resources") or ():
+                yield Entry(
+                    Resource(
+                        (group.get("metadata") or {}).get("name", ""), version["version"], item["resource"],
+                        item["responseKind"]["kind"], item["scope"] == "Namespaced",
+                    ),
+                    item.get("singularResource", ""), tuple(item.get("shortNames") or ()),
+                )
+
+
+def _is_called(entry: Entry, name: str) -> bool:
+    resource = entry.resource
+    if name in (resource.plural, entry.singular, resource.kind) or name in entry.short_names:
+        return True
+    plural, _, rest = name.partition(".")
+    return plural in (resource.plural, entry.singular) and rest in (
+        resource.group, f"{resource.version}.{resource.group}" if resource.group else resource.version,
+    )
