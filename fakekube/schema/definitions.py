@@ -1,0 +1,67 @@
+"""The definitions of one Kubernetes release, read from a table that ships with the package.
+
+A table has one line for each definition, so that opening it costs a split and not a parse: a definition is parsed when
+somebody first asks for it. The first line names the kinds. ``tools/build_schemas.py`` makes the tables.
+
+Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
+"""
+
+import gzip
+from importlib import resources
+
+import orjson
+
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.schema.structural import Schema
+
+
+def releases() -> list[str]:
+    """The releases there are tables for, oldest first: ``["1.25", ..., "1.37"]``."""
+    names = [item.name for item in resources.files("fakekube.schema").joinpath("tables").iterdir()]
+    found = [name.removesuffix(".gz") for name in names if name.endswith(".gz")]
+    return sorted(found, key=lambda release: [int(part) for part in release.split(".")])
+
+
+def load(release: str) -> "Definitions":
+    """The definitions of a release such as ``1.37``. ValueError when there is no table for it.
+
+    Every call reads anew; who serves a release keeps what it got.
+    """
+    table = resources.files("fakekube.schema").joinpath("tables", f"{release}.gz")
+    if not table.is_file():
+        raise ValueError(f"unknown Kubernetes release {release!r}, known are {', '.join(releases())}")
+    return Definitions(release, gzip.decompress(table.read_bytes()))
+
+
+class Definitions:
+    """Schemas by kind and by definition name; each is made once and shared."""
+
+    def __init__(self, release: str, table: bytes) -> None:
+        head, *lines = table.splitlines()
+        self.release = release
+        self._lines: dict[str, bytes] = {}
+        for line in lines:
+            name, _, raw = line.partition(b"\t")
+            self._lines[name.decode()] = raw
+        self._kinds = {GroupVersionKind(*kind): name for name, *kind in orjson.loads(head)}
+        self._made: dict[str, Schema] = {}
+
+    def names(self) -> list[str]:
+        """All definition names, sorted."""
+        return list(self._lines)
+
+    def kinds(self) -> list[GroupVersionKind]:
+        """All kinds that have a definition, sorted."""
+        return list(self._kinds)
+
+    def schema(self, gvk: GroupVersionKind) -> Schema | None:
+        """The schema of a kind, or None when the release does not know it."""
+        name = self._kinds.get(gvk)
+        return None if name is None else self.named(name)
+
+    def named(self, name: str) -> Schema:
+        """The schema of a definition such as ``io.k8s.api.core.v1.PodSpec``. KeyError when there is none."""
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = Schema(orjson.loads(self._lines[name]), self.named, name)
+        return made
