@@ -1,0 +1,125 @@
+"""Bringing the number of a Job's pods to what it should be.
+
+Deletions come first and end the sync; creations go in batches that double, so that a quota that refuses one pod is not
+asked five hundred times. Upstream: manageJob in pkg/controller/job/job_controller.go.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fakekube.apimachinery.errors import APIError
+from fakekube_controllers.job import indexes, pods, podtemplate
+from fakekube_controllers.job.hands import Hands
+from fakekube_controllers.job.round import Round, free_indexes
+
+MAX_PODS_PER_SYNC = 500
+
+
+class Managed(NamedTuple):
+    """What came of it: how many pods are active now, when to look again, and what went wrong."""
+
+    active: int
+    requeue_seconds: float | None = None
+    error: APIError | None = None
+
+
+async def manage(found: Round, hands: Hands) -> Managed:
+    """Create or delete pods towards the wanted number."""
+    if found.suspended:
+        deleted, _, error = await delete_active(found, hands, found.active, keep_tracking=False)
+        found.terminating += deleted
+        return Managed(len(found.active) - deleted, None, error)
+    wanted = _wanted(found)
+    excess = pods.surplus(found.active, wanted, found.completions if found.indexed else None)[:MAX_PODS_PER_SYNC]
+    if excess:
+        deleted, ready, error = await delete_active(found, hands, excess, keep_tracking=False)
+        found.terminating += deleted
+        found.ready -= ready
+        return Managed(len(found.active) - deleted, None, error)
+    missing = wanted - len(found.active) - (found.terminating if found.only_replace_failed else 0)
+    if missing <= 0:
+        return Managed(len(found.active))
+    if not found.per_index and (wait := found.record.remaining_seconds(found.now)) > 0:
+        return Managed(len(found.active), wait)
+    return await _create(found, hands, min(missing, MAX_PODS_PER_SYNC))
+
+
+def _wanted(found: Round) -> int:
+    parallelism: int = found.spec.get("parallelism", 1)
+    active = len(found.active)
+    if found.completions is None:
+        return active if found.succeeded > 0 else parallelism
+    wanted = max(0, min(parallelism, found.completions - found.succeeded))
+    if found.per_index:
+        left = found.completions - len(found.completed) - len(found.failed_indexes or ())
+        wanted = max(0, min(wanted, left))
+    return wanted
+
+
+async def delete_active(
+    found: Round, hands: Hands, victims: Sequence[pods.Pod], *, keep_tracking: bool,
+) -> tuple[int, int, APIError | None]:
+    """Delete pods; how many went, how many of those were ready, and the first error.
+
+    Without ``keep_tracking`` the finalizer goes first, and the pods leave no trace in the counters.
+    """
+    hands.expect_deletions(found.job, victims)
+    deleted = ready = 0
+    failure: APIError | None = None
+    for pod in victims:
+        try:
+            if not keep_tracking and pods.is_tracked(pod):
+                await hands.remove_tracking(pod)
+            await hands.delete(found.job, pod)
+        except APIError as error:
+            hands.deletion_failed(found.job, pod)
+            failure = failure or error
+        else:
+            deleted += 1
+            ready += pods.is_ready(pod)
+    return deleted, ready, failure
+
+
+async def _create(found: Round, hands: Hands, count: int) -> Managed:
+    wait: float | None = None
+    chosen: list[int | None] = [None] * count
+    if found.indexed:
+        held = [pod for pod in found.pods if _holds_index(found, pod)]
+        free = free_indexes(found, count, held)
+        delays = {index: found.index_delay_seconds(index) for index in free}
+        waiting = [delay for delay in delays.values() if delay > 0]
+        wait = min(waiting) if waiting else None
+        chosen = [index for index in free if delays[index] <= 0]
+    hands.expect_creations(found.job, len(chosen))
+    made, error = await _create_in_batches(found, hands, chosen)
+    return Managed(len(found.active) + made, wait, error)
+
+
+def _holds_index(found: Round, pod: pods.Pod) -> bool:
+    """Active pods do; while only failed pods are replaced, terminating ones too."""
+    if pods.is_finished(pod) or indexes.index_of(pod) is None:
+        return False
+    return found.only_replace_failed or not pods.is_terminating(pod)
+
+
+async def _create_in_batches(found: Round, hands: Hands, chosen: Sequence[int | None]) -> tuple[int, APIError | None]:
+    made, size = 0, 1
+    rest = list(chosen)
+    while rest:
+        batch, rest = rest[:size], rest[size:]
+        failure: APIError | None = None
+        for index in batch:
+            try:
+                await hands.create(found.job, podtemplate.pod_for(found, index))
+                made += 1
+            except APIError as error:
+                if any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes):
+                    made += 1  # as upstream counts it: the Job is about to vanish
+                    continue
+                hands.creation_failed(found.job, 1)
+                failure = failure or error
+        if failure is not None:
+            hands.creation_failed(found.job, len(rest))
+            return made, failure
+        size *= 2
+    return made, None

@@ -1,0 +1,73 @@
+"""The pods that a Job makes. Upstream: job_controller.go (manageJob), indexed_job_utils.go."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakekube_controllers.job import indexes, pods, policies
+from fakekube_controllers.job.round import Round
+
+GENERATED_NAME_BASE = 58
+INDEX_ENV = "JOB_COMPLETION_INDEX"
+
+Tree = dict[str, Any]
+
+
+def controller_reference(job: Mapping[str, Any]) -> Tree:
+    """The owner reference that makes a pod the Job's."""
+    meta = job["metadata"]
+    return {
+        "apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"],
+        "controller": True, "blockOwnerDeletion": True,
+    }
+
+
+def pod_for(found: Round, index: int | None) -> Tree:
+    """A new pod; ``index`` is given for indexed Jobs."""
+    job = found.job
+    template, name = job["spec"]["template"], job["metadata"]["name"]
+    template_meta = template.get("metadata") or {}
+    meta: Tree = {"generateName": f"{name}-", "namespace": job["metadata"]["namespace"]}
+    for key in ("labels", "annotations"):
+        if template_meta.get(key):
+            meta[key] = dict(template_meta[key])
+    meta["finalizers"] = [*(template_meta.get("finalizers") or ()), pods.TRACKING_FINALIZER]
+    meta["ownerReferences"] = [controller_reference(job)]
+    spec = dict(template["spec"])
+    if index is not None:
+        _give_index(found, meta, spec, index)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _give_index(found: Round, meta: Tree, spec: Tree, index: int) -> None:
+    name = found.job["metadata"]["name"]
+    suffix = f"-{index}-"
+    meta["generateName"] = name[: GENERATED_NAME_BASE - len(suffix)] + suffix
+    annotations = meta.setdefault("annotations", {})
+    annotations[indexes.INDEX] = str(index)
+    if found.per_index:
+        annotations.update(_failure_counts(found, index))
+    meta.setdefault("labels", {})[indexes.INDEX] = str(index)
+    spec["hostname"] = f"{name}-{index}"
+    for key in ("initContainers", "containers"):
+        if spec.get(key):
+            spec[key] = [_with_index_env(container) for container in spec[key]]
+
+
+def _failure_counts(found: Round, index: int) -> dict[str, str]:
+    last = found.delayed.get(index)
+    if last is None:
+        return {indexes.FAILURE_COUNT: "0"}
+    counted = policies.judge(found.spec.get("podFailurePolicy"), last).counts
+    failures = indexes.count_of(last, indexes.FAILURE_COUNT) + counted
+    ignored = indexes.count_of(last, indexes.IGNORED_FAILURE_COUNT) + (not counted)
+    result = {indexes.FAILURE_COUNT: str(failures)}
+    return result | ({indexes.IGNORED_FAILURE_COUNT: str(ignored)} if ignored else {})
+
+
+def _with_index_env(container: Mapping[str, Any]) -> Tree:
+    env = list(container.get("env") or ())
+    if any(entry["name"] == INDEX_ENV for entry in env):
+        return dict(container)
+    path = f"metadata.labels['{indexes.INDEX}']"
+    env.append({"name": INDEX_ENV, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}})
+    return {**container, "env": env}

@@ -1,0 +1,70 @@
+"""``fakekube serve``, ``fakekube demo`` and what they have in common.
+
+Option texts are upstream's where upstream has the option. Nothing heavy is imported before a command runs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fakekube.options import DEFAULT_VERSION
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what a cluster is like; they go to ClusterOptions by name."""
+    for option in reversed([
+        click.option("--nodes", type=int, default=1, show_default=True, help="Nodes of the cluster; 0 is a cluster without nodes."),
+        click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help="Kubernetes release to be, 1.25 to 1.37."),
+        click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
+            "A set of key=value pairs that describe feature gates for alpha/experimental features. "
+            "'workload-aware' alone switches on all that gang scheduling needs.")),
+        click.option("--runtime-config", multiple=True, metavar="GROUP/VERSION=true", help=(
+            "A set of key=value pairs that enable or disable built-in APIs: v1=true|false, <group>/<version>=true|false, "
+            "api/all=true|false, api/ga=true|false, api/beta=true|false, api/alpha=true|false.")),
+        click.option("--controllers", default="*", show_default=True, help=(
+            "A list of controllers to enable. '*' enables all on-by-default controllers, 'foo' enables the controller named "
+            "'foo', '-foo' disables the controller named 'foo'.")),
+        click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
+            "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
+    ]):
+        function = option(function)
+    return function
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="fakekube")
+def cli() -> None:
+    """An in-memory fake Kubernetes: for tests, demos and teaching."""
+
+
+@cli.command()
+@cluster_options
+@click.option("--port", type=int, default=0, help="Port to listen on; one that is free is chosen when it is 0.", show_default=True)
+@click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
+@click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
+@click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
+    "Manifests to create at the start, in the order given."))
+@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Where to write a kubeconfig that leads here.")
+def serve(**values: Any) -> None:
+    """Serve a cluster until it is interrupted."""
+    from fakekube.cli.serve import run
+
+    run(values)
+
+
+@cli.group()
+def demo() -> None:
+    """Watch a cluster at work, step by step."""
+
+
+@demo.command("job")
+@click.option("--speed", type=float, default=10.0, show_default=True, help="How many times as fast as the wall's the cluster's time runs.")
+def demo_job(speed: float) -> None:
+    """A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."""
+    from fakekube.cli.demo_job import run
+
+    run(speed)

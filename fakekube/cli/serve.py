@@ -1,0 +1,75 @@
+"""``fakekube serve``: a cluster on a port, until SIGINT or SIGTERM."""
+
+import asyncio
+import contextlib
+import gc
+import signal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fakekube.options import ClusterOptions, OptionError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
+
+
+def run(values: dict[str, Any]) -> None:
+    """Serve with the options of the command line. Raises ClickException for those that cannot be meant."""
+    port, host = values.pop("port"), values.pop("bind_address")
+    files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
+    try:
+        options = ClusterOptions.of(**values)
+        _tune_collector()
+        _runner(options)(_serve(options, host, port, files, Path(kubeconfig or DEFAULT_KUBECONFIG)))
+    except (OptionError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _tune_collector() -> None:
+    """This process is ours alone: decoded trees hold no cycles, so that looking for some is rarely worth it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 1000)
+
+
+def _runner(options: ClusterOptions) -> Any:
+    """uvloop where it is installed and time is real; virtual time needs asyncio's own loop."""
+    if options.clock == "real":
+        with contextlib.suppress(ImportError):
+            import uvloop
+
+            return uvloop.run
+    return asyncio.run
+
+
+async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str, ...], kubeconfig: Path) -> None:
+    from fakekube.cluster import Cluster
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with Cluster(options=options) as cluster:
+        server = await cluster.serve(host=host, port=port)
+        for file in files:
+            await cluster.load(Path(file))
+        server.write_kubeconfig(kubeconfig)
+        click.echo(_greeting(server.url, kubeconfig, options, host))
+        await stop.wait()
+        click.echo("stopping")
+
+
+def _greeting(url: str, kubeconfig: Path, options: ClusterOptions, host: str) -> str:
+    where = "on loopback: nobody outside this machine can reach it" if host in LOOPBACK else (
+        f"on {host}: whoever reaches this address is the cluster's administrator")
+    return f"""\
+Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}
+({where})
+
+  curl {url}/api/v1/namespaces
+  kubectl --kubeconfig {kubeconfig} get nodes
+  export KUBECONFIG={kubeconfig.absolute()}
+
+Stop it with Ctrl-C."""

@@ -1,0 +1,87 @@
+"""A fresh cluster for every test that asks for one.
+
+``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients; ``fake_cluster`` runs in the
+test's own event loop, for async tests. Options come from the ini file (``fakekube_nodes`` ...) and from the marker
+``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning. Tests under pytest-xdist do not meet: every cluster
+has a port and memory of its own.
+
+This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from fakekube.options import ClusterOptions
+    from fakekube.testing.background import BackgroundCluster
+
+INI = {
+    "nodes": "nodes of the cluster (default 1)",
+    "controllers": "controllers that run, as kube-controller-manager's --controllers (default *)",
+    "kubernetes_version": "Kubernetes release to be (default the newest)",
+    "feature_gates": "feature gates, A=true,B=false",
+    "runtime_config": "API versions to serve besides, group/version=true",
+    "clock": "auto, manual, real, or how many times as fast as the wall's (default auto)",
+    "seed": "seed of names, uids and jitter (default 0)",
+    "disable_admission_plugins": "admission plugins to switch off",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The ini options, one for each that the marker takes."""
+    for name, text in INI.items():
+        parser.addini(f"fakekube_{name}", f"fakekube: {text}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker; and the async fixture, where some plugin runs async tests."""
+    config.addinivalue_line("markers", f"fakekube({', '.join(f'{name}=' for name in INI)}): what the test's cluster is like")
+    manager = config.pluginmanager
+    if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
+        from fakekube.testing import async_fixtures
+
+        manager.register(async_fixtures.plugin(manager.hasplugin("asyncio")), "fakekube-async")
+
+
+@pytest.fixture
+def fakekube_options(request: pytest.FixtureRequest) -> "ClusterOptions":
+    """What this test's cluster is like. Override it in a conftest to decide otherwise.
+
+    Raises UsageError for an option that cannot be meant.
+    """
+    from fakekube.options import ClusterOptions, OptionError
+
+    values: dict[str, Any] = {}
+    for name in INI:
+        if text := request.config.getini(f"fakekube_{name}"):
+            values[name] = text
+    for marker in reversed(list(request.node.iter_markers("fakekube"))):
+        if marker.args:
+            raise pytest.UsageError("@pytest.mark.fakekube takes keyword arguments only, such as nodes=3")
+        values.update(marker.kwargs)
+    try:
+        return ClusterOptions.of(**values)
+    except OptionError as error:
+        raise pytest.UsageError(f"fakekube: {error}") from error
+
+
+@pytest.fixture
+def fakekube_server(fakekube_options: "ClusterOptions", tmp_path: Path) -> "Iterator[BackgroundCluster]":
+    """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
+
+    It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
+    from the test.
+    """
+    from fakekube.testing.background import BackgroundCluster
+
+    with BackgroundCluster(fakekube_options, kubeconfig=tmp_path / "kubeconfig") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def fakekube_kubeconfig(fakekube_server: "BackgroundCluster") -> Path:
+    """The path of a kubeconfig that leads to this test's server."""
+    return fakekube_server.kubeconfig

@@ -1,0 +1,32 @@
+"""The fixture for async tests, made for whichever plugin runs them: pytest-asyncio (pytest-aiohttp brings it) or anyio.
+
+It is registered only where one of them is active, so that a project without them never meets an async fixture.
+"""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from fakekube.cluster import Cluster
+    from fakekube.options import ClusterOptions
+
+
+async def fake_cluster(fakekube_options: "ClusterOptions") -> "AsyncIterator[Cluster]":
+    """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``, ``run_until``."""
+    from fakekube.cluster import Cluster
+
+    async with Cluster(options=fakekube_options) as cluster:
+        yield cluster
+
+
+def plugin(asyncio: bool) -> Any:
+    """An object with the fixture on it, to be registered with pytest."""
+    if asyncio:
+        import pytest_asyncio
+
+        fixture: Any = pytest_asyncio.fixture(fake_cluster)
+    else:
+        fixture = pytest.fixture(fake_cluster)
+    return type("AsyncFixtures", (), {"fake_cluster": staticmethod(fixture)})()

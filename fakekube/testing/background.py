@@ -1,0 +1,106 @@
+"""A cluster in a thread of its own, for clients that block.
+
+The cluster's event loop runs in the thread; what moves its time is called from the test's thread and waits there.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from fakekube.options import ClusterOptions
+
+if TYPE_CHECKING:
+    from fakekube.cluster import Cluster
+    from fakekube.util.clock import Clock
+
+T = TypeVar("T")
+
+
+class BackgroundCluster:
+    """A served cluster whose methods may be called from any thread but its own.
+
+    A context manager: it serves inside the block. ``url`` and ``kubeconfig`` (the path of a file) say where.
+    """
+
+    def __init__(self, options: ClusterOptions | None = None, *, kubeconfig: Path | None = None, port: int = 0) -> None:
+        self.options = options or ClusterOptions()
+        self._path, self._port = kubeconfig, port
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = threading.Event()
+        self._stop: asyncio.Event | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fakekube")
+        self._served: Future[None] | None = None
+        self._cluster: Cluster | None = None
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._served = self._thread.submit(lambda: asyncio.run(self._serve()))
+        self._served.add_done_callback(lambda _: self._ready.set())
+        self._ready.wait()
+        if self._served.done():
+            self._join()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None and self._stop is not None and self._served is not None and not self._served.done():
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._join()
+
+    def _join(self) -> None:
+        """Wait for the thread; what went wrong in it is raised here."""
+        self._thread.shutdown()
+        if self._served is not None:
+            self._served.result()
+
+    async def _serve(self) -> None:
+        from fakekube.cluster import Cluster
+
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with Cluster(options=self.options) as cluster:
+            server = await cluster.serve(port=self._port)
+            self._cluster, self.url = cluster, server.url
+            if self._path is not None:
+                server.write_kubeconfig(self._path)
+            self._ready.set()
+            await self._stop.wait()
+
+    @property
+    def cluster(self) -> "Cluster":
+        """The cluster itself; use it from its own thread only (see ``call``)."""
+        assert self._cluster is not None, "not started"
+        return self._cluster
+
+    @property
+    def clock(self) -> "Clock":
+        """The cluster's clock; reading it is safe from here."""
+        return self.cluster.clock
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The kubeconfig's path."""
+        assert self._path is not None, "no path was given for a kubeconfig"
+        return self._path
+
+    def call(self, function: Callable[["Cluster"], Coroutine[Any, Any, T]]) -> T:
+        """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or raises."""
+        assert self._loop is not None, "not started"
+        return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result()
+
+    def settle(self) -> None:
+        """Return once the cluster has nothing left to do at its present time."""
+        self.call(lambda cluster: cluster.settle())
+
+    def advance(self, duration: float | timedelta) -> None:
+        """Let so much time pass (seconds or a timedelta), with all that happens in it."""
+        self.call(lambda cluster: cluster.advance(duration))
+
+    def run_until(self, predicate: Callable[[], bool], *, within: float | timedelta | None = None) -> None:
+        """Let time pass until ``predicate()``, which is called in this thread and may use a blocking client.
+
+        Raises Stalled when it is false and nothing is left to wait for.
+        """
+        self.call(lambda cluster: cluster.run_until(lambda: asyncio.to_thread(predicate), within=within))
