@@ -1,0 +1,238 @@
+"""The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers.
+
+The store calls these around a strategy's own hooks. Upstream: apimachinery/pkg/api/validation/objectmeta.go, what
+pkg/apis/core/validation adds for built-ins, and the metadata part of apiserver/pkg/registry/rest/{create,update}.go.
+Left out: a missing resourceVersion, which the store words.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakekube.apimachinery import field_errors, gvk, names
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.registry import validation
+from fakekube.registry.kind import Kind
+from fakekube.registry.strategy import WriteContext
+from fakekube.util.rng import Rng
+
+MAX_GENERATED_BASE_LENGTH = 58
+MAX_ANNOTATIONS_BYTES = 256 * 1024
+MAX_MANAGER_BYTES = 128
+MAX_SUBRESOURCE_BYTES = 256
+STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+MANAGED = ("generation", "creationTimestamp", "deletionTimestamp")
+IMMUTABLE_FIELDS = (
+    ("name", ""), ("namespace", ""), ("uid", ""), ("creationTimestamp", None), ("deletionTimestamp", None),
+    ("deletionGracePeriodSeconds", None),
+)
+DUPLICATE_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
+    "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
+)
+GROUPS_WITH_FREE_FINALIZERS = ("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io")
+
+
+def generate_name(base: str, rng: Rng) -> str:
+    """A name from a generateName: the base, cut to 58 characters, and five random ones."""
+    return base[:MAX_GENERATED_BASE_LENGTH] + rng.suffix()
+
+
+def dedupe_owner_references(meta: Tree, ctx: WriteContext) -> None:
+    """Drop owner references that are there twice, with a Warning that names their uids."""
+    references = meta.get("ownerReferences")
+    if not references or len(references) == 1:
+        return
+    kept: list[Tree] = []
+    dropped: list[str] = []
+    for reference in references:
+        if reference in kept:
+            dropped.append(reference.get("uid", ""))
+        else:
+            kept.append(reference)
+    if dropped:
+        meta["ownerReferences"] = kept
+        ctx.warn(DUPLICATE_OWNERS.format(", ".join(dropped)))
+
+
+def restore(meta: Tree, old_meta: Tree) -> None:
+    """Put back what no update may change, whatever the body said.
+
+    A deletion that the stored object does not have stays in ``meta``: the validation refuses it.
+    """
+    meta.pop("selfLink", None)
+    for name in MANAGED:
+        if name in old_meta:
+            meta[name] = old_meta[name]
+        elif name != "deletionTimestamp":
+            meta.pop(name, None)
+    if "deletionGracePeriodSeconds" in old_meta:
+        meta.setdefault("deletionGracePeriodSeconds", old_meta["deletionGracePeriodSeconds"])
+
+
+def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
+    """What is wrong with the metadata of a new object, whose name has been generated already."""
+    meta = obj["metadata"]
+    name = meta.get("name", "")
+    found: list[FieldError] = []
+    if base := meta.get("generateName"):
+        path = "metadata.generateName"
+        found += validation.complaints(path, base, names.object_name_prefix(kind.name_rule, base))
+    if not name:
+        found.append(field_errors.required("metadata.name", "name or generateName is required"))
+    else:
+        found += validation.complaints("metadata.name", name, names.object_name(kind.name_rule, name))
+    found += _common(meta, kind)
+    return found + _standard_finalizers(meta, kind)
+
+
+def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind) -> list[FieldError]:
+    """What is wrong with the metadata of a changed object. ``restore`` has run."""
+    meta, old_meta = obj["metadata"], old["metadata"]
+    name = meta.get("name", "")
+    common = validation.complaints("metadata.name", name, names.path_segment(name))
+    common += _common(meta, kind, old_meta)
+    changes = _changes(meta, old_meta)
+    found = common + changes + _standard_finalizers(meta, kind)
+    if not found:
+        return found
+    if kind.custom:
+        # The generic checks run twice on custom resources, and only built-ins have repetitions taken out.
+        return common + changes + changes
+    return list({(error.type, error.field, error.body): error for error in found}.values())
+
+
+def _common(meta: Tree, kind: Kind, old_meta: Mapping[str, Any] | None = None) -> list[FieldError]:
+    """What holds at any time. Parts that are the same as in ``old_meta`` have been looked at before."""
+    found: list[FieldError] = []
+    seen = old_meta or {}
+    if kind.namespaced:
+        found += _namespace(meta.get("namespace", ""))
+    elif meta.get("namespace"):
+        found.append(field_errors.forbidden("metadata.namespace", "not allowed on this type"))
+    found += validation.nonnegative("metadata.generation", meta.get("generation"))
+    if (labels := meta.get("labels")) and labels != seen.get("labels"):
+        found += validation.labels(labels, "metadata.labels")
+    if (annotations := meta.get("annotations")) and annotations != seen.get("annotations"):
+        found += validate_annotations(annotations, "metadata.annotations")
+    if (references := meta.get("ownerReferences")) and references != seen.get("ownerReferences"):
+        found += _owner_references(references, "metadata.ownerReferences")
+    if finalizers := meta.get("finalizers"):
+        found += _finalizers(finalizers, "metadata.finalizers")
+    if (entries := meta.get("managedFields")) and entries != seen.get("managedFields"):
+        found += validate_managed_fields(entries, "metadata.managedFields")
+    return found
+
+
+def _namespace(namespace: str) -> list[FieldError]:
+    if not namespace:
+        return [field_errors.required("metadata.namespace")]
+    return validation.complaints("metadata.namespace", namespace, names.dns1123_label(namespace))
+
+
+def _changes(meta: Tree, old_meta: Tree) -> list[FieldError]:
+    """What an update may not do."""
+    found: list[FieldError] = []
+    if "deletionTimestamp" in old_meta:
+        extra = sorted(set(meta.get("finalizers", ())) - set(old_meta.get("finalizers", ())))
+        if extra:
+            shown = ", ".join(map(field_errors.go_quote, extra))
+            found.append(field_errors.forbidden("metadata.finalizers", (
+                "no new finalizers can be added if the object is being deleted, found new finalizers "
+                f"[]string{{{shown}}}")))
+    generation = meta.get("generation", 0)
+    if generation < old_meta.get("generation", 0):
+        found.append(field_errors.invalid("metadata.generation", generation, "must not be decremented"))
+    for name, zero in IMMUTABLE_FIELDS:
+        found += validation.immutable(f"metadata.{name}", meta.get(name, zero), old_meta.get(name, zero))
+    return found
+
+
+def validate_annotations(annotations: Mapping[str, str], path: str) -> list[FieldError]:
+    """Keys of annotations, upper case allowed, and the size of all of them."""
+    found: list[FieldError] = []
+    size = 0
+    for key, value in annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        found += validation.complaints(path, key, names.qualified_name(key.lower()))
+    if size > MAX_ANNOTATIONS_BYTES:
+        found.append(field_errors.too_long(path, MAX_ANNOTATIONS_BYTES))
+    return found
+
+
+def _owner_references(references: list[Tree], path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    controller = ""
+    for position, reference in enumerate(references):
+        found += _owner_reference(reference, field_errors.index(path, position))
+        if reference.get("controller"):
+            current = f"{reference.get('kind', '')}/{reference.get('name', '')}"
+            if controller:
+                found.append(field_errors.invalid(path, references, (
+                    'Only one reference can have Controller set to true. Found "true" in references for '
+                    f"{controller} and {current}")))
+            else:
+                controller = current
+    return found
+
+
+def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    text = reference.get("apiVersion", "")
+    if not text:
+        found.append(field_errors.required(f"{path}.apiVersion", "must not be empty"))
+    elif text.count("/") > 1 or text.endswith("/"):
+        what = "must be <group>/<version> or <version>"
+        found.append(field_errors.invalid(f"{path}.apiVersion", text, what))
+    empty = [name for name in ("kind", "name", "uid") if not reference.get(name)]
+    found += [field_errors.required(f"{path}.{name}", "must not be empty") for name in empty]
+    if text == "v1" and reference.get("kind") == "Event":
+        what = f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner"
+        found.append(field_errors.invalid(path, reference, what))
+    return found
+
+
+def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
+    found = [error for name in finalizers for error in validation.complaints(path, name, names.qualified_name(name))]
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        what = "finalizer orphan and foregroundDeletion cannot be both set"
+        found.append(field_errors.invalid(path, finalizers, what))
+    return found
+
+
+def _standard_finalizers(meta: Tree, kind: Kind) -> list[FieldError]:
+    """Built-ins take a finalizer without a domain only when it is one of upstream's own."""
+    if not meta.get("finalizers") or kind.custom or kind.group in GROUPS_WITH_FREE_FINALIZERS:
+        return []
+    return [
+        error for position, name in enumerate(meta["finalizers"])
+        for error in validate_finalizer_name(name, f"metadata.finalizers[{position}]")
+    ]
+
+
+def validate_finalizer_name(name: str, path: str) -> list[FieldError]:
+    """A finalizer that is neither qualified by a domain nor one of upstream's own."""
+    if "/" in name or name in STANDARD_FINALIZERS:
+        return []
+    what = "name is neither a standard finalizer name nor is it fully qualified"
+    return [field_errors.invalid(path, name, what)]
+
+
+def validate_managed_fields(entries: list[Tree], path: str) -> list[FieldError]:
+    """What a client may say in metadata.managedFields."""
+    found: list[FieldError] = []
+    for position, entry in enumerate(entries):
+        here = field_errors.index(path, position)
+        operation = entry.get("operation", "")
+        if not operation:
+            found.append(field_errors.required(f"{here}.operation", "must not be empty"))
+        elif operation not in ("Apply", "Update"):
+            found.append(field_errors.not_supported(f"{here}.operation", operation, ("Apply", "Update")))
+        fields_type = entry.get("fieldsType", "")
+        if fields_type and fields_type != "FieldsV1":
+            found.append(field_errors.invalid(f"{here}.fieldsType", fields_type, "must be `FieldsV1`"))
+        if len(entry.get("manager", "").encode()) > MAX_MANAGER_BYTES:
+            found.append(field_errors.too_long(f"{here}.manager", MAX_MANAGER_BYTES))
+        if len(entry.get("subresource", "").encode()) > MAX_SUBRESOURCE_BYTES:
+            found.append(field_errors.too_long(f"{here}.subresource", MAX_SUBRESOURCE_BYTES))
+    return found

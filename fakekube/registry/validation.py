@@ -1,0 +1,98 @@
+"""Small checks that the strategies of many kinds share: each takes a path and a value and returns what is wrong.
+
+Upstream: apimachinery/pkg/api/validation/generic.go, pkg/apis/meta/v1/validation and pkg/api/validate.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+
+IMMUTABLE = "field is immutable"
+NEGATIVE = "must be greater than or equal to 0"
+SELECTOR_OPERATORS_WITH_VALUES = ("In", "NotIn")
+SELECTOR_OPERATORS_WITHOUT_VALUES = ("Exists", "DoesNotExist")
+CONDITION_STATUSES = ("False", "True", "Unknown")
+
+
+def complaints(path: str, value: Any, texts: Iterable[str]) -> list[FieldError]:
+    """One error a text, as the validators of ``apimachinery.names`` give them."""
+    return [field_errors.invalid(path, value, text) for text in texts]
+
+
+def nonnegative(path: str, value: int | None) -> list[FieldError]:
+    """A number below zero. None is fine."""
+    return [field_errors.invalid(path, value, NEGATIVE)] if value is not None and value < 0 else []
+
+
+def nonnegative_fields(obj: Mapping[str, Any], path: str, *fields: str) -> list[FieldError]:
+    """Fields of ``obj`` that hold a number below zero, in the order given."""
+    return [
+        field_errors.invalid(f"{path}.{name}" if path else name, value, NEGATIVE)
+        for name in fields if (value := obj.get(name)) is not None and value < 0
+    ]
+
+
+def immutable(path: str, new: Any, old: Any) -> list[FieldError]:
+    """A value that an update may not change, and did."""
+    return [] if new == old else [field_errors.invalid(path, new, IMMUTABLE)]
+
+
+def one_of(path: str, value: str, allowed: Sequence[str]) -> list[FieldError]:
+    """A word that is none of ``allowed``, which print in the order given."""
+    return [] if value in allowed else [field_errors.not_supported(path, value, allowed)]
+
+
+def required_one_of(path: str, value: str, allowed: Sequence[str], detail: str = "") -> list[FieldError]:
+    """As ``one_of``, with an error of its own for no word at all."""
+    return one_of(path, value, allowed) if value else [field_errors.required(path, detail)]
+
+
+def labels(values: Mapping[str, str], path: str) -> list[FieldError]:
+    """Keys and values of labels; the errors name the map, not the key."""
+    found: list[FieldError] = []
+    for key, value in values.items():
+        found += complaints(path, key, names.qualified_name(key))
+        found += complaints(path, value, names.label_value(value))
+    return found
+
+
+def label_selector(selector: Tree | None, path: str, *, check_values: bool = True) -> list[FieldError]:
+    """A LabelSelector. ``check_values`` False is for updates of objects whose stored values are bad already."""
+    if not selector:
+        return []
+    found: list[FieldError] = []
+    if match_labels := selector.get("matchLabels"):
+        found += labels(match_labels, f"{path}.matchLabels")
+    for position, requirement in enumerate(selector.get("matchExpressions") or ()):
+        here = f"{path}.matchExpressions[{position}]"
+        found += selector_requirement(requirement, here, check_values=check_values)
+    return found
+
+
+def selector_requirement(requirement: Tree, path: str, *, check_values: bool = True) -> list[FieldError]:
+    """One entry of a LabelSelector's matchExpressions."""
+    found: list[FieldError] = []
+    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+    if operator in SELECTOR_OPERATORS_WITH_VALUES:
+        if not values:
+            what = "must be specified when `operator` is 'In' or 'NotIn'"
+            found.append(field_errors.required(f"{path}.values", what))
+    elif operator in SELECTOR_OPERATORS_WITHOUT_VALUES:
+        if values:
+            what = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            found.append(field_errors.forbidden(f"{path}.values", what))
+    else:
+        found.append(field_errors.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+    found += complaints(f"{path}.key", requirement.get("key", ""), names.qualified_name(requirement.get("key", "")))
+    if check_values:
+        for position, value in enumerate(values):
+            found += complaints(f"{path}.values[{position}]", value, names.label_value(value))
+    return found
+
+
+def is_empty_selector(selector: Tree) -> bool:
+    """Whether a LabelSelector asks for nothing, and so selects everything."""
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
