@@ -66,6 +66,24 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
     return out["ref"] if list(out) == ["ref"] else out
 
 
+def facts_of(name: str, release: str, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
+    """The struct behind a definition, limited to the fields that the release serves. None when it is no struct."""
+    properties = node.get("properties")
+    if properties is None:
+        return None
+    minor = int(release.split(".")[1])
+    known = [facts for since, facts in shapes if since <= minor] or [facts for _, facts in shapes[:1]]
+    if not known:
+        raise SystemExit(f"{release}: no Go struct is known for {name}, run tools/build_go_facts.py")
+    facts = known[-1]
+    fields = [field for field in facts["fields"] if field[0] in properties]
+    for missing in sorted(set(properties) - {field[0] for field in fields}):
+        # A patch release corrected the tag: the definitions are those of the first release of a minor.
+        print(f"{release}: {name} has no Go field for {missing}, taken for an optional struct", file=sys.stderr)
+        fields.append([missing, "struct", "e", ""])
+    return {**facts, "fields": fields}
+
+
 def kinds_of(node: dict[str, Any]) -> list[list[str]]:
     found = [[item["group"], item["version"], item["kind"]] for item in node.get("x-kubernetes-group-version-kind", [])]
     return sorted(found)
@@ -73,10 +91,11 @@ def kinds_of(node: dict[str, Any]) -> list[list[str]]:
 
 def table(release: str) -> bytes:
     definitions = definitions_of(release)
+    facts = json.loads(gzip.decompress(FACTS.read_bytes()))
     kinds: list[list[str]] = []
     lines: list[str] = []
     for name in sorted(definitions):
-        raw = reduced(definitions[name], None)
+        raw = reduced(definitions[name], facts_of(name, release, definitions[name], facts.get(name, [])))
         if isinstance(raw, str):
             raise SystemExit(f"{release}: {name} is nothing but a reference")
         if named := kinds_of(definitions[name]):
