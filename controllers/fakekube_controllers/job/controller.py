@@ -1,0 +1,200 @@
+"""The Job controller's ears: which events make which Jobs be looked at, and when.
+
+Pod events, and updates of a Job that leave its generation alone, wait a second, so that pods which end together are
+counted together; a new Job, a deleted one and a changed spec are looked at now. A second queue takes the tracking
+finalizer off pods that no Job will count any more.
+Upstream: pkg/controller/job/job_controller.go (NewController, addPod, updatePod, deletePod, syncOrphanPod).
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.cache.expectations import Expectations
+from fakekube.client.resources import JOBS, PODS
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Result
+from fakekube.workqueue.ratelimit import ExponentialBackoff
+from fakekube_controllers.job import conditions, pods
+from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.claim import claim
+from fakekube_controllers.job.hands import Hands
+from fakekube_controllers.job.round import Round
+from fakekube_controllers.job.sync import sync
+
+SYNC_PERIOD_SECONDS = 1.0
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
+MANAGED_BY = "kubernetes.io/job-controller"
+
+Tree = dict[str, Any]
+
+
+class JobController:
+    """A component for the manager. It keeps no state over a stop: back-off of failed pods is forgotten, as upstream."""
+
+    name = "job"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches of Jobs and Pods and start to work."""
+        self.ctx = ctx
+        self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
+        self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock))
+        limiter = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
+        self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
+        ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
+        ctx.add_handler(PODS, self._pod_added, self._pod_updated, self._pod_deleted)
+        self.worker = Worker(ctx, self.queue, self._sync)
+        self.worker.start()
+        Worker(ctx, self.orphans, self._sync_orphan).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    # events
+
+    def _job_added(self, job: Tree) -> None:
+        self.queue.add(meta.key_of(job))
+
+    def _job_updated(self, old: Tree, job: Tree) -> None:
+        if conditions.is_finished(job):
+            self._release_left_overs(job)
+        if old["metadata"].get("generation") != job["metadata"].get("generation"):
+            self.queue.add(meta.key_of(job))
+        else:
+            self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
+
+    def _job_deleted(self, job: Tree) -> None:
+        self.queue.add(meta.key_of(job))
+        self._release_left_overs(job)
+
+    def _release_left_overs(self, job: Tree) -> None:
+        for pod in self.pods.controlled_by(meta.uid_of(job)):
+            if pods.is_tracked(pod):
+                self.orphans.add(meta.key_of(pod))
+
+    def _pod_added(self, pod: Tree) -> None:
+        if pods.is_terminating(pod):
+            self._pod_deleted(pod, final=False)
+            return
+        job = self._controller_of(pod)
+        if job is not None:
+            key = meta.key_of(job)
+            self.hands.expectations.creation_observed(key)
+            self.queue.add_after(key, SYNC_PERIOD_SECONDS)
+            return
+        if meta.controller_of(pod) is None:
+            if pods.is_tracked(pod):
+                self.orphans.add(meta.key_of(pod))
+            self._enqueue_matching(pod)
+
+    def _pod_updated(self, old: Tree, pod: Tree) -> None:
+        if meta.resource_version_of(old) == meta.resource_version_of(pod):
+            return
+        if pods.is_terminating(pod) and not pods.is_terminating(old):
+            self._note_tracking(old, pod)
+            self._pod_deleted(pod, final=False)
+            return
+        self._note_tracking(old, pod)
+        before, now = meta.controller_of(old), meta.controller_of(pod)
+        if before is not None and before != now:
+            former = self._job_named(pod, before)
+            if former is not None:
+                self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
+        job = self._controller_of(pod)
+        if job is not None:
+            self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
+        elif now is None:
+            if pods.is_tracked(pod):
+                self.orphans.add(meta.key_of(pod))
+            if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
+                self._enqueue_matching(pod)
+
+    def _note_tracking(self, old: Tree, pod: Tree) -> None:
+        owner = meta.controller_of(old) or meta.controller_of(pod)
+        if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
+            self.hands.tracking_removal_seen(pod, owner["name"])
+
+    def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
+        owner = meta.controller_of(pod)
+        tracked = pods.is_tracked(pod)
+        if owner is None:
+            if tracked:
+                self.orphans.add(meta.key_of(pod))
+            return
+        job = self._controller_of(pod)
+        if job is None or conditions.is_finished(job):
+            if tracked:
+                self.orphans.add(meta.key_of(pod))
+            if job is None:
+                return
+        key = meta.key_of(job)
+        self.hands.expectations.deletion_observed(key, meta.uid_of(pod))
+        if final or not tracked:
+            self.hands.tracking_removal_seen(pod, owner["name"])
+        self.queue.add_after(key, SYNC_PERIOD_SECONDS)
+
+    def _enqueue_matching(self, pod: Tree) -> None:
+        for job in self.jobs.list(meta.namespace_of(pod)):
+            selector = job["spec"].get("selector")
+            if selector and labels.from_label_selector(selector).matches(meta.labels_of(pod)):
+                self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
+
+    def _controller_of(self, pod: Tree) -> Tree | None:
+        owner = meta.controller_of(pod)
+        return self._job_named(pod, owner) if owner is not None else None
+
+    def _job_named(self, pod: Tree, owner: Tree) -> Tree | None:
+        if owner["kind"] != "Job":
+            return None
+        job = self.jobs.get(meta.namespace_of(pod), owner["name"])
+        return job if job is not None and meta.uid_of(job) == owner["uid"] else None
+
+    # work
+
+    async def _sync(self, key: ObjectKey) -> Result | None:
+        cached = self.jobs.get(key.namespace, key.name)
+        if cached is None:
+            self.hands.forget(key)
+            return None
+        if cached["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY:
+            return None
+        if conditions.is_finished(cached):
+            self.hands.backoffs.pop(key, None)
+            return None
+        if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
+            self.hands.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
+            return None
+        satisfied = self.hands.expectations.satisfied(key)
+        job: Tree = orjson.loads(orjson.dumps(cached))
+        job.setdefault("status", {}).setdefault("uncountedTerminatedPods", {})
+        found = Round(
+            job, await claim(job, self.pods, self.ctx.client), self.ctx.clock.time(),
+            self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()))
+        synced = await sync(found, self.hands, satisfied=satisfied)
+        if synced.error is not None:
+            raise synced.error
+        if synced.requeue_seconds is None:
+            return None
+        return Result(requeue_after=timedelta(seconds=max(synced.requeue_seconds, 0.0)))
+
+    async def _sync_orphan(self, key: ObjectKey) -> None:
+        pod = self.pods.get(key.namespace, key.name)
+        if pod is None or not pods.is_tracked(pod):
+            return
+        owner = meta.controller_of(pod)
+        if owner is not None:
+            if owner["kind"] != "Job" or not owner["apiVersion"].startswith("batch/"):
+                return
+            job = self._job_named(pod, owner)
+            if job is not None and (
+                job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY or not conditions.is_finished(job)
+            ):
+                return
+        await self.hands.remove_tracking(pod)

@@ -1,0 +1,135 @@
+"""What the Job controller does to the API, and what it then waits to see in its caches.
+
+After asking for three pods the controller does nothing more to the Job until its cache has shown three new ones, and a
+pod whose finalizer it has taken is never counted again even while the cache still shows the finalizer.
+Upstream: pkg/controller/job/{job_controller.go,tracking_utils.go}, pkg/controller/controller_utils.go.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.cache.expectations import Expectations
+from fakekube.client.client import Client
+from fakekube.client.resources import JOBS, PODS
+from fakekube_controllers.job import pods
+from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.round import Round
+
+Tree = dict[str, Any]
+
+
+class Recorder(Protocol):
+    """Where Events go."""
+
+    def event(self, obj: Mapping[str, Any], type: str, reason: str, message: str) -> None:  # noqa: A002 (the API's word)
+        """Say something about an object."""
+
+
+class Hands:
+    """One controller's hold on its client, its expectations and its memory of failures."""
+
+    def __init__(self, client: Client, recorder: Recorder, expectations: Expectations) -> None:
+        self.client, self.recorder, self.expectations = client, recorder, expectations
+        self.backoffs: dict[ObjectKey, Backoff] = {}
+        self.removed: dict[ObjectKey, dict[str, None]] = {}  # pods by Job, whose finalizer was taken
+
+    def event(self, job: Mapping[str, Any], type_: str, reason: str, message: str) -> None:
+        """Say something about the Job."""
+        self.recorder.event(job, type_, reason, message)
+
+    # pods
+
+    def expect_creations(self, job: Mapping[str, Any], count: int) -> None:
+        """So many pods are about to be asked for."""
+        if count:
+            self.expectations.expect_creations(meta.key_of(job), count)
+
+    def creation_failed(self, job: Mapping[str, Any], count: int) -> None:
+        """So many of them will not come."""
+        for _ in range(count):
+            self.expectations.creation_observed(meta.key_of(job))
+
+    def expect_deletions(self, job: Mapping[str, Any], victims: Sequence[pods.Pod]) -> None:
+        """These pods are about to be deleted."""
+        if victims:
+            self.expectations.expect_deletions_of(meta.key_of(job), [meta.uid_of(pod) for pod in victims])
+
+    def deletion_failed(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
+        """This one will not go."""
+        self.expectations.deletion_observed(meta.key_of(job), meta.uid_of(pod))
+
+    async def create(self, job: Mapping[str, Any], pod: Tree) -> None:
+        """Create a pod and say so. Raises APIError, after a Warning, unless the namespace is on its way out."""
+        try:
+            made = await self.client.create(PODS, pod)
+        except APIError as error:
+            if not any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes):
+                self.event(job, "Warning", "FailedCreate", f"Error creating: {error}")
+            raise
+        self.event(job, "Normal", "SuccessfulCreate", f"Created pod: {meta.name_of(made)}")
+
+    async def delete(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
+        """Delete a pod and say so; one that is gone already is fine. Raises APIError after a Warning."""
+        name = meta.name_of(pod)
+        try:
+            gone = await self.client.delete(PODS, name, meta.namespace_of(pod), missing_ok=True)
+        except APIError as error:
+            self.event(job, "Warning", "FailedDelete", f"Error deleting: {error}")
+            raise
+        if gone is None:
+            self.deletion_failed(job, pod)
+            return
+        self.event(job, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
+
+    async def remove_tracking(self, pod: pods.Pod) -> None:
+        """Take the tracking finalizer off a pod; one that is gone already is fine. Raises APIError."""
+        uid, name = meta.uid_of(pod), meta.name_of(pod)
+        owner = meta.controller_of(pod)
+        removed = self.removed.setdefault(ObjectKey(meta.namespace_of(pod), str((owner or {}).get("name", ""))), {})
+        removed[uid] = None
+        body = {"metadata": {"uid": uid, "$deleteFromPrimitiveList/finalizers": [pods.TRACKING_FINALIZER]}}
+        try:
+            await self.client.patch(PODS, name, meta.namespace_of(pod), body, type="strategic")
+        except APIError as error:
+            removed.pop(uid, None)
+            if error.code not in (404, 409, 422):
+                raise
+
+    def tracking_removal_seen(self, pod: pods.Pod, job_name: str) -> None:
+        """The cache shows a pod without its finalizer, or shows it no more."""
+        removed = self.removed.get(ObjectKey(meta.namespace_of(pod), job_name))
+        if removed is not None:
+            removed.pop(meta.uid_of(pod), None)
+
+    # the Job
+
+    async def write_status(self, found: Round) -> None:
+        """Write the status. Raises APIError, Conflict among them."""
+        written = await self.client.update_status(JOBS, found.job)
+        found.job["metadata"]["resourceVersion"] = written["metadata"]["resourceVersion"]
+        self.remember(found)
+
+    def remember(self, found: Round) -> None:
+        """Keep the back-off record for the next sync."""
+        self.backoffs[meta.key_of(found.job)] = found.record
+
+    def forget(self, key: ObjectKey) -> None:
+        """The Job is gone."""
+        self.expectations.forget(key)
+        self.backoffs.pop(key, None)
+        self.removed.pop(key, None)
+
+    def announce_finish(self, found: Round) -> None:
+        """The Events of a Job that has just got its terminal condition."""
+        outcome = found.outcome
+        assert outcome is not None, "a finished Job has an outcome"
+        if outcome.terminal == "Failed":
+            self.event(found.job, "Warning", outcome.reason, outcome.message)
+            return
+        completions = found.completions
+        if completions is not None and found.status.get("succeeded", 0) > completions:
+            self.event(found.job, "Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+        self.event(found.job, "Normal", "Completed", "Job completed")
