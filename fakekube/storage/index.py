@@ -39,8 +39,12 @@ class Index:
                 self._keys.setdefault(value, {})[new.namespace, new.name] = None
 
     def keys(self, value: str) -> list[Key]:
-        """The keys that have the value, sorted."""
-        return sorted(self._keys.get(value, ()))
+        """The keys that have the value, in key order."""
+        return sorted(self._keys.get(value, ()), key=_in_key_order)
+
+
+def _in_key_order(key: Key) -> Key:
+    return f"{key[0]}/", key[1]
 
 
 def by_owner() -> Index:

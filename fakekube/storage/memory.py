@@ -32,6 +32,7 @@ Fields = Callable[[Tree], Mapping[str, str]]
 
 FIRST_REVISION = 1  # as a fresh etcd says
 FRESH_EVENTS = 64  # events whose frames are kept for watchers that come to them late in the same turn
+MAX_LABEL_INDEXES = 8  # each costs every write a little
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 # Go's ObjectMeta prints its fields in this order
 _METADATA_ORDER = (
@@ -71,9 +72,11 @@ class Storage:
         return found
 
     def drop_bucket(self, resource: GroupResource) -> None:
-        """Forget a resource whose objects are gone, so that the next use of its name may declare it differently."""
+        """Forget a resource whose objects are gone, and end its subscriptions: its name may come to mean another."""
         bucket = self._buckets.pop(resource, None)
-        assert bucket is None or not len(bucket), f"{resource} still has objects"
+        if bucket is not None:
+            assert not len(bucket), f"{resource} still has objects"
+            bucket.close()
 
     @property
     def buckets(self) -> tuple["Bucket", ...]:
@@ -165,11 +168,11 @@ class Bucket:
         return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def by_owner(self, uid: str) -> list[Record]:
-        """The present objects that name the uid among their owners, sorted by namespace and name."""
+        """The present objects that name the uid among their owners, in key order."""
         return self._resolve(self._owners.keys(uid))
 
     def by_field(self, label: str, value: str) -> list[Record]:
-        """The present objects whose selectable field has the text, sorted by namespace and name.
+        """The present objects whose selectable field has the text, in key order.
 
         The first question about a label builds its index.
         """
@@ -178,10 +181,15 @@ class Bucket:
             found = self._indexes["field", label] = index.by_field(label, self.records())
         return self._resolve(found.keys(value))
 
-    def by_label(self, key: str, value: str) -> list[Record]:
-        """The present objects with the label, sorted by namespace and name. The first question builds the index."""
+    def by_label(self, key: str, value: str) -> list[Record] | None:
+        """The present objects with the label, in key order; None when too many other labels have an index already.
+
+        The first question about a label builds its index.
+        """
         found = self._indexes.get(("label", key))
         if found is None:
+            if sum(sort == "label" for sort, _ in self._indexes) >= MAX_LABEL_INDEXES:
+                return None
             found = self._indexes["label", key] = index.by_label(key, self.records())
         return self._resolve(found.keys(value))
 
@@ -205,7 +213,7 @@ class Bucket:
     # writing
 
     def create(self, tree: Tree) -> Record:
-        """Store a new object. ``tree`` has kind, apiVersion, a name, and is the storage's from now on. Raises KeyExists."""
+        """Store a new object. ``tree`` has kind, apiVersion and a name, and is the storage's now. Raises KeyExists."""
         meta = tree["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
         if self.get(namespace, name) is not None:
@@ -285,21 +293,28 @@ class Bucket:
 
     # watching
 
-    def subscribe(self, since: int, namespace: str, deliver: Deliver, *, field: Field | None = None) -> Subscription:
+    def subscribe(
+        self, since: int, namespace: str, deliver: Deliver, *, field: Field | None = None,
+        closed: Callable[[], None] | None = None,
+    ) -> Subscription:
         """Call ``deliver(event)`` for every event after the revision ``since``: past ones now, others as they happen.
 
         ``namespace`` "" means all. ``field`` narrows to events whose object has, or had before, a text in a selectable
         field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
-        write. Raises Compacted.
+        write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
         history = self.storage.log.since(self._track, since)
-        subscription = Subscription(self._subscribers, since, namespace, field, deliver)
+        subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed)
         for event in history:
             if subscription.active and subscription.concerns(event):
                 deliver(event)
         if subscription.active:
             self._subscribers.add(subscription)
         return subscription
+
+    def close(self) -> None:
+        """End every subscription: the resource is no longer served."""
+        self._subscribers.close()
 
 
 class PastState:

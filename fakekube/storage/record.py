@@ -28,8 +28,8 @@ class Record:
     """
 
     __slots__ = (
-        "_trees", "body_offset", "data", "fields", "held_tree", "labels", "name", "namespace", "owners", "revision", "uid",
-        "used",
+        "_trees", "body_offset", "data", "fields", "held_tree", "labels", "name", "namespace", "owners", "revision",
+        "uid", "used",
     )
 
     def __init__(

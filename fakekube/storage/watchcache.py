@@ -17,13 +17,15 @@ Field = tuple[str, str]
 class Subscription:
     """One subscriber. ``cancel`` may be called at any time, and more than once."""
 
-    __slots__ = ("_subscribers", "active", "deliver", "field", "namespace", "since")
+    __slots__ = ("_subscribers", "active", "closed", "deliver", "field", "namespace", "since")
 
     def __init__(
         self, subscribers: "Subscribers", since: int, namespace: str, field: Field | None, deliver: Deliver,
+        closed: Callable[[], None] | None,
     ) -> None:
         self._subscribers = subscribers
         self.since, self.namespace, self.field, self.deliver = since, namespace, field, deliver
+        self.closed = closed
         self.active = True
 
     def concerns(self, event: Event) -> bool:
@@ -83,6 +85,16 @@ class Subscribers:
         del self._by_field[label][value]
         if not self._by_field[label]:
             del self._by_field[label]
+
+    def close(self) -> None:
+        """Cancel all, and tell those who want to know."""
+        groups = list(self._plain.values())
+        for by_value in self._by_field.values():
+            groups.extend(by_value.values())
+        for subscription in [subscription for group in groups for subscription in group]:
+            subscription.cancel()
+            if subscription.closed is not None:
+                subscription.closed()
 
     def deliver(self, event: Event) -> None:
         """Tell everybody whom the event concerns."""
