@@ -1,1 +1,16 @@
-"""runtime."""
+"""What turns events into reconciles: controllers, and the manager that runs them.
+
+Read ``reconcile.py``, then ``builder.py``. Upstream: sigs.k8s.io/controller-runtime, with
+kube-controller-manager's way of claiming and counting. The names that a controller's author needs come from here.
+"""
+
+from fakekube.client.resources import Resource
+from fakekube.runtime.builder import Declaration, controller
+from fakekube.runtime.context import Context
+from fakekube.runtime.manager import Manager, Runnable
+from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
+
+__all__ = [
+    "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable", "TerminalError",
+    "controller",
+]

@@ -1,0 +1,171 @@
+"""One cache a resource, shared by all controllers, which tells handlers what changed.
+
+Upstream: client-go/tools/cache/shared_informer.go, without its queue of deltas, its tombstones (a handler gets the last
+known object) and its processors: handlers here are plain functions that put a key into a queue and return.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
+from fakekube.cache.indexer import Indexer, IndexFunction
+from fakekube.cache.lister import Lister
+from fakekube.cache.mutation import MutationDetector
+from fakekube.cache.reflector import Reflector
+from fakekube.client.client import Client
+from fakekube.client.resources import Resource
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
+
+OnAdd = Callable[[Tree], object]
+OnUpdate = Callable[[Tree, Tree], object]
+OnDelete = Callable[[Tree], object]
+
+
+class Registration:
+    """A handler's place at an informer."""
+
+    __slots__ = ("_informer", "on_add", "on_delete", "on_update")
+
+    def __init__(
+        self, informer: "SharedInformer", on_add: OnAdd | None, on_update: OnUpdate | None, on_delete: OnDelete | None,
+    ) -> None:
+        self._informer = informer
+        self.on_add, self.on_update, self.on_delete = on_add, on_update, on_delete
+
+    def remove(self) -> None:
+        """Tell this handler nothing any more."""
+        self._informer.remove_handler(self)
+
+
+class SharedInformer:
+    """The cache of one resource.
+
+    ``resync_seconds``: how often every object is told again as an update of itself; 0 for never. ``transform`` may
+    return a smaller object to be kept in place of the one it gets, which it must not change.
+    """
+
+    def __init__(
+        self, client: Client, resource: Resource, *, clock: Clock, activity: Activity, rng: Rng, namespace: str = "",
+        label_selector: str = "", field_selector: str = "", resync_seconds: float = 0,
+        transform: Callable[[Tree], Tree] | None = None, detector: MutationDetector | None = None,
+        watch_timeout_seconds: float | None = None,
+    ) -> None:
+        self.resource = resource
+        self.indexer = Indexer()
+        self.lister = Lister(self.indexer)
+        self.has_synced = False
+        self.reflector = Reflector(
+            client, resource, self, clock=clock, activity=activity, rng=rng, namespace=namespace,
+            label_selector=label_selector, field_selector=field_selector, watch_timeout_seconds=watch_timeout_seconds,
+        )
+        self._clock = clock
+        self._resync_seconds, self._transform, self._detector = resync_seconds, transform, detector
+        self._handlers: list[Registration] = []
+        self._synced: list[asyncio.Future[None]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def resource_version(self) -> str:
+        """The version that the cache has come to; empty before the first list."""
+        return self.reflector.resource_version
+
+    def start(self, tasks: Tasks) -> None:
+        """List and watch from now on; harmless when it does already."""
+        if self._task is not None:
+            return
+        self._task = tasks.spawn(self.reflector.run(), f"informer {self.resource}")
+        if self._resync_seconds:
+            tasks.spawn(self._resync(), f"resync {self.resource}")
+
+    async def wait_for_sync(self) -> None:
+        """Return once the first list is in the cache and was told to the handlers."""
+        if not self.has_synced:
+            waiter = asyncio.get_running_loop().create_future()
+            self._synced.append(waiter)
+            await waiter
+
+    def add_index(self, name: str, function: IndexFunction) -> None:
+        """Index by a function; what is there is indexed too."""
+        self.indexer.add_index(name, function)
+
+    def add_handler(
+        self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None,
+    ) -> Registration:
+        """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``, ``on_delete(last)``.
+
+        They run in the order of registration and must not await, block or change what they get. What is in the cache
+        already is told as added before this returns.
+        """
+        registration = Registration(self, on_add, on_update, on_delete)
+        self._handlers.append(registration)
+        if on_add is not None:
+            for obj in list(self.indexer):
+                on_add(obj)
+        return registration
+
+    def remove_handler(self, registration: Registration) -> None:
+        """Forget a handler; harmless when it is forgotten already."""
+        if registration in self._handlers:
+            self._handlers = [handler for handler in self._handlers if handler is not registration]
+
+    def replace(self, items: list[Tree]) -> None:
+        """Take a list: tell what is new, what changed and, at the end, what is gone."""
+        seen: dict[ObjectKey, None] = {}
+        for obj in items:
+            seen[meta.key_of(obj)] = None
+            self._store(obj)
+        for key in self.indexer.all_keys():
+            if key not in seen:
+                self._drop(key, None)
+        self.has_synced = True
+        waiters, self._synced = self._synced, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def apply(self, event_type: str, obj: Tree) -> None:
+        """Take one event of the watch."""
+        if event_type == "DELETED":
+            self._drop(meta.key_of(obj), obj)
+        else:
+            self._store(obj)
+
+    def _store(self, obj: Tree) -> None:
+        if self._transform is not None:
+            obj = self._transform(obj)
+        if self._detector is not None:
+            self._detector.watch(obj)
+        old = self.indexer.put(meta.key_of(obj), obj)
+        for handler in self._handlers:
+            if old is None:
+                if handler.on_add is not None:
+                    handler.on_add(obj)
+            elif handler.on_update is not None:
+                handler.on_update(old, obj)
+
+    def _drop(self, key: ObjectKey, last: Tree | None) -> None:
+        old = self.indexer.remove(key)
+        if old is None:
+            return
+        final = old if last is None else last
+        for handler in self._handlers:
+            if handler.on_delete is not None:
+                handler.on_delete(final)
+
+    async def _resync(self) -> None:
+        while True:
+            await self._clock.sleep(self._resync_seconds, daemon=True)
+            for obj in list(self.indexer):
+                for handler in self._handlers:
+                    if handler.on_update is not None:
+                        handler.on_update(obj, obj)
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what is amiss, for people."""
+        if not self.has_synced:
+            yield f"informer {self.resource} has not synced {self.reflector.last_error}".rstrip()

@@ -1,0 +1,184 @@
+"""Keeps a target equal to what the server holds: list once, then watch, resume, and list again after a 410.
+
+Upstream: client-go/tools/cache/reflector.go. What comes over the watch is queued and taken up in the next turn of the
+loop, as one batch: a cache is always a little behind its server, here too. Left out: paged lists, watch-list streaming.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from typing import Protocol
+
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import Frame
+from fakekube.apimachinery.types import Tree
+from fakekube.client.client import Client
+from fakekube.client.resources import Resource
+from fakekube.client.transport import TransportError
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+
+log = logging.getLogger(__name__)
+
+BACKOFF_SECONDS = 0.8
+MAX_BACKOFF_SECONDS = 30.0
+BACKOFF_RESET_SECONDS = 120.0
+SHORT_WATCH_SECONDS = 1.0
+
+
+class Target(Protocol):
+    """What a reflector fills."""
+
+    def replace(self, items: list[Tree]) -> None:
+        """These are all objects there are."""
+
+    def apply(self, event_type: str, obj: Tree) -> None:
+        """One object was ADDED, MODIFIED or DELETED."""
+
+
+class Reflector:
+    """Lists and watches one resource into a target, until its task is cancelled.
+
+    ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None leaves it to the
+    server.
+    """
+
+    def __init__(
+        self, client: Client, resource: Resource, target: Target, *, clock: Clock, activity: Activity, rng: Rng,
+        namespace: str = "", label_selector: str = "", field_selector: str = "",
+        watch_timeout_seconds: float | None = None,
+    ) -> None:
+        self.client, self.resource, self.target = client, resource, target
+        self.namespace, self.label_selector, self.field_selector = namespace, label_selector, field_selector
+        self.resource_version = ""
+        self.last_error = ""
+        self._watch_timeout_seconds = watch_timeout_seconds
+        self._clock, self._activity, self._rng = clock, activity, rng
+        self._delay_seconds, self._failed_at = BACKOFF_SECONDS, 0.0
+
+    async def run(self) -> None:
+        """List and watch for ever."""
+        expired = False
+        while True:
+            try:
+                with self._activity.busy():
+                    await self._list("" if expired else "0")
+                expired = False
+                while not expired:
+                    expired = await self._watch()
+            except (APIError, TransportError) as error:
+                expired = isinstance(error, APIError) and error.code in (410, 504)
+                self.last_error = str(error)
+                log.warning("reflector of %s: %s", self.resource, error)
+                await self._back_off()
+
+    async def _list(self, resource_version: str) -> None:
+        result = await self.client.list(
+            self.resource, self.namespace, label_selector=self.label_selector, field_selector=self.field_selector,
+            resource_version=resource_version,
+        )
+        self.resource_version, self.last_error = result.resource_version, ""
+        self.target.replace(result.items)
+
+    async def _watch(self) -> bool:
+        """One watch, to its end. True when the version is too old to go on from."""
+        timeout_seconds = None
+        if self._watch_timeout_seconds is not None:
+            timeout_seconds = int(self._watch_timeout_seconds * self._rng.uniform(1, 2))
+        started = self._clock.time()
+        inbox = _Inbox(self._activity)
+        stream = await self.client.open_watch(
+            self.resource, inbox, self.namespace, label_selector=self.label_selector,
+            field_selector=self.field_selector, resource_version=self.resource_version, allow_bookmarks=True,
+            timeout_seconds=timeout_seconds,
+        )
+        received = 0
+        try:
+            while (batch := await inbox.take()) is not None:
+                received += len(batch)
+                if not self._take_up(batch):
+                    return True
+        finally:
+            stream.stop()
+            inbox.close()
+        if not received and self._clock.time() - started < SHORT_WATCH_SECONDS:
+            await self._back_off()
+        return False
+
+    def _take_up(self, batch: list[Frame]) -> bool:
+        for frame in batch:
+            event = frame.tree
+            assert isinstance(event, dict), "a watch frame is an object"
+            event_type, obj = event["type"], event["object"]
+            if event_type == "ERROR":
+                error = APIError.from_status(obj, 500)
+                log.info("watch of %s: %s", self.resource, error)
+                if error.code == 410:
+                    return False
+                raise error
+            self.resource_version = obj["metadata"]["resourceVersion"]
+            if event_type != "BOOKMARK":
+                self._activity.note_progress()
+                self.target.apply(event_type, obj)
+        return True
+
+    async def _back_off(self) -> None:
+        now = self._clock.time()
+        if now - self._failed_at > BACKOFF_RESET_SECONDS:
+            self._delay_seconds = BACKOFF_SECONDS
+        self._failed_at = now
+        delay_seconds = self._delay_seconds * self._rng.uniform(1, 2)
+        self._delay_seconds = min(self._delay_seconds * 2, MAX_BACKOFF_SECONDS)
+        await self._clock.sleep(delay_seconds)
+
+
+class _Inbox:
+    """Frames on their way; while there are any, it holds one unit of activity."""
+
+    __slots__ = ("_activity", "_closed", "_ended", "_frames", "_held", "_waiter")
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+        self._frames: deque[Frame] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._ended = self._closed = self._held = False
+
+    def send(self, frame: Frame) -> None:
+        if self._closed:
+            return
+        self._frames.append(frame)
+        self._wake()
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self._held and not self._closed:
+            self._held = True
+            self._activity.hold()
+            if self._waiter is not None and not self._waiter.done():
+                self._waiter.set_result(None)
+
+    async def take(self) -> list[Frame] | None:
+        """Everything that has come, once something has; None at the end. The unit is dropped with the next call."""
+        self._drop()
+        while not self._frames:
+            if self._ended:
+                return None
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        batch = list(self._frames)
+        self._frames.clear()
+        return batch
+
+    def close(self) -> None:
+        self._closed = True
+        self._frames.clear()
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._held and not self._frames:
+            self._held = False
+            self._activity.release()

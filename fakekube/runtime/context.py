@@ -1,0 +1,109 @@
+"""What a controller is given: a client, caches, time, randomness, tasks and queues. It sees nothing else.
+
+Upstream: kube-controller-manager's ControllerContext. A context belongs to one component and to one run of it: when the
+component stops, its handlers, queues and tasks go with the context, and the shared caches stay.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any
+
+from fakekube.apimachinery.http import UserInfo
+from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
+from fakekube.cache.lister import Lister
+from fakekube.client.client import Client
+from fakekube.client.recorder import EventBroadcaster, Recorder
+from fakekube.client.resources import Resource
+from fakekube.runtime.informers import Informers
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
+from fakekube.workqueue.queue import WorkQueue
+from fakekube.workqueue.ratelimit import RateLimiter
+
+
+class Context:
+    """What one component works with.
+
+    ``client`` acts as the component; ``rng`` is its own fork; ``tasks`` end with it. ``gates`` are feature gates by
+    name, ``version`` the cluster's Kubernetes version (``1.37``), ``options`` what the composition gives to
+    controllers.
+    """
+
+    def __init__(
+        self, name: str, *, client: Client, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
+        informers: Informers, events: EventBroadcaster, version: str = "", gates: Mapping[str, bool] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name, self.client, self.clock, self.activity, self.rng = name, client, clock, activity, rng
+        self.tasks = tasks.child()
+        self.version, self.gates, self.options = version, gates or {}, options or {}
+        self.explainers: list[Callable[[], Iterator[str]]] = []
+        self._parent_tasks, self._informers, self._events = tasks, informers, events
+        self._registrations: list[Registration] = []
+        self._queues: list[WorkQueue[Any]] = []
+        self._used: dict[int, SharedInformer] = {}
+
+    def scoped(self, name: str, *, user_agent: str = "", user: UserInfo | None = None) -> "Context":
+        """The context of another component."""
+        return Context(
+            name, client=self.client.with_options(user_agent=user_agent or name, user=user), clock=self.clock,
+            activity=self.activity, rng=self.rng.fork(name), tasks=self._parent_tasks, informers=self._informers,
+            events=self._events, version=self.version, gates=self.gates, options=self.options,
+        )
+
+    def enabled(self, gate: str) -> bool:
+        """Whether a feature gate is on; one that nobody set is off."""
+        return self.gates.get(gate, False)
+
+    def informer(
+        self, resource: Resource, *, namespace: str = "", label_selector: str = "", field_selector: str = "",
+    ) -> SharedInformer:
+        """The shared cache of a resource, or of a part of it. Handlers go through ``add_handler``."""
+        informer = self._informers.get(resource, namespace, label_selector, field_selector)
+        self._used[id(informer)] = informer
+        return informer
+
+    def lister(self, resource: Resource) -> Lister:
+        """Reads the shared cache of a resource."""
+        return self.informer(resource).lister
+
+    def add_handler(
+        self, resource: Resource, on_add: OnAdd | None = None, on_update: OnUpdate | None = None,
+        on_delete: OnDelete | None = None,
+    ) -> Registration:
+        """Tell these of every change to a resource, until the component stops. See ``SharedInformer.add_handler``."""
+        registration = self.informer(resource).add_handler(on_add, on_update, on_delete)
+        self._registrations.append(registration)
+        return registration
+
+    async def wait_for_sync(self) -> None:
+        """Return once every cache that this context was asked for holds its first list."""
+        for informer in list(self._used.values()):
+            await informer.wait_for_sync()
+
+    def queue(self, name: str = "", *, limiter: RateLimiter[Any] | None = None) -> WorkQueue[Any]:
+        """A work queue, shut down when the component stops."""
+        queue: WorkQueue[Hashable] = WorkQueue(self.clock, self.activity, limiter=limiter, name=name or self.name)
+        self._queues.append(queue)
+        return queue
+
+    def recorder(self, component: str = "", *, host: str = "") -> Recorder:
+        """Records Events as ``component``, which is this component's name unless given."""
+        return self._events.recorder(component or self.name, host=host, client=self.client)
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what waits for what, for people."""
+        for queue in self._queues:
+            yield from queue.explain()
+        for explainer in self.explainers:
+            yield from explainer()
+
+    async def close(self) -> None:
+        """End what belongs to this context."""
+        for registration in self._registrations:
+            registration.remove()
+        for queue in self._queues:
+            queue.shut_down()
+        self._registrations, self._queues = [], []
+        await self.tasks.close()

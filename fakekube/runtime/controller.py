@@ -1,0 +1,118 @@
+"""The loop of a controller: a key from the queue, a reconcile, and again later when it failed.
+
+Upstream: controller-runtime/pkg/internal/controller. One key is never reconciled twice at a time; several workers only
+matter where the server is far away.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.client.resources import Resource
+from fakekube.client.transport import TransportError
+from fakekube.runtime import handlers
+from fakekube.runtime.context import Context
+from fakekube.runtime.handlers import Mapper
+from fakekube.runtime.predicates import Predicate
+from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
+from fakekube.util.clock import Clock
+from fakekube.util.tasks import turn
+from fakekube.workqueue.queue import QueueShutDown, WorkQueue
+from fakekube.workqueue.ratelimit import RateLimiter
+
+log = logging.getLogger(__name__)
+
+Process = Callable[[Any], Awaitable[Result | None]]
+
+
+class Worker:
+    """Processes the keys of a queue with one function, and remembers what fails.
+
+    For components with queues of their own: ``Worker(ctx, queue, process).start()``.
+    """
+
+    def __init__(self, ctx: Context, queue: WorkQueue[Any], process: Process) -> None:
+        self._ctx, self._queue, self._process = ctx, queue, process
+        self.processed = 0
+        self.failures: dict[Any, BaseException] = {}  # by key, the last one of those that still fail
+        ctx.explainers.append(self.explain)
+
+    def start(self, workers: int = 1) -> None:
+        """Work from now on, once the context's caches have synced."""
+        for number in range(workers):
+            self._ctx.tasks.spawn(self._run(), f"worker {self._queue.name} {number}")
+
+    async def _run(self) -> None:
+        await self._ctx.wait_for_sync()
+        queue, activity = self._queue, self._ctx.activity
+        while True:
+            try:
+                key = await queue.get()
+            except QueueShutDown:
+                return
+            with activity.busy():
+                await self._one(key)
+            queue.done(key)
+            if queue:
+                await turn()  # in-process nothing else yields, and everybody should get a turn
+
+    async def _one(self, key: Any) -> None:
+        self.processed += 1
+        try:
+            result = await self._process(key)
+        except TerminalError as error:
+            self._failed(key, error)
+            self._queue.forget(key)
+        except Exception as error:  # whatever an author's code raises is retried, and never ends the worker
+            self._failed(key, error)
+            self._queue.add_rate_limited(key)
+        else:
+            if self.failures:
+                self.failures.pop(key, None)
+            self._queue.forget(key)
+            if result is not None and result.requeue_after is not None:
+                self._queue.add_after(key, result.requeue_after.total_seconds(), daemon=result.daemon)
+
+    def _failed(self, key: Any, error: Exception) -> None:
+        self.failures[key] = error
+        if isinstance(error, APIError) and error.code == 409:
+            log.info("%s: %s will be tried again: %s", self._queue.name, key, error)
+        elif isinstance(error, APIError | TransportError | TerminalError):
+            log.warning("%s: %s failed: %s", self._queue.name, key, error)
+        else:
+            log.error("%s: %s failed", self._queue.name, key, exc_info=error)
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what fails, for people."""
+        for key, error in self.failures.items():
+            yield f"{self._queue.name}: {key} failed {self._queue.num_requeues(key)} times: {error!r}"
+
+
+class Controller:
+    """One run of a declared controller. ``queue`` and ``worker`` are there once it was started."""
+
+    queue: WorkQueue[Request]
+    worker: Worker
+    reconciler: Reconciler
+
+    def __init__(
+        self, name: str, factory: Callable[[Context], Reconciler],
+        sources: Sequence[tuple[Resource, Mapper, Predicate | None]], *, workers: int = 1,
+        limiter: Callable[[Clock], RateLimiter[Any]] | None = None, user_agent: str = "", user: UserInfo | None = None,
+    ) -> None:
+        self.name, self.user_agent, self.user = name, user_agent, user
+        self._factory, self._sources, self._workers, self._limiter = factory, sources, workers, limiter
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches and start the workers."""
+        self.queue = ctx.queue(self.name, limiter=self._limiter(ctx.clock) if self._limiter else None)
+        self.reconciler = self._factory(ctx)
+        for resource, mapper, predicate in self._sources:
+            handlers.enqueue(ctx, resource, self.queue, mapper, predicate)
+        self.worker = Worker(ctx, self.queue, self.reconciler.reconcile)
+        self.worker.start(self._workers)
+
+    async def stop(self) -> None:
+        """Everything belongs to the context, which the manager closes."""

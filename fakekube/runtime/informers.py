@@ -1,0 +1,60 @@
+"""One informer a resource, made when first asked for. Upstream: client-go/informers' SharedInformerFactory."""
+
+from collections.abc import Iterator
+
+from fakekube.cache.informer import SharedInformer
+from fakekube.cache.mutation import MutationDetector
+from fakekube.client.client import Client
+from fakekube.client.resources import Resource
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
+
+
+class Informers:
+    """The caches that all components of a manager share.
+
+    ``detector`` watches for components that change what they were only shown.
+    """
+
+    def __init__(
+        self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+    ) -> None:
+        self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
+        self._detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
+        self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
+        self._started = False
+
+    def get(
+        self, resource: Resource, namespace: str = "", label_selector: str = "", field_selector: str = "",
+    ) -> SharedInformer:
+        """The informer of a resource; started at once when the others are."""
+        key = (resource, namespace, label_selector, field_selector)
+        informer = self._informers.get(key)
+        if informer is None:
+            informer = self._informers[key] = SharedInformer(
+                self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
+                label_selector=label_selector, field_selector=field_selector, detector=self._detector,
+                watch_timeout_seconds=self._watch_timeout_seconds,
+            )
+            if self._started:
+                informer.start(self._tasks)
+        return informer
+
+    def start(self) -> None:
+        """Start all, in the order in which they were asked for."""
+        self._started = True
+        for informer in self._informers.values():
+            informer.start(self._tasks)
+
+    async def wait_for_sync(self) -> None:
+        """Return once all hold their first list."""
+        for informer in list(self._informers.values()):
+            await informer.wait_for_sync()
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what is amiss, for people."""
+        for informer in self._informers.values():
+            yield from informer.explain()

@@ -1,0 +1,119 @@
+"""Runs components on shared caches: starts them, stops them, and says what they wait for.
+
+Upstream: controller-runtime/pkg/manager. A component is a declared controller, or anything with ``start`` and ``stop``:
+what needs informers, queues and tasks of its own (a garbage collector, a kubelet, a scheduler) is one too.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from fakekube.apimachinery.http import UserInfo
+from fakekube.cache.mutation import MutationDetector
+from fakekube.client.client import Client
+from fakekube.client.recorder import EventBroadcaster
+from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.informers import Informers
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
+
+
+class Runnable(Protocol):
+    """A component. ``user_agent`` (empty: its name) and ``user`` (None: the manager's) say who it is to the server."""
+
+    name: str
+    user_agent: str
+    user: UserInfo | None
+
+    async def start(self, ctx: Context) -> None:
+        """Register handlers, make queues, spawn tasks on ``ctx.tasks``; return without waiting for caches."""
+
+    async def stop(self) -> None:
+        """Called before the context is closed. It may be started again, with another context."""
+
+
+class Manager:
+    """Components by name, and what they share.
+
+    ``on_failure`` of ``tasks`` hears of components that break. ``options`` are for controllers to read.
+    """
+
+    def __init__(
+        self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks, version: str = "",
+        gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+    ) -> None:
+        self.tasks = tasks.child()
+        self.informers = Informers(
+            client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
+            watch_timeout_seconds=watch_timeout_seconds,
+        )
+        self.events = EventBroadcaster(client, clock=clock, activity=activity, rng=rng.fork("events"), tasks=self.tasks)
+        self._root = Context(
+            "manager", client=client, clock=clock, activity=activity, rng=rng, tasks=self.tasks,
+            informers=self.informers, events=self.events, version=version, gates=gates, options=options,
+        )
+        self._components: dict[str, Runnable] = {}
+        self._running: dict[str, Context] = {}
+        self._started = False
+
+    @property
+    def names(self) -> list[str]:
+        """The components, in the order in which they were added."""
+        return list(self._components)
+
+    def component(self, name: str) -> Runnable:
+        """A component by its name. KeyError when there is none."""
+        return self._components[name]
+
+    def is_running(self, name: str) -> bool:
+        """Whether a component is started."""
+        return name in self._running
+
+    def add(self, component: Runnable | Declaration) -> Runnable:
+        """Add a component; ``start`` or ``start_component`` starts it. ValueError when the name is taken."""
+        runnable = component.runnable() if isinstance(component, Declaration) else component
+        if runnable.name in self._components:
+            raise ValueError(f"there is a component {runnable.name!r} already")
+        self._components[runnable.name] = runnable
+        return runnable
+
+    async def start(self) -> None:
+        """Start every component, then the caches; return once these hold their first lists."""
+        self._started = True
+        for name in self.names:
+            await self.start_component(name)
+        self.informers.start()
+        await self.informers.wait_for_sync()
+
+    async def start_component(self, name: str) -> None:
+        """Start one component with a fresh context; harmless when it runs. KeyError when there is none."""
+        if name in self._running:
+            return
+        component = self._components[name]
+        ctx = self._root.scoped(name, user_agent=component.user_agent, user=component.user)
+        self._running[name] = ctx
+        await component.start(ctx)
+
+    async def stop_component(self, name: str) -> None:
+        """Stop one component, its handlers, queues and tasks; harmless when it does not run."""
+        ctx = self._running.pop(name, None)
+        if ctx is not None:
+            await self._components[name].stop()
+            await ctx.close()
+
+    async def stop(self) -> None:
+        """Stop every component, the last first, then the caches."""
+        for name in reversed(list(self._running)):
+            await self.stop_component(name)
+        await self._root.close()
+        await self.tasks.close()
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what waits for what, for people."""
+        yield from self.informers.explain()
+        for name, ctx in self._running.items():
+            for line in ctx.explain():
+                yield line if line.startswith(name) else f"{name}: {line}"

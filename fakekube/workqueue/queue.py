@@ -1,0 +1,162 @@
+"""A queue that holds each key once, and delays and backs off on a clock.
+
+Upstream: client-go/util/workqueue (queue.go, delaying_queue.go, rate_limiting_queue.go), there three types that wrap
+each other; here one, because nobody uses the inner ones. Left out: metrics, drain on shutdown, fairness by priority.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar
+
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock, Timer
+from fakekube.workqueue.ratelimit import RateLimiter, default_rate_limiter
+
+K = TypeVar("K", bound=Hashable)
+
+
+class QueueShutDown(Exception):
+    """The queue takes and gives nothing any more."""
+
+
+class WorkQueue(Generic[K]):
+    """Keys that wait for a worker; every key in it holds a unit of activity.
+
+    ``limiter`` decides how long ``add_rate_limited`` delays a key.
+    """
+
+    def __init__(
+        self, clock: Clock, activity: Activity, *, limiter: RateLimiter[K] | None = None, name: str = "",
+    ) -> None:
+        self.name = name
+        self._clock, self._activity = clock, activity
+        self._limiter: RateLimiter[K] = limiter or default_rate_limiter(clock)
+        # Invariant: a key in _queue is in _dirty and not in _processing. A key that is dirty and processing waits
+        # for done() to enter _queue.
+        self._queue: deque[K] = deque()
+        self._dirty: set[K] = set()
+        self._processing: set[K] = set()
+        self._waiting: dict[K, Timer] = {}
+        self._getters: deque[asyncio.Future[None]] = deque()
+        self._shut_down = False
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether ``shut_down`` was called."""
+        return self._shut_down
+
+    def add(self, key: K) -> None:
+        """Mark a key as in need of processing."""
+        if self._shut_down or key in self._dirty:
+            return
+        self._dirty.add(key)
+        if key not in self._processing:
+            self._push(key)
+
+    def _push(self, key: K) -> None:
+        self._queue.append(key)
+        self._activity.hold()
+        while self._getters:
+            getter = self._getters.popleft()
+            if not getter.done():
+                getter.set_result(None)
+                break
+
+    async def get(self) -> K:
+        """The next key, which the caller gives back with ``done``. Raises QueueShutDown.
+
+        The key's unit of activity is dropped; who processes it takes one before it awaits anything.
+        """
+        while not self._queue:
+            if self._shut_down:
+                raise QueueShutDown(self.name)
+            getter = asyncio.get_running_loop().create_future()
+            self._getters.append(getter)
+            try:
+                await getter
+            except asyncio.CancelledError:
+                if self._queue and getter.done() and not getter.cancelled():
+                    self._push_on()
+                raise
+        key = self._queue.popleft()
+        self._activity.release()
+        self._processing.add(key)
+        self._dirty.discard(key)
+        return key
+
+    def _push_on(self) -> None:
+        """Wake another getter in place of one that was cancelled after its wake-up."""
+        while self._getters:
+            getter = self._getters.popleft()
+            if not getter.done():
+                getter.set_result(None)
+                break
+
+    def done(self, key: K) -> None:
+        """The key has been processed; if it was added meanwhile, it queues again."""
+        self._processing.discard(key)
+        if key in self._dirty and not self._shut_down:
+            self._push(key)
+
+    def add_after(self, key: K, delay_seconds: float, *, daemon: bool = False) -> None:
+        """Add a key after so many seconds. Of several delays the earliest counts.
+
+        ``daemon``: the delay never pulls virtual time forward by itself; for what recurs for ever.
+        """
+        if self._shut_down:
+            return
+        if delay_seconds <= 0:
+            self.add(key)
+            return
+        when = self._clock.time() + delay_seconds
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            if waiting.when <= when and (daemon or not waiting.daemon):
+                return
+            waiting.cancel()
+            when = min(when, waiting.when)
+        self._waiting[key] = self._clock.call_at(when, self._ready, key, daemon=daemon)
+
+    def _ready(self, key: K) -> None:
+        self._waiting.pop(key, None)
+        self.add(key)
+
+    def add_rate_limited(self, key: K) -> None:
+        """Add a key when the limiter says that it may be tried again."""
+        self.add_after(key, self._limiter.when(key))
+
+    def forget(self, key: K) -> None:
+        """The key is fine: its back-off starts anew."""
+        self._limiter.forget(key)
+
+    def num_requeues(self, key: K) -> int:
+        """How often the key was added rate limited since it was last forgotten."""
+        return self._limiter.num_requeues(key)
+
+    def shut_down(self) -> None:
+        """Drop what waits, take nothing more, and raise QueueShutDown in those who wait for a key."""
+        self._shut_down = True
+        for _ in range(len(self._queue)):
+            self._activity.release()
+        self._queue.clear()
+        self._dirty.clear()
+        for timer in self._waiting.values():
+            timer.cancel()
+        self._waiting.clear()
+        for getter in self._getters:
+            if not getter.done():
+                getter.set_result(None)
+        self._getters.clear()
+
+    def explain(self) -> Iterator[str]:
+        """Lines on what is in the queue, for people."""
+        if self._queue or self._processing:
+            yield f"{self.name}: {len(self._queue)} queued, {len(self._processing)} in work"
+        for key, timer in list(self._waiting.items())[:10]:
+            tries = self.num_requeues(key)
+            retry = f" after {tries} failures" if tries else ""
+            yield f"{self.name}: {key} again in {timer.when - self._clock.time():g} s{retry}"
