@@ -1,0 +1,35 @@
+"""The resources of admissionregistration.k8s.io.
+
+Upstream: pkg/registry/admissionregistration/rest/storage_apiserver.go.
+"""
+
+from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, Group, Resource, Served, Sub
+
+VALIDATING = (
+    Served("v1", since=30),
+    Served("v1beta1", since=28, until=33),
+    Served("v1alpha1", since=26, until=31),
+)
+MUTATING = (
+    Served("v1", since=36, gate="MutatingAdmissionPolicy"),
+    Served("v1beta1", since=34),
+    Served("v1alpha1", since=32),
+)
+
+
+def _admission(plural: str, kind: str, versions: tuple[Served, ...], *subresources: Sub) -> Resource:
+    return Resource(
+        plural=plural, kind=kind, versions=versions, namespaced=False, categories=API_EXTENSIONS,
+        subresources=subresources,
+        generation_since=ALWAYS, unconditional_update=False,
+    )  # fmt: skip
+
+
+GROUP = Group("admissionregistration.k8s.io", 16700, (
+    _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", MUTATING),
+    _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", MUTATING),
+    _admission("mutatingwebhookconfigurations", "MutatingWebhookConfiguration", (Served("v1"),)),
+    _admission("validatingadmissionpolicies", "ValidatingAdmissionPolicy", VALIDATING, Sub("status", since=27)),
+    _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", VALIDATING),
+    _admission("validatingwebhookconfigurations", "ValidatingWebhookConfiguration", (Served("v1"),)),
+))  # fmt: skip

@@ -1,0 +1,1 @@
+"""API group authentication.k8s.io: `declarations.py` is the table, other modules hold what differs."""

@@ -1,0 +1,234 @@
+"""Everything that one cluster serves: the kinds of a release, with its feature gates and ``--runtime-config``.
+
+Rule for releases: a group version and kind exists in exactly those releases whose published definitions name it (the
+tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
+versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
+Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
+Left out: groups of aggregated API servers, and the deprecation warnings that old versions carry.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.apis import declaration
+from fakekube.apis.admissionregistration.declarations import GROUP as ADMISSION_REGISTRATION
+from fakekube.apis.apiextensions.declarations import GROUP as API_EXTENSIONS
+from fakekube.apis.apiregistration.declarations import GROUP as API_REGISTRATION
+from fakekube.apis.apps.declarations import GROUP as APPS
+from fakekube.apis.authentication.declarations import GROUP as AUTHENTICATION
+from fakekube.apis.authorization.declarations import GROUP as AUTHORIZATION
+from fakekube.apis.autoscaling.declarations import GROUP as AUTOSCALING
+from fakekube.apis.batch.declarations import GROUP as BATCH
+from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
+from fakekube.apis.coordination.declarations import GROUP as COORDINATION
+from fakekube.apis.core.declarations import GROUP as CORE
+from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
+from fakekube.apis.events.declarations import GROUP as EVENTS
+from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL
+from fakekube.apis.internal.declarations import GROUP as INTERNAL
+from fakekube.apis.lifecycle.declarations import GROUP as LIFECYCLE
+from fakekube.apis.networking.declarations import GROUP as NETWORKING
+from fakekube.apis.node.declarations import GROUP as NODE
+from fakekube.apis.policy.declarations import GROUP as POLICY
+from fakekube.apis.rbac.declarations import GROUP as RBAC
+from fakekube.apis.resource.declarations import GROUP as RESOURCE
+from fakekube.apis.scheduling.declarations import GROUP as SCHEDULING
+from fakekube.apis.storage.declarations import GROUP as STORAGE
+from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATION
+from fakekube.registry.kind import Conversion, Kind, Printer, Subresource
+
+# In the order of discovery: by priority, equal ones in upstream's order.
+GROUPS = (
+    CORE, API_REGISTRATION, APPS, EVENTS, AUTHENTICATION, AUTHORIZATION, AUTOSCALING, BATCH, CERTIFICATES, NETWORKING,
+    POLICY, RBAC, STORAGE, ADMISSION_REGISTRATION, API_EXTENSIONS, SCHEDULING, COORDINATION, NODE, DISCOVERY, RESOURCE,
+    FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
+)  # fmt: skip
+
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES = {"alpha": 0, "beta": 1, None: 2}
+
+
+class InvalidRuntimeConfig(ValueError):
+    """A ``--runtime-config`` that no server would start with; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The kinds of one cluster in the order of discovery, and how to find them."""
+
+    release: str
+    kinds: tuple[Kind, ...]
+    group_order: tuple[str, ...]
+    by_resource: Mapping[tuple[str, str, str], Kind]
+
+    def kind(self, group: str, version: str, plural: str) -> Kind | None:
+        """The kind that a path names, or None."""
+        return self.by_resource.get((group, version, plural))
+
+    def versions(self, group: str) -> tuple[str, ...]:
+        """The served versions of a group, the preferred one first; empty when the group is not served."""
+        return tuple(dict.fromkeys(kind.version for kind in self.kinds if kind.group == group))
+
+    def preferred(self, group: str) -> str:
+        """The version that clients should use. KeyError when the group is not served."""
+        versions = self.versions(group)
+        if not versions:
+            raise KeyError(group)
+        return versions[0]
+
+
+def catalog(
+    release: str, gates: Mapping[str, bool] | None = None, runtime_config: Mapping[str, bool] | None = None,
+) -> Catalog:  # fmt: skip
+    """The kinds that a cluster serves.
+
+    ``release`` is like ``1.37``. ``gates`` holds the state of feature gates (``gates.Gates`` is such a mapping); one
+    that is not in it counts as on, as a gate that upstream has removed. ``runtime_config`` maps ``api/all``,
+    ``api/ga``, ``api/beta``, ``api/alpha``, ``group/version`` and ``group/version/resource`` to on or off; the core
+    group is ``/v1``. Raises InvalidRuntimeConfig.
+    """
+    minor, gates, config = minor_of(release), gates or {}, runtime_config or {}
+    check_runtime_config(minor, config)
+    kinds: list[Kind] = []
+    for group in GROUPS:
+        found = [kind for resource in group.resources for kind in _kinds(group, resource, minor, gates, config)]
+        found.sort(key=lambda kind: kind.plural)
+        found.sort(key=lambda kind: version_order(kind.version), reverse=True)
+        kinds += found
+    return Catalog(
+        release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
+        {(kind.group, kind.version, kind.plural): kind for kind in kinds},
+    )  # fmt: skip
+
+
+def minor_of(release: str) -> int:
+    """37 for ``1.37`` and ``1.37.1``. ValueError for anything else."""
+    match = re.fullmatch(r"v?1\.(\d+)(\.\d+)?", release)
+    if match is None:
+        raise ValueError(f"{release!r} is not a Kubernetes release like 1.37")
+    return int(match[1])
+
+
+def version_order(version: str) -> tuple[int, int, int]:
+    """A key that sorts versions as upstream ranks them: v2 over v1 over v1beta2 over v1beta1 over v1alpha1."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (-1, 0, 0)
+    return (_STAGES[match[2]], int(match[1]), int(match[3] or 0))
+
+
+def check_runtime_config(minor: int, config: Mapping[str, bool]) -> None:
+    """Refuse keys that name no group and version of the release, as the command line does."""
+    if dict(config) == {"api/all": False}:
+        raise InvalidRuntimeConfig("invalid runtime-config with only api/all=false")
+    versions = {
+        group.name: [
+            served.version for resource in group.resources for served in resource.versions if _has(served, minor)
+        ]
+        for group in GROUPS
+    }
+    unknown = []
+    for key in config:
+        if key in ("api/all", "api/ga", "api/beta", "api/alpha"):
+            continue
+        tokens = key.split("/")
+        if len(tokens) not in (2, 3):
+            raise InvalidRuntimeConfig(f"runtime-config invalid key {key}")
+        if tokens[0] not in versions:
+            unknown.append(f"{tokens[0]}/{tokens[1]}")
+        elif tokens[1] not in versions[tokens[0]]:
+            raise InvalidRuntimeConfig(f"group version {'/'.join(tokens[:2]).lstrip('/')} that has not been registered")
+        elif len(tokens) == 3 and tokens[2] != tokens[2].lower():
+            raise InvalidRuntimeConfig(
+                f'invalid key {key}: group/version/resource and resource is always lowercase plural, not "{tokens[2]}"'
+            )
+    if unknown:
+        raise InvalidRuntimeConfig(f"unknown api groups {','.join(sorted(dict.fromkeys(unknown)))}")
+
+
+def _has(served: declaration.Served, minor: int) -> bool:
+    return served.since <= minor <= served.until
+
+
+def _enabled(group: str, plural: str, served: declaration.Served, config: Mapping[str, bool]) -> bool:
+    """The most particular key decides."""
+    stage = "alpha" if "alpha" in served.version else "beta" if "beta" in served.version else "ga"
+    for key in (f"{group}/{served.version}/{plural}", f"{group}/{served.version}", f"api/{stage}", "api/all"):
+        if key in config:
+            return config[key]
+    return served.served_by_default
+
+
+def _kinds(
+    group: declaration.Group, resource: declaration.Resource, minor: int, gates: Mapping[str, bool],
+    config: Mapping[str, bool],
+) -> Iterator[Kind]:  # fmt: skip
+    versions = [
+        served
+        for served in resource.versions
+        if _has(served, minor)
+        and gates.get(served.gate, True)
+        and _enabled(group.name, resource.plural, served, config)
+    ]
+    if not versions:
+        return
+    stored = resource.stored or GroupVersionKind(group.name, versions[0].version, resource.kind)
+    subresources = tuple(
+        Subresource(sub.name, sub.verbs, sub.kind, sub.strategy)
+        for sub in resource.subresources
+        if sub.since <= minor and gates.get(sub.gate, True)
+    )
+    relaxing_gate, relaxed = resource.relaxed_name
+    name_rule = relaxed if relaxed and gates.get(relaxing_gate, True) else resource.name_rule
+    for served in versions:
+        v1 = served.version == "v1"
+        yield Kind(
+            group=group.name, version=served.version, kind=resource.kind, plural=resource.plural,
+            singular=resource.singular or resource.kind.lower(), namespaced=resource.namespaced, verbs=resource.verbs,
+            short_names=resource.short_names, categories=resource.categories, subresources=subresources,
+            strategy=resource.strategy, printer=_printer(resource.printer, served), selectable=resource.selectable,
+            conversion=_conversion(GroupVersionKind(group.name, served.version, resource.kind), stored, served),
+            table=resource.table, tracks_generation=minor >= resource.generation_since,
+            create_on_update=resource.create_on_update,
+            unconditional_update=resource.unconditional_update and not (resource.unconditional_until_v1 and v1),
+            delete_returns_object=resource.delete_returns_object or (resource.object_until_v1 and not v1),
+            orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
+            served_by_default=served.served_by_default, gate=served.gate,
+        )  # fmt: skip
+
+
+def _conversion(gvk: GroupVersionKind, stored: GroupVersionKind, served: declaration.Served) -> Conversion | None:
+    if gvk == stored:
+        return None
+    return Conversion(
+        stored,
+        _renamed(stored.api_version, served.to_stored),
+        _renamed(gvk.api_version, served.from_stored),
+    )
+
+
+def _renamed(api_version: str, convert: declaration.Convert | None) -> Callable[[Tree], Tree]:
+    def converted(tree: Tree) -> Tree:
+        if convert is not None:
+            tree = convert(tree)
+        tree["apiVersion"] = api_version
+        return tree
+
+    return converted
+
+
+def _printer(printer: Printer | None, served: declaration.Served) -> Printer | None:
+    """Printers know the stored shape only."""
+    to_stored = served.to_stored
+    if printer is None or to_stored is None:
+        return printer
+    cells = printer.cells
+
+    def converted(obj: Tree, now: float) -> list[Json]:
+        return cells(to_stored(deepcopy(obj)), now)
+
+    return Printer(printer.columns, converted, printer.conditions)

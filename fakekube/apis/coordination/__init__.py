@@ -1,0 +1,1 @@
+"""API group coordination.k8s.io: `declarations.py` is the table, other modules hold what differs."""

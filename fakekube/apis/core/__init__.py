@@ -1,0 +1,1 @@
+"""The core group: `declarations.py` is the table, other modules hold what differs."""

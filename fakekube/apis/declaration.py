@@ -1,0 +1,110 @@
+"""How a group's table of resources is written down: one line a resource, and the releases that have it.
+
+A ``Resource`` is what stays the same from version to version; ``Served`` says which releases have a version, whether it
+is on by default and which feature gate it needs. ``catalog.py`` turns both into Kinds for one release.
+Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import ALL_VERBS, Printer, Selectable
+from fakekube.registry.strategy import Strategy
+
+OLDEST = 25  # the minor number of the oldest release that is declared
+NEVER = 1000
+ALWAYS = OLDEST
+
+GET_AND_UPDATE = ("get", "patch", "update")
+CREATE = ("create",)
+PROXY = ("create", "delete", "get", "patch", "update")
+
+Convert = Callable[[Tree], Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One version of a resource: the minor numbers of the first and the last release that have it.
+
+    ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions without alpha or
+    beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored one; they
+    may change the tree that they get, and need not touch apiVersion and kind.
+    """
+
+    version: str
+    since: int = ALWAYS
+    until: int = NEVER
+    on: bool | None = None
+    gate: str = ""
+    to_stored: Convert | None = None
+    from_stored: Convert | None = None
+
+    @property
+    def served_by_default(self) -> bool:
+        """Whether it takes no ``--runtime-config`` to have it."""
+        return self.on if self.on is not None else "alpha" not in self.version and "beta" not in self.version
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    """A sub-resource, since which release, behind which gate."""
+
+    name: str
+    verbs: tuple[str, ...] = GET_AND_UPDATE
+    kind: GroupVersionKind | None = None
+    strategy: Strategy | None = None
+    since: int = ALWAYS
+    gate: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One resource of a group; the fields are those of Kind.
+
+    ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from which on
+    metadata.generation is tracked. ``stored`` names what is on disk when that is not the first served version of this
+    group. ``relaxed_name`` is a gate and the name rule that holds while it is on. ``object_until_v1`` and
+    ``unconditional_until_v1`` are for kinds whose alpha and beta versions answer a DELETE with the object and take a
+    PUT without resourceVersion, and whose v1 does not.
+    """
+
+    plural: str
+    kind: str
+    versions: tuple[Served, ...] = (Served("v1"),)
+    namespaced: bool = True
+    singular: str = ""
+    verbs: tuple[str, ...] = ALL_VERBS
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[Sub, ...] = ()
+    strategy: Strategy | None = None
+    printer: Printer | None = None
+    selectable: Selectable = field(default_factory=Selectable)
+    stored: GroupVersionKind | None = None
+    table: bool = True
+    generation_since: int = NEVER
+    create_on_update: bool = False
+    unconditional_update: bool = True
+    delete_returns_object: bool = False
+    object_until_v1: bool = False
+    unconditional_until_v1: bool = False
+    orphan_by_default: bool = False
+    name_rule: str = "subdomain"
+    relaxed_name: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An API group. ``priority`` orders groups in discovery, highest first."""
+
+    name: str
+    priority: int
+    resources: tuple[Resource, ...]
+
+
+STATUS = Sub("status")
+SCALE = Sub("scale", kind=GroupVersionKind("autoscaling", "v1", "Scale"))
+ALL = ("all",)
+API_EXTENSIONS = ("api-extensions",)

@@ -1,0 +1,7 @@
+"""The resources of discovery.k8s.io. Upstream: pkg/registry/discovery/rest/storage_discovery.go."""
+
+from fakekube.apis.declaration import ALWAYS, Group, Resource
+
+GROUP = Group("discovery.k8s.io", 16200, (
+    Resource(plural="endpointslices", kind="EndpointSlice", generation_since=ALWAYS),
+))  # fmt: skip

@@ -1,0 +1,10 @@
+"""The resources of node.k8s.io. Upstream: pkg/registry/node/rest/runtime_class.go."""
+
+from fakekube.apis.declaration import Group, Resource
+
+GROUP = Group("node.k8s.io", 16300, (
+    Resource(
+        plural="runtimeclasses", kind="RuntimeClass", namespaced=False, unconditional_update=False,
+        create_on_update=True,
+    ),
+))  # fmt: skip

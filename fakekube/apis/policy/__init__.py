@@ -1,0 +1,1 @@
+"""API group policy: `declarations.py` is the table, other modules hold what differs."""

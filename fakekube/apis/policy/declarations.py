@@ -1,0 +1,10 @@
+"""The resources of policy. Upstream: pkg/registry/policy/rest/storage_policy.go."""
+
+from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource
+
+GROUP = Group("policy", 17100, (
+    Resource(
+        plural="poddisruptionbudgets", kind="PodDisruptionBudget", short_names=("pdb",), generation_since=ALWAYS,
+        unconditional_update=False, subresources=(STATUS,),
+    ),
+))  # fmt: skip

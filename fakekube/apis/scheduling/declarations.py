@@ -1,0 +1,34 @@
+"""The resources of scheduling.k8s.io. Upstream: pkg/registry/scheduling/rest/storage_scheduling.go.
+
+Workload-aware scheduling changed shape with every release: 1.35 has groups inside a Workload (v1alpha1), 1.36
+PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with CompositePodGroups.
+"""
+
+from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
+
+GATE = "GenericWorkload"
+
+GROUP_VERSIONS = (
+    Served("v1beta1", since=37, gate=GATE),
+    Served("v1alpha3", since=37, gate=GATE),
+    Served("v1alpha2", since=36, until=36, gate=GATE),
+)
+
+GROUP = Group("scheduling.k8s.io", 16600, (
+    Resource(
+        plural="compositepodgroups", kind="CompositePodGroup", unconditional_update=False, subresources=(STATUS,),
+        versions=(Served("v1alpha3", since=37, gate="CompositePodGroup"),),
+    ),
+    Resource(
+        plural="podgroups", kind="PodGroup", unconditional_update=False, subresources=(STATUS,),
+        versions=GROUP_VERSIONS,
+    ),
+    Resource(
+        plural="priorityclasses", kind="PriorityClass", namespaced=False, short_names=("pc",),
+        generation_since=ALWAYS,
+    ),
+    Resource(
+        plural="workloads", kind="Workload", unconditional_update=False,
+        versions=(*GROUP_VERSIONS, Served("v1alpha1", since=35, until=35, gate=GATE)),
+    ),
+))  # fmt: skip
