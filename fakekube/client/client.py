@@ -4,7 +4,7 @@ Upstream: client-go's dynamic client. Left out: typed clientsets, protobuf, clie
 queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import orjson
@@ -292,6 +292,10 @@ class Client:
     async def resource(self, name: str) -> Resource:
         """A resource by its plural, singular, short name, kind or ``plural.group``. KeyError when there is none."""
         return await self._discovery.resource(name)
+
+    async def resources(self, *, verbs: Iterable[str] = ()) -> Sequence[Resource]:
+        """Every resource that the server serves and that knows all of ``verbs``, in the preferred version of its group."""
+        return await self._discovery.all(verbs)
 
     async def for_kind(self, gvk: GroupVersionKind) -> Resource:
         """The resource of a kind; an empty version means the preferred one. KeyError when it is not served."""

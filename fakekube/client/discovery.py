@@ -4,12 +4,12 @@ Reads the aggregated documents (two requests for everything) and keeps them unti
 once more: a CustomResourceDefinition may have come since.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 
@@ -25,6 +25,7 @@ class Entry(NamedTuple):
     resource: Resource
     singular: str
     short_names: tuple[str, ...]
+    verbs: tuple[str, ...] = ()
 
 
 class Discovery:
@@ -49,6 +50,15 @@ class Discovery:
         """By apiVersion and kind of a manifest."""
         group, version = split_api_version(obj["apiVersion"])
         return await self.for_kind(GroupVersionKind(group, version, obj["kind"]))
+
+    async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
+        """Every resource that knows these verbs, each once, in the version that the server prefers; read anew."""
+        self._entries = await self._load()
+        found: dict[GroupResource, Resource] = {}
+        for entry in self._entries:
+            if all(verb in entry.verbs for verb in verbs):
+                found.setdefault(entry.resource.group_resource, entry.resource)
+        return list(found.values())
 
     async def _find(self, fits: Callable[[Entry], bool], what: str) -> Resource:
         for refresh in (False, True):
@@ -84,7 +94,7 @@ class Discovery:
             entries.extend(
                 Entry(
                     Resource(group, version, item["name"], item["kind"], item["namespaced"]),
-                    item.get("singularName", ""), tuple(item.get("shortNames") or ()),
+                    item.get("singularName", ""), tuple(item.get("shortNames") or ()), tuple(item.get("verbs") or ()),
                 )
                 for item in tree["resources"] if "/" not in item["name"]
             )
@@ -106,6 +116,7 @@ def _entries_of_groups(document: Tree) -> Iterator[Entry]:
                         item["responseKind"]["kind"], item["scope"] == "Namespaced",
                     ),
                     item.get("singularResource", ""), tuple(item.get("shortNames") or ()),
+                    tuple(item.get("verbs") or ()),
                 )
 
 

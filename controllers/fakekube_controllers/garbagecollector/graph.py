@@ -48,11 +48,17 @@ class Node:
 
 
 class Graph:
-    """Nodes by uid. ``look_at`` is called for what may have to be deleted, ``orphan`` for whose dependents go free."""
+    """Nodes by uid.
 
-    def __init__(self, look_at: Callable[[str], None], orphan: Callable[[str], None]) -> None:
+    ``look_at`` is called with what may have to be deleted, ``orphan`` with whose dependents go free, and ``stray`` with a
+    node and a reference of it that points into another namespace.
+    """
+
+    def __init__(
+        self, look_at: Callable[[str], None], orphan: Callable[[str], None], stray: Callable[[Node, Reference], None],
+    ) -> None:
         self.nodes: dict[str, Node] = {}
-        self._look_at, self._orphan = look_at, orphan
+        self._look_at, self._orphan, self._stray = look_at, orphan, stray
 
     def observe(self, obj: Mapping[str, Any], api_version: str, kind: str) -> None:
         """An informer showed an object, for the first time or changed."""
@@ -80,10 +86,11 @@ class Graph:
     def _meet(self, node: Node, identity: Identity) -> None:
         """A virtual node turns out to exist; those who named it by other coordinates are looked at again."""
         node.virtual = False
-        if node.identity != identity:
-            for dependent in node.dependents.values():
-                self._look_at(dependent.identity.uid)
         node.identity = identity
+        for dependent in node.dependents.values():
+            for ref in dependent.owners:
+                if ref["uid"] == identity.uid and not self._agrees(node, ref, dependent):
+                    self._look_at(dependent.identity.uid)
 
     def _update_state(self, node: Node, meta: Mapping[str, Any]) -> None:
         finalizers = tuple(meta.get("finalizers") or ())
@@ -113,9 +120,13 @@ class Graph:
             owner.dependents[node.identity.uid] = node
 
     def _agrees(self, owner: Node, ref: Reference, node: Node) -> bool:
+        """Whether a reference describes its owner as it is; one into another namespace is reported."""
         identity = owner.identity
-        same = (identity.api_version, identity.kind, identity.name) == (ref["apiVersion"], ref["kind"], ref["name"])
-        return same and identity.namespace in ("", node.identity.namespace)
+        if identity.namespace != node.identity.namespace and (identity.namespace or owner.virtual):
+            if identity.namespace and not owner.virtual:
+                self._stray(node, ref)
+            return False
+        return (identity.api_version, identity.kind, identity.name) == (ref["apiVersion"], ref["kind"], ref["name"])
 
     def _relink(self, node: Node, old: Sequence[Reference], new: Sequence[Reference]) -> None:
         if old == new:
@@ -135,6 +146,14 @@ class Graph:
     def _drop_if_idle(self, node: Node) -> None:
         if node.virtual and not node.dependents:
             self.nodes.pop(node.identity.uid, None)
+
+    def absent(self, uid: str) -> None:
+        """A live read found nothing where a virtual node should be: those who name it are looked at."""
+        node = self.nodes.get(uid)
+        if node is not None and node.virtual:
+            for dependent in list(node.dependents.values()):
+                self._look_at(dependent.identity.uid)
+            self._drop_if_idle(node)
 
     def forget(self, uid: str) -> None:
         """An object is gone: its dependents are looked at, and owners that waited for it."""

@@ -18,11 +18,11 @@ from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
+from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
-from fakekube_controllers.job.claim import claim
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.round import Round
 from fakekube_controllers.job.sync import sync
@@ -30,6 +30,7 @@ from fakekube_controllers.job.sync import sync
 SYNC_PERIOD_SECONDS = 1.0
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
 MANAGED_BY = "kubernetes.io/job-controller"
+WITHOUT_CONTROLLER = "without-controller"
 
 Tree = dict[str, Any]
 
@@ -48,6 +49,7 @@ class JobController:
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock))
         limiter = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
+        self.pods.add_index(WITHOUT_CONTROLLER, lambda pod: () if meta.controller_of(pod) else (meta.namespace_of(pod),))
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
         ctx.add_handler(PODS, self._pod_added, self._pod_updated, self._pod_deleted)
         self.worker = Worker(ctx, self.queue, self._sync)
@@ -175,7 +177,7 @@ class JobController:
         job: Tree = orjson.loads(orjson.dumps(cached))
         job.setdefault("status", {}).setdefault("uncountedTerminatedPods", {})
         found = Round(
-            job, await claim(job, self.pods, self.ctx.client), self.ctx.clock.time(),
+            job, await self._claimed(job), self.ctx.clock.time(),
             self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()))
         synced = await sync(found, self.hands, satisfied=satisfied)
         if synced.error is not None:
@@ -183,6 +185,15 @@ class JobController:
         if synced.requeue_seconds is None:
             return None
         return Result(requeue_after=timedelta(seconds=max(synced.requeue_seconds, 0.0)))
+
+    async def _claimed(self, job: Tree) -> list[pods.Pod]:
+        """The Job's pods: those it controls, and those without a controller that its selector matches."""
+        namespace = meta.namespace_of(job)
+        candidates = [*self.pods.controlled_by(meta.uid_of(job)), *self.pods.by_index(WITHOUT_CONTROLLER, namespace)]
+        manager = ControllerRefManager(
+            self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
+            can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
+        return list(await manager.claim(candidates))
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)

@@ -6,26 +6,20 @@ Upstream: pkg/controller/job/{job_controller.go,tracking_utils.go}, pkg/controll
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
+from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PODS
 from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.round import Round
 
 Tree = dict[str, Any]
-
-
-class Recorder(Protocol):
-    """Where Events go."""
-
-    def event(self, obj: Mapping[str, Any], type: str, reason: str, message: str) -> None:  # noqa: A002 (the API's word)
-        """Say something about an object."""
 
 
 class Hands:

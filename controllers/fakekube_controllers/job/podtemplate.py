@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fakekube.apimachinery import meta as objectmeta
 from fakekube_controllers.job import indexes, pods, policies
 from fakekube_controllers.job.round import Round
 
@@ -10,15 +11,6 @@ GENERATED_NAME_BASE = 58
 INDEX_ENV = "JOB_COMPLETION_INDEX"
 
 Tree = dict[str, Any]
-
-
-def controller_reference(job: Mapping[str, Any]) -> Tree:
-    """The owner reference that makes a pod the Job's."""
-    meta = job["metadata"]
-    return {
-        "apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"],
-        "controller": True, "blockOwnerDeletion": True,
-    }
 
 
 def pod_for(found: Round, index: int | None) -> Tree:
@@ -31,7 +23,7 @@ def pod_for(found: Round, index: int | None) -> Tree:
         if template_meta.get(key):
             meta[key] = dict(template_meta[key])
     meta["finalizers"] = [*(template_meta.get("finalizers") or ()), pods.TRACKING_FINALIZER]
-    meta["ownerReferences"] = [controller_reference(job)]
+    meta["ownerReferences"] = [objectmeta.controller_reference(job)]
     spec = dict(template["spec"])
     if index is not None:
         _give_index(found, meta, spec, index)
