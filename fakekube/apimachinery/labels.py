@@ -1,0 +1,292 @@
+"""Label selectors: the text of ``labelSelector=``, the LabelSelector objects in specs, and what matches them.
+
+Upstream: apimachinery/pkg/labels/selector.go and pkg/apis/meta/v1/helpers.go, in whose words errors are. A text is cut
+into tokens first and read by descent, because upstream's complaints name the token that it met and what it wanted.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery.types import Tree
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.field_errors import FieldError
+
+IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS = "in", "notin", "=", "==", "!="
+EXISTS, DOES_NOT_EXIST, GREATER_THAN, LESS_THAN = "exists", "!", "gt", "lt"
+BINARY_OPERATORS = (IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS, GREATER_THAN, LESS_THAN)
+_OBJECT_OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
+_SIGNS = {GREATER_THAN: ">", LESS_THAN: "<"}
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INT64 = 2**63
+
+
+class SelectorError(ValueError):
+    """A selector that cannot be read; the message is upstream's."""
+
+
+class Requirement(NamedTuple):
+    """One condition on one label."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether the labels fulfil it. A missing label fulfils ``!=`` and ``notin``."""
+        operator, value = self.operator, labels.get(self.key)
+        if operator in (IN, EQUALS, DOUBLE_EQUALS):
+            return value in self.values
+        if operator in (NOT_IN, NOT_EQUALS):
+            return value not in self.values
+        if operator in (EXISTS, DOES_NOT_EXIST):
+            return (value is not None) == (operator == EXISTS)
+        number = _int64(value) if value is not None else None
+        if number is None:
+            return False
+        return number > int(self.values[0]) if operator == GREATER_THAN else number < int(self.values[0])
+
+    def __str__(self) -> str:
+        if self.operator == EXISTS:
+            return self.key
+        if self.operator == DOES_NOT_EXIST:
+            return f"!{self.key}"
+        values = ",".join(sorted(self.values))
+        if self.operator in (IN, NOT_IN):
+            return f"{self.key} {self.operator} ({values})"
+        return f"{self.key}{_SIGNS.get(self.operator, self.operator)}{values}"
+
+
+class Selector:
+    """Requirements that all have to hold, sorted by key. Without any, it matches everything; immutable."""
+
+    __slots__ = ("nothing", "requirements")
+
+    def __init__(self, requirements: Iterable[Requirement] = (), *, nothing: bool = False) -> None:
+        self.requirements = tuple(sorted(requirements, key=lambda requirement: requirement.key))
+        self.nothing = nothing
+
+    @property
+    def empty(self) -> bool:
+        """Whether it matches everything."""
+        return not self.requirements and not self.nothing
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is selected."""
+        if self.nothing:
+            return False
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selector):
+            return NotImplemented
+        return self.requirements == other.requirements and self.nothing == other.nothing
+
+    def __hash__(self) -> int:
+        return hash((self.requirements, self.nothing))
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
+
+    def __repr__(self) -> str:
+        return f"Selector({str(self)!r})"
+
+
+EVERYTHING = Selector()
+NOTHING = Selector(nothing=True)
+
+
+def requirement(key: str, operator: str, values: Iterable[str]) -> Requirement:
+    """A requirement whose key and values are good ones. Raises SelectorError."""
+    values = tuple(values)
+    found: list[FieldError] = []
+    if problems := names.qualified_name(key):
+        found.append(field_errors.invalid("key", key, "; ".join(problems)))
+    if operator in (IN, NOT_IN):
+        if not values:
+            found.append(field_errors.invalid("values", [], "for 'in', 'notin' operators, values set can't be empty"))
+    elif operator in (EXISTS, DOES_NOT_EXIST):
+        if values:
+            found.append(
+                field_errors.invalid("values", list(values), "values set must be empty for exists and does not exist")
+            )
+    elif operator in (GREATER_THAN, LESS_THAN):
+        found += [
+            field_errors.invalid(f"values[{number}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
+            for number, value in enumerate(values)
+            if _int64(value) is None
+        ]
+    for number, value in enumerate(values):
+        if problems := names.label_value(value):
+            found.append(field_errors.invalid(f"values[{number}][{key}]", value, "; ".join(problems)))
+    if found:
+        raise SelectorError(field_errors.aggregate(found))
+    return Requirement(key, operator, values)
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Selector:
+    """The selector that a text describes: ``a=1,b in (x,y),!c``. Raises SelectorError."""
+    return Selector(_Parser(text).requirements()) if text else EVERYTHING
+
+
+def from_label_selector(selector: Tree | None) -> Selector:
+    """The selector of a LabelSelector object; none at all matches nothing, an empty one everything.
+
+    Raises SelectorError.
+    """
+    if selector is None:
+        return NOTHING
+    found = [requirement(key, EQUALS, (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
+    for expression in selector.get("matchExpressions") or ():
+        operator = _OBJECT_OPERATORS.get(expression.get("operator", ""))
+        if operator is None:
+            raise SelectorError(f'"{expression.get("operator", "")}" is not a valid label selector operator')
+        found.append(requirement(expression.get("key", ""), operator, expression.get("values") or ()))
+    return Selector(found)
+
+
+def from_set(labels: Mapping[str, str]) -> Selector:
+    """The selector of exactly these labels; none match everything. Nothing is checked."""
+    return Selector(Requirement(key, EQUALS, (value,)) for key, value in labels.items())
+
+
+def _int64(text: str) -> int | None:
+    if _INTEGER.fullmatch(text) is None:
+        return None
+    number = int(text)
+    return number if -_INT64 <= number < _INT64 else None
+
+
+_END = ""
+_TOKENS = re.compile(r"[ \t\r\n]*(?:([=!(),><]+)|([^=!(),>< \t\r\n]+))", re.ASCII)
+_OPERATOR_TOKENS = {
+    "in": IN,
+    "notin": NOT_IN,
+    "=": EQUALS,
+    "==": DOUBLE_EQUALS,
+    "!=": NOT_EQUALS,
+    ">": GREATER_THAN,
+    "<": LESS_THAN,
+}
+
+
+class _Token(NamedTuple):
+    kind: str  # the sign itself, "word" for a key or a value, _END, or "error"
+    text: str
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    for match in _TOKENS.finditer(text):
+        signs, word = match.groups()
+        if word is not None:
+            found.append(_Token("word", word))
+        while signs:
+            size = 2 if signs[:2] in ("==", "!=") else 1
+            found.append(_Token(signs[:size], signs[:size]))
+            signs = signs[size:]
+    return [*found, _Token(_END, "")]
+
+
+class _Parser:
+    """Reads tokens one by one; ``in`` and ``notin`` are words wherever a value may stand."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens, self.position = _tokens(text), 0
+
+    @property
+    def ahead(self) -> _Token:
+        return self.tokens[min(self.position, len(self.tokens) - 1)]
+
+    def take(self) -> _Token:
+        token = self.ahead
+        self.position += 1
+        return token
+
+    def requirements(self) -> list[Requirement]:
+        found: list[Requirement] = []
+        while True:
+            token = self.ahead
+            if token.kind == _END:
+                return found
+            if token.kind not in ("word", "!"):
+                raise SelectorError(f"found '{token.text}', expected: !, identifier, or 'end of string'")
+            try:
+                found.append(self.requirement())
+            except SelectorError as error:
+                raise SelectorError(f"unable to parse requirement: {error}") from None
+            token = self.take()
+            if token.kind == _END:
+                return found
+            if token.kind != ",":
+                raise SelectorError(f"found '{token.text}', expected: ',' or 'end of string'")
+            if self.ahead.kind not in ("word", "!"):
+                raise SelectorError(f"found '{self.ahead.text}', expected: identifier after ','")
+
+    def requirement(self) -> Requirement:
+        token = self.take()
+        absent = token.kind == "!"
+        if absent:
+            token = self.take()
+        if token.kind != "word":
+            raise SelectorError(f"found '{token.text}', expected: identifier")
+        key = token.text
+        if problems := names.qualified_name(key):
+            raise SelectorError(str(field_errors.invalid("", key, "; ".join(problems))))
+        if absent:
+            return requirement(key, DOES_NOT_EXIST, ())
+        if self.ahead.kind in (_END, ","):
+            return requirement(key, EXISTS, ())
+        operator = self.operator()
+        values = self.values() if operator in (IN, NOT_IN) else [self.exact_value()]
+        return requirement(key, operator, sorted(dict.fromkeys(values)))
+
+    def operator(self) -> str:
+        token = self.take()
+        operator = _OPERATOR_TOKENS.get(token.text)
+        if operator is None:
+            raise SelectorError(f"found '{token.text}', expected: {', '.join(BINARY_OPERATORS)}")
+        return operator
+
+    def exact_value(self) -> str:
+        if self.ahead.kind in (_END, ","):
+            return ""
+        token = self.take()
+        if token.kind != "word":
+            raise SelectorError(f"found '{token.text}', expected: identifier")
+        return token.text
+
+    def values(self) -> list[str]:
+        token = self.take()
+        if token.kind != "(":
+            raise SelectorError(f"found '{token.text}' expected: '('")
+        token = self.ahead
+        if token.kind == ")":
+            self.take()
+            return [""]
+        if token.kind not in ("word", ","):
+            raise SelectorError(f"found '{token.text}', expected: ',', ')' or identifier")
+        found: list[str] = []
+        while True:
+            token = self.take()
+            if token.kind == "word":
+                found.append(token.text)
+                if self.ahead.kind == ")":
+                    break
+                if self.ahead.kind != ",":
+                    raise SelectorError(f"found '{self.ahead.text}', expected: ',' or ')'")
+            elif token.kind == ",":
+                # An empty place before, between or after commas is the empty value.
+                if not found or self.ahead.kind == ",":
+                    found.append("")
+                if self.ahead.kind == ")":
+                    found.append("")
+                    break
+            else:
+                raise SelectorError(f"found '{token.text}', expected: ',', or identifier")
+        self.take()
+        return found

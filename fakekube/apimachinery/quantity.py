@@ -1,0 +1,129 @@
+"""Amounts of resources: ``500m``, ``1Gi``, ``1e3``. Exact inside, in billionths; upstream's canonical text outside.
+
+Upstream: apimachinery/pkg/api/resource/quantity.go, its oddities included: a text that looks canonical is kept as it
+stands (``+5``, ``1.500``), amounts below a billionth round up, and exponents beyond E have no suffix.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+SHAPE = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
+NANO = 10**9
+MAX_INT64 = 2**63 - 1
+FAST_DIGITS = 18  # as many decimal digits surely fit into an int64
+
+DECIMAL, BINARY, EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
+_DECIMAL_EXPONENTS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY_EXPONENTS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL_EXPONENTS.items()}
+_BINARY_SUFFIXES = {0: ""} | {exponent: suffix for suffix, exponent in _BINARY_EXPONENTS.items()}
+_MAX_EXPONENT = 1000  # Go's would overflow long before
+
+_TEXT = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity; the message is upstream's."""
+
+
+class Quantity(NamedTuple):
+    """An amount in billionths, the way it was written, and the text that upstream prints for it."""
+
+    nano: int
+    format: str
+    text: str
+
+    @property
+    def value(self) -> int:
+        """The amount in whole units, rounded away from zero."""
+        return _rounded(self.nano, NANO)
+
+    @property
+    def milli_value(self) -> int:
+        """The amount in thousandths, rounded away from zero."""
+        return _rounded(self.nano, NANO // 1000)
+
+
+def parse(value: str | float) -> Quantity:
+    """Read a quantity, given as a text or as a JSON number. Raises QuantityError."""
+    if isinstance(value, str):
+        return _parse(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise QuantityError(f"quantities must match the regular expression '{SHAPE}'")
+    return _parse(str(value))
+
+
+def canonical(value: str | float) -> str:
+    """The text that upstream prints: ``1000m`` is ``1``, ``1024Ki`` is ``1Mi``. Raises QuantityError."""
+    return parse(value).text
+
+
+def render(nano: int, form: str = DECIMAL) -> str:
+    """The canonical text of an amount in billionths, in the way of writing of another quantity."""
+    if nano == 0:
+        return "0"
+    if form == BINARY and abs(nano) >= 1024 * NANO and nano % NANO == 0:
+        number, exponent = nano // NANO, 0
+        while number % 1024 == 0:
+            number, exponent = number // 1024, exponent + 10
+        return f"{number}{_BINARY_SUFFIXES.get(exponent, '')}"
+    number, exponent = nano, -9
+    while number % 1000 == 0:
+        number, exponent = number // 1000, exponent + 3
+    if form == EXPONENT:
+        return f"{number}e{exponent}" if exponent else str(number)
+    return f"{number}{_DECIMAL_SUFFIXES.get(exponent, '')}"
+
+
+def round_up_milli(text: str) -> str:
+    """The canonical text, rounded up to thousandths as a pod's resources are: ``0.0005`` is ``1m``."""
+    found = parse(text)
+    if found.nano % (NANO // 1000) == 0:
+        return found.text
+    return render(found.milli_value * (NANO // 1000), found.format)
+
+
+def _rounded(nano: int, unit: int) -> int:
+    whole = -(-abs(nano) // unit)
+    return whole if nano >= 0 else -whole
+
+
+@lru_cache(maxsize=8192)
+def _parse(text: str) -> Quantity:
+    found = _TEXT.fullmatch(text) if text else None
+    if found is None:
+        raise QuantityError(f"quantities must match the regular expression '{SHAPE}'")
+    sign, whole, fraction, suffix = found[1], found[2] or "0", found[3] or "", found[4]
+    form, exponent = _interpret(suffix)
+    digits = whole + fraction
+    if form == BINARY:
+        amount, exact = int(digits) * 2**exponent * NANO, 10 ** len(fraction)
+        fast = not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0
+        kept = fast and int(whole) & 7 != 0
+    else:
+        scale = exponent - len(fraction)
+        amount, exact = int(digits) * 10 ** max(scale + 9, 0), 10 ** max(-scale - 9, 0)
+        fast = len(digits) <= FAST_DIGITS and scale >= -9
+        kept = fast and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+    if not fast and not re.search("[0-9]", text[: len(text) - len(suffix)]):
+        raise QuantityError("unable to parse numeric part of quantity")
+    nano = -(-amount // exact)
+    if form == BINARY and (fraction or not kept):
+        nano = min(nano, MAX_INT64 * NANO)
+        if fraction and 0 < nano < NANO:
+            form = DECIMAL
+    nano = -nano if sign == "-" else nano
+    return Quantity(nano, form, text if kept else render(nano, form))
+
+
+def _interpret(suffix: str) -> tuple[str, int]:
+    if suffix in _DECIMAL_EXPONENTS:
+        return DECIMAL, _DECIMAL_EXPONENTS[suffix]
+    if suffix in _BINARY_EXPONENTS:
+        return BINARY, _BINARY_EXPONENTS[suffix]
+    found = _EXPONENT.fullmatch(suffix)
+    if found is None:
+        raise QuantityError("unable to parse quantity's suffix")
+    return EXPONENT, max(min(int(found[1]), _MAX_EXPONENT), -_MAX_EXPONENT)

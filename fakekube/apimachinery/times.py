@@ -1,0 +1,98 @@
+"""Times as the API writes and reads them: RFC 3339, whole seconds for Time, microseconds for MicroTime, UTC on output.
+
+Upstream: apimachinery/pkg/apis/meta/v1/{time,micro_time}.go, and Go's ``time.Parse`` for the complaints. Inside, a time
+is Unix seconds.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+
+from fakekube.apimachinery.field_errors import go_quote
+
+RFC3339 = "2006-01-02T15:04:05Z07:00"
+RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
+
+_SHAPE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
+# What Go looks for, in order: how it names the piece, and what the text must begin with there.
+_PIECES = (
+    ("2006", re.compile(r"\d{4}", re.ASCII)), ("-", re.compile("-")), ("01", re.compile(r"\d\d", re.ASCII)),
+    ("-", re.compile("-")), ("02", re.compile(r"\d\d", re.ASCII)), ("T", re.compile("T")),
+    ("15", re.compile(r"\d{1,2}", re.ASCII)), (":", re.compile(":")), ("04", re.compile(r"\d\d", re.ASCII)),
+    (":", re.compile(":")), ("05", re.compile(r"\d\d", re.ASCII)),
+)  # fmt: skip
+_SECONDS_FRACTION = re.compile(r"[.,]\d+", re.ASCII)
+_ZONE = ("Z07:00", re.compile(r"Z|[+-]\d\d:\d\d", re.ASCII))
+_MICRO = (".000000", re.compile(r"\.\d{6}", re.ASCII))
+
+
+class TimeError(ValueError):
+    """A text that is no time; the message is Go's."""
+
+
+def format_time(unix_seconds: float) -> str:
+    """``2026-01-01T00:00:00Z``; fractions of the second are cut off."""
+    return _format_second(int(unix_seconds // 1))
+
+
+@lru_cache(maxsize=4096)
+def _format_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def format_micro_time(unix_seconds: float) -> str:
+    """``2026-01-01T00:00:00.000000Z``, rounded to the microsecond."""
+    second, micros = divmod(round(unix_seconds * 1_000_000), 1_000_000)
+    return f"{_format_second(second)[:-1]}.{micros:06d}Z"
+
+
+@lru_cache(maxsize=8192)
+def parse_time(text: str) -> float:
+    """Unix seconds of an RFC 3339 time, with any offset and any number of fraction digits. Raises TimeError."""
+    return _parse(text, RFC3339)
+
+
+@lru_cache(maxsize=8192)
+def parse_micro_time(text: str) -> float:
+    """As ``parse_time``, for a MicroTime: exactly six fraction digits. Raises TimeError."""
+    return _parse(text, RFC3339_MICRO)
+
+
+def _parse(text: str, layout: str) -> float:
+    found = _SHAPE.fullmatch(text)
+    if found is None or (layout == RFC3339_MICRO and len(found[7] or "") != 7):
+        raise TimeError(_complaint(text, layout))
+    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
+    for name, value, low, high in (
+        ("month", month, 1, 12),
+        ("hour", hour, 0, 23),
+        ("minute", minute, 0, 59),
+        ("second", second, 0, 59),
+    ):
+        if not low <= value <= high:
+            raise TimeError(f"parsing time {go_quote(text)}: {name} out of range")
+    fraction, zone = found[7], found[8]
+    offset = timedelta() if zone == "Z" else timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    try:
+        at = datetime(
+            max(year, 1), month, day, hour, minute, second, tzinfo=timezone(-offset if zone[0] == "-" else offset)
+        )
+    except ValueError:
+        raise TimeError(f"parsing time {go_quote(text)}: day out of range") from None
+    # The fraction is added last, so that whole seconds stay exact.
+    return at.timestamp() + (float("0." + fraction[1:]) if fraction else 0.0)
+
+
+def _complaint(text: str, layout: str) -> str:
+    """Where Go's parser stops, in its words."""
+    pieces = [*_PIECES, *([_MICRO] if layout == RFC3339_MICRO else []), _ZONE]
+    rest = text
+    for name, pattern in pieces:
+        if name == "Z07:00" and layout == RFC3339 and (fraction := _SECONDS_FRACTION.match(rest)):
+            rest = rest[fraction.end() :]
+        found = pattern.match(rest)
+        if found is None:
+            wanted = f"cannot parse {go_quote(rest)} as {go_quote(name)}"
+            return f"parsing time {go_quote(text)} as {go_quote(layout)}: {wanted}"
+        rest = rest[found.end() :]
+    return f"parsing time {go_quote(text)}: extra text: {go_quote(rest)}"

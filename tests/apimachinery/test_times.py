@@ -1,0 +1,52 @@
+"""Times are read and written as upstream does."""
+
+import pytest
+
+from fakekube.apimachinery import times
+
+
+def test_times_are_printed_in_whole_seconds_and_microseconds() -> None:
+    """Given Unix seconds / when they are printed / then Time has seconds and MicroTime six digits."""
+    assert times.format_time(1767225600.9) == "2026-01-01T00:00:00Z"
+    assert times.format_micro_time(1767225600.25) == "2026-01-01T00:00:00.250000Z"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-01T00:00:00Z",
+        "2026-01-01T00:00:00+00:00",
+        "2026-01-01T02:00:00+02:00",
+        "2025-12-31T22:30:00-01:30",
+        "2026-01-01T00:00:00.000000Z",
+    ],
+)
+def test_offsets_and_fractions_are_read(text: str) -> None:
+    """Given one instant in several spellings / when they are read / then they are the same."""
+    assert times.parse_time(text) == 1767225600
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("yesterday", 'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"'),
+        ("2026-13-01T00:00:00Z", 'parsing time "2026-13-01T00:00:00Z": month out of range'),
+        ("2026-02-30T00:00:00Z", 'parsing time "2026-02-30T00:00:00Z": day out of range'),
+        ("2026-01-01", 'parsing time "2026-01-01" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"'),
+        ("2026-01-01T00:00:00Zx", 'parsing time "2026-01-01T00:00:00Zx": extra text: "x"'),
+    ],
+)
+def test_a_bad_time_is_refused_in_gos_words(text: str, message: str) -> None:
+    """Given a text that is no time / when it is read / then the error says where Go's parser stops."""
+    with pytest.raises(times.TimeError) as error:
+        times.parse_time(text)
+    assert str(error.value) == message
+
+
+def test_a_micro_time_needs_exactly_six_digits() -> None:
+    """Given a time without a fraction / when a MicroTime is asked for / then it is refused."""
+    with pytest.raises(times.TimeError) as error:
+        times.parse_micro_time("2026-01-01T00:00:00Z")
+    assert str(error.value) == (
+        'parsing time "2026-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"'
+    )
