@@ -40,7 +40,7 @@ class Request:
     def flag(self, name: str) -> bool:
         """A boolean parameter as upstream reads it: anything but ``false`` and ``0`` is true once it is given."""
         values = self.query.get(name)
-        return bool(values) and values[0] not in ("false", "0")
+        return values is not None and values[0] not in ("false", "0")
 
 
 class Frame:

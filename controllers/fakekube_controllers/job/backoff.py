@@ -39,5 +39,5 @@ class Backoff(NamedTuple):
 
 def remaining_seconds(failures: int, last_failure: float, now: float) -> float:
     """What is left at ``now`` of the delay after so many failures, the last of them at ``last_failure`` (Unix seconds)."""
-    delay = min(BASE_SECONDS * 2 ** min(failures - 1, 16), MAX_SECONDS)
+    delay: float = min(BASE_SECONDS * 2 ** min(failures - 1, 16), MAX_SECONDS)
     return max(0.0, last_failure + delay - now)

@@ -47,7 +47,7 @@ class JobController:
         self.ctx = ctx
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock))
-        limiter = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
+        limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         self.pods.add_index(WITHOUT_CONTROLLER, lambda pod: () if meta.controller_of(pod) else (meta.namespace_of(pod),))
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)

@@ -6,7 +6,7 @@ Upstream: pkg/controller/job/{job_controller.go,tracking_utils.go}, pkg/controll
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
@@ -30,7 +30,7 @@ class Hands:
         self.backoffs: dict[ObjectKey, Backoff] = {}
         self.removed: dict[ObjectKey, dict[str, None]] = {}  # pods by Job, whose finalizer was taken
 
-    def event(self, job: Mapping[str, Any], type_: str, reason: str, message: str) -> None:
+    def event(self, job: Mapping[str, Any], type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Say something about the Job."""
         self.recorder.event(job, type_, reason, message)
 

@@ -76,7 +76,7 @@ def finish_time(pod: Pod) -> float:
         if condition["type"] == "Ready" and condition["status"] == "False" and condition.get("lastTransitionTime"):
             return times.parse_time(condition["lastTransitionTime"])
     if is_terminating(pod):
-        return times.parse_time(meta["deletionTimestamp"]) - meta.get("deletionGracePeriodSeconds", 0)
+        return times.parse_time(meta["deletionTimestamp"]) - float(meta.get("deletionGracePeriodSeconds", 0))
     return times.parse_time(meta["creationTimestamp"])
 
 

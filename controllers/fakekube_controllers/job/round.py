@@ -11,6 +11,7 @@ from fakekube.apimachinery import times
 from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
+from fakekube_controllers.job.pods import Pod
 
 BACKOFF_EXCEEDED = Outcome("FailureTarget", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 DEADLINE_EXCEEDED = Outcome("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
@@ -25,21 +26,21 @@ class Round:
     """What one sync knows. ``job`` and ``status`` are the sync's own copies; pods are read-only."""
 
     job: dict[str, Any]
-    pods: list[pods.Pod]
+    pods: list[Pod]
     now: float
     removed: Collection[str]  # uids of pods whose tracking finalizer is known to be on its way out
     record: Backoff
-    active: list[pods.Pod] = field(default_factory=list)
+    active: list[Pod] = field(default_factory=list)
     ready: int = 0
     terminating: int = 0
-    new_succeeded: list[pods.Pod] = field(default_factory=list)
-    new_failed: list[pods.Pod] = field(default_factory=list)
+    new_succeeded: list[Pod] = field(default_factory=list)
+    new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
     failed: int = 0
     previously_completed: list[int] = field(default_factory=list)
     completed: list[int] = field(default_factory=list)
     failed_indexes: list[int] | None = None
-    delayed: dict[int, pods.Pod] = field(default_factory=dict)  # last failed pod of an index that is yet to be replaced
+    delayed: dict[int, Pod] = field(default_factory=dict)  # last failed pod of an index that is yet to be replaced
     outcome: Outcome | None = None
 
     @property
@@ -85,7 +86,7 @@ class Round:
         """Whether a pod is replaced only once it is in phase Failed."""
         return only_replace_failed(self.spec)
 
-    def is_valid_index(self, pod: pods.Pod) -> bool:
+    def is_valid_index(self, pod: Pod) -> bool:
         """Whether the pod counts for an index that the Job still has; every pod of a plain Job does."""
         if not self.indexed:
             return True
@@ -174,17 +175,17 @@ class Round:
                 self.outcome = FAILED_INDEXES
         self.delayed = self._delayed_pods()
 
-    def _fails_index(self, pod: pods.Pod) -> bool:
+    def _fails_index(self, pod: Pod) -> bool:
         verdict = policies.judge(self.spec.get("podFailurePolicy"), pod)
         if verdict.action == "FailIndex":
             return True
         return verdict.counts and indexes.count_of(pod, indexes.FAILURE_COUNT) >= self.spec["backoffLimitPerIndex"]
 
-    def _delayed_pods(self) -> dict[int, pods.Pod]:
+    def _delayed_pods(self) -> dict[int, Pod]:
         """For every index that waits for a replacement, the failed pod that knows how often the index failed."""
         decided = dict.fromkeys([*self.completed, *(self.failed_indexes or ())])
         held = dict.fromkeys(indexes.index_of(pod) for pod in self.active)
-        latest: dict[int, pods.Pod] = {}
+        latest: dict[int, Pod] = {}
         for pod in self.pods:
             index = indexes.index_of(pod)
             if index is None or index in decided or index in held or not self.is_valid_index(pod):
@@ -203,7 +204,7 @@ class Round:
         return backoff.remaining_seconds(attempts(pod) + 1, pods.finish_time(pod), self.now)
 
 
-def attempts(pod: pods.Pod) -> int:
+def attempts(pod: Pod) -> int:
     """How often an index failed before this pod, ignored failures included."""
     return indexes.count_of(pod, indexes.FAILURE_COUNT) + indexes.count_of(pod, indexes.IGNORED_FAILURE_COUNT)
 
@@ -213,7 +214,7 @@ def only_replace_failed(spec: Mapping[str, Any]) -> bool:
     return bool(spec.get("podReplacementPolicy") == "Failed" or "podFailurePolicy" in spec)
 
 
-def free_indexes(found: Round, count: int, held: Sequence[pods.Pod]) -> list[int]:
+def free_indexes(found: Round, count: int, held: Sequence[Pod]) -> list[int]:
     """The lowest indexes that nobody holds, completed or failed, at most ``count``."""
     taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *(indexes.index_of(pod) for pod in held)])
     result: list[int] = []

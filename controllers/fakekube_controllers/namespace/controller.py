@@ -1,0 +1,129 @@
+"""Empties namespaces that are on their way out.
+
+Pods go first; while some are left, nothing else is touched. What stays (finalizers, grace periods) is told in conditions, and
+looked at again later. Upstream: pkg/controller/namespace/{namespace_controller.go,deletion}.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.client.resources import NAMESPACES, PODS, Resource
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request, Result
+from fakekube_controllers.namespace import conditions
+from fakekube_controllers.namespace.conditions import Remaining
+
+FINALIZER = "kubernetes"
+GRACE_SECONDS = 5.0  # so that every API server has seen that the namespace is closed, as upstream has it
+FINALIZER_ESTIMATE_SECONDS = 15
+
+Tree = dict[str, Any]
+
+
+class NamespaceController:
+    """A component for the manager."""
+
+    name = "namespace"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Watch namespaces and begin to empty those that are to go."""
+        self.ctx, self.client = ctx, ctx.client
+        self.queue = ctx.queue("namespace")
+        ctx.add_handler(NAMESPACES, self._enqueue, lambda _, new: self._enqueue(new))
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _enqueue(self, namespace: Tree) -> None:
+        if meta.is_deleting(namespace) and _is_held(namespace):
+            self.queue.add_after(Request("", meta.name_of(namespace)), GRACE_SECONDS)
+
+    async def _sync(self, request: Request) -> Result | None:
+        namespace = await self.client.get(NAMESPACES, request.name, missing_ok=True)
+        if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
+            return None
+        remaining, failures = await self._delete_content(request.name)
+        await self._tell(namespace, remaining, failures)
+        if failures:
+            raise failures[0]
+        if remaining.estimate_seconds:
+            return Result(requeue_after=timedelta(seconds=remaining.estimate_seconds // 2 + 1))
+        await self._finalize(request.name)
+        return None
+
+    async def _delete_content(self, namespace: str) -> tuple[Remaining, list[APIError]]:
+        remaining, failures = Remaining(), list[APIError]()
+        await self._delete_all(PODS, namespace, remaining, failures)
+        if remaining.counts:
+            return remaining, failures
+        for resource in await self.client.resources(verbs=("delete", "list")):
+            if resource.namespaced and resource.group_resource != PODS.group_resource:
+                await self._delete_all(resource, namespace, remaining, failures)
+        return remaining, failures
+
+    async def _delete_all(self, resource: Resource, namespace: str, remaining: Remaining, failures: list[APIError]) -> None:
+        """Delete what there is of one resource and note what is left of it."""
+        try:
+            if not (await self.client.list(resource, namespace)).items:
+                return
+            await self._delete_collection(resource, namespace)
+            left = (await self.client.list(resource, namespace)).items
+        except APIError as error:
+            if error.code not in (404, 405):
+                failures.append(error)
+            return
+        if left:
+            remaining.note(resource, left, self._estimate(resource, left))
+
+    async def _delete_collection(self, resource: Resource, namespace: str) -> None:
+        try:
+            await self.client.delete_collection(resource, namespace, propagation_policy="Background")
+        except APIError as error:
+            if error.code != 405:
+                raise
+            for item in (await self.client.list(resource, namespace)).items:
+                await self.client.delete(
+                    resource, meta.name_of(item), namespace, propagation_policy="Background", missing_ok=True)
+
+    def _estimate(self, resource: Resource, left: list[Tree]) -> int:
+        """How many seconds until what is left may be gone: the longest grace of pods, else a guess about finalizers."""
+        if resource.group_resource != PODS.group_resource or any(meta.finalizers_of(item) for item in left):
+            return FINALIZER_ESTIMATE_SECONDS
+        now = self.ctx.clock.time()
+        ends = [times.parse_time(item["metadata"]["deletionTimestamp"]) for item in left if meta.is_deleting(item)]
+        return max(1, int(max(ends, default=now) - now))
+
+    async def _tell(self, namespace: Tree, remaining: Remaining, failures: list[APIError]) -> None:
+        changed: Tree = orjson.loads(orjson.dumps(namespace))
+        now = times.format_time(self.ctx.clock.time())
+        if conditions.update(changed.setdefault("status", {}), remaining, [str(error) for error in failures], now):
+            try:
+                await self.client.update_status(NAMESPACES, changed)
+            except APIError as error:
+                if error.code not in (404, 409):
+                    raise
+
+    async def _finalize(self, name: str) -> None:
+        namespace = await self.client.get(NAMESPACES, name, missing_ok=True)
+        if namespace is None:
+            return
+        kept = [finalizer for finalizer in namespace["spec"].get("finalizers") or () if finalizer != FINALIZER]
+        namespace["spec"] = {**namespace["spec"], "finalizers": kept}
+        try:
+            await self.client.update(NAMESPACES, namespace, subresource="finalize")
+        except APIError as error:
+            if error.code != 404:
+                raise
+
+
+def _is_held(namespace: Tree) -> bool:
+    return FINALIZER in ((namespace.get("spec") or {}).get("finalizers") or ())

@@ -1,0 +1,83 @@
+"""Keeps ``default`` and ``kube-root-ca.crt`` in every namespace that is not on its way out.
+
+Both come back when they are deleted, and the ConfigMap is put right when it is changed. Upstream:
+serviceaccounts_controller.go and publisher.go. Left out: token Secrets, which no namespace has had since 1.24.
+"""
+
+from typing import Any
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request
+
+ACCOUNT, ROOT_CA = "default", "kube-root-ca.crt"
+DESCRIPTION_KEY = "kubernetes.io/description"
+DESCRIPTION = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal "
+    "service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
+)
+
+Tree = dict[str, Any]
+
+
+class ServiceAccountController:
+    """A component for the manager. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
+
+    name = "serviceaccount"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Watch namespaces, service accounts and ConfigMaps, and begin."""
+        self.ctx, self.client = ctx, ctx.client
+        self.data = {"ca.crt": str(ctx.options.get("root_ca", ""))}
+        self.queue = ctx.queue("serviceaccount")
+        ctx.add_handler(NAMESPACES, self._namespace_seen, lambda _, new: self._namespace_seen(new))
+        ctx.add_handler(SERVICE_ACCOUNTS, on_delete=lambda last: self._changed(last, ACCOUNT))
+        ctx.add_handler(
+            CONFIG_MAPS, on_update=lambda _, new: self._changed(new, ROOT_CA),
+            on_delete=lambda last: self._changed(last, ROOT_CA))
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _namespace_seen(self, namespace: Tree) -> None:
+        self.queue.add(Request("", meta.name_of(namespace)))
+
+    def _changed(self, obj: Tree, name: str) -> None:
+        if meta.name_of(obj) == name:
+            self.queue.add(Request("", meta.namespace_of(obj)))
+
+    async def _sync(self, request: Request) -> None:
+        namespace = self.ctx.lister(NAMESPACES).get("", request.name)
+        if namespace is None or meta.is_deleting(namespace):
+            return
+        if self.ctx.lister(SERVICE_ACCOUNTS).get(request.name, ACCOUNT) is None:
+            await self._create(SERVICE_ACCOUNTS, {"metadata": {"name": ACCOUNT, "namespace": request.name}})
+        await self._publish_root_ca(request.name)
+
+    async def _publish_root_ca(self, namespace: str) -> None:
+        present = self.ctx.lister(CONFIG_MAPS).get(namespace, ROOT_CA)
+        if present is None:
+            await self._create(CONFIG_MAPS, {
+                "metadata": {"name": ROOT_CA, "namespace": namespace, "annotations": {DESCRIPTION_KEY: DESCRIPTION}},
+                "data": self.data,
+            })
+        elif present.get("data") != self.data or not meta.annotations_of(present).get(DESCRIPTION_KEY):
+            annotations = {**meta.annotations_of(present), DESCRIPTION_KEY: DESCRIPTION}
+            metadata = {**present["metadata"], "annotations": annotations}
+            await self.client.update(CONFIG_MAPS, {**present, "metadata": metadata, "data": self.data})
+
+    async def _create(self, resource: Resource, obj: Tree) -> None:
+        """Create, unless it is there by now or the namespace is no longer open."""
+        try:
+            await self.client.create(resource, obj)
+        except APIError as error:
+            closed = any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
+            if error.code not in (404, 409) and not closed:
+                raise
