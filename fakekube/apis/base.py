@@ -1,0 +1,32 @@
+"""What many strategies have in common: a status that is somebody else's to write."""
+
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.strategy import Strategy, WriteContext
+
+
+def keep(obj: Tree, old: Tree, *fields: str) -> None:
+    """Put fields back as they are in ``old``, absent ones too."""
+    for field in fields:
+        if field in old:
+            obj[field] = old[field]
+        else:
+            obj.pop(field, None)
+
+
+class StatusStrategy(Strategy):
+    """A kind with a status sub-resource: its own endpoint neither takes nor changes the status."""
+
+    def new_status(self, obj: Tree, ctx: WriteContext) -> Tree | None:
+        """The status of a new object; None when it prints none."""
+        return {}
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """A fresh status."""
+        status = self.new_status(obj, ctx)
+        obj.pop("status", None)
+        if status is not None:
+            obj["status"] = status
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """The stored status."""
+        keep(obj, old, "status")

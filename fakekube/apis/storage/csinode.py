@@ -1,0 +1,81 @@
+"""CSINode: the storage drivers of a node.
+
+Upstream: pkg/apis/storage/validation.
+"""
+
+from fakekube.apimachinery import names
+from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import IMMUTABLE, not_negative, required_name, ruled
+from fakekube.registry.strategy import Strategy, WriteContext
+
+MAX_NODE_ID_LENGTH = 256
+
+
+class CSINodeStrategy(Strategy):
+    """What is particular to CSINodes."""
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """The status is the kubelet's."""
+        obj.pop("status", None)
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Every driver, once."""
+        found: list[FieldError] = []
+        seen: list[str] = []
+        for number, driver in enumerate(_drivers(obj)):
+            found += _driver(index("spec.drivers", number), driver, seen)
+        return found
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """As for a new one; a driver that is there stays as it is, its limits aside."""
+        found = self.validate(obj, ctx)
+        mutable = ctx.cluster.gate("MutableCSINodeAllocatableCount")
+        for before in _drivers(old):
+            for after in _drivers(obj):
+                if before.get("name") == after.get("name") and _compared(before, mutable) != _compared(after, mutable):
+                    found.append(invalid("spec.drivers", None, IMMUTABLE))
+        return found
+
+
+def _drivers(obj: Tree) -> list[Tree]:
+    return (obj.get("spec") or {}).get("drivers") or []
+
+
+def _compared(driver: Tree, mutable: bool) -> Tree:
+    return {name: value for name, value in driver.items() if not (mutable and name == "allocatable")}
+
+
+def _driver(path: str, driver: Tree, seen: list[str]) -> list[FieldError]:
+    name, node_id = driver.get("name", ""), driver.get("nodeID", "")
+    found = driver_name(child(path, "name"), name)
+    if not node_id:
+        found.append(required(child(path, "nodeID")))
+    if len(node_id) > MAX_NODE_ID_LENGTH:
+        found.append(invalid(child(path, "nodeID"), node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less"))
+    count = (driver.get("allocatable") or {}).get("count")
+    if count is not None:
+        found += not_negative(child(path, "allocatable", "count"), count)
+    if name in seen:
+        found.append(duplicate(child(path, "name"), name))
+    seen.append(name)
+    keys: list[str] = []
+    for each in driver.get("topologyKeys") or ():
+        if not each:
+            found.append(required(path))
+        if each in keys:
+            found.append(duplicate(path, each))
+        keys.append(each)
+        found += ruled(path, each, names.qualified_name)
+    return found
+
+
+def driver_name(path: str, name: str) -> list[FieldError]:
+    """The name of a storage driver."""
+    found = required_name(path, name.lower(), names.dns1123_subdomain)
+    if len(name) > 63:
+        found.append(FieldError("Too long", path, "", "may not be more than 63 bytes"))
+    return found
+
+
+STRATEGY = CSINodeStrategy()

@@ -1,0 +1,72 @@
+"""StorageClass: how volumes of a class are made.
+
+Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
+"""
+
+from fakekube.apimachinery import names
+from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_long
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import IMMUTABLE, one_of, ruled
+from fakekube.registry.strategy import Strategy, WriteContext
+
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
+RECLAIM_POLICIES, BINDING_MODES = ("Delete", "Retain"), ("Immediate", "WaitForFirstConsumer")
+
+
+class StorageClassStrategy(Strategy):
+    """What is particular to StorageClasses."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Volumes go with their claim and are made at once."""
+        obj.setdefault("reclaimPolicy", "Delete")
+        obj.setdefault("volumeBindingMode", "Immediate")
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Parameters, policies and topologies. Upstream tells a missing provisioner last."""
+        provisioner = obj.get("provisioner", "")
+        found = ruled("provisioner", provisioner.lower(), names.qualified_name) if provisioner else []
+        found += parameter_errors("parameters", obj.get("parameters") or {}, allow_empty=True)
+        if obj.get("reclaimPolicy"):
+            found += one_of("reclaimPolicy", obj["reclaimPolicy"], RECLAIM_POLICIES)
+        found += one_of("volumeBindingMode", obj.get("volumeBindingMode", ""), BINDING_MODES)
+        for number, term in enumerate(obj.get("allowedTopologies") or ()):
+            found += _term(index("allowedTopologies", number), term)
+        return found if provisioner else [*found, required("provisioner")]
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Who makes volumes, and how, stays."""
+        fields = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
+        return [invalid(name, None, IMMUTABLE) for name in fields if (obj.get(name) or None) != (old.get(name) or None)]
+
+
+def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[FieldError]:
+    """What is wrong with the parameters of a class."""
+    if len(parameters) > MAX_PARAMETERS:
+        return [too_long(path, MAX_PARAMETERS)]
+    found = [invalid(path, name, "field can not be empty.") for name in parameters if not name]
+    if sum(len(name.encode()) + len(value.encode()) for name, value in parameters.items()) > MAX_PARAMETER_BYTES:
+        found.append(too_long(path, MAX_PARAMETER_BYTES))
+    if not parameters and not allow_empty:
+        found.append(required(path, "must contain at least one key/value pair"))
+    return found
+
+
+def _term(path: str, term: Tree) -> list[FieldError]:
+    found: list[FieldError] = []
+    keys: list[str] = []
+    for number, requirement in enumerate(term.get("matchLabelExpressions") or ()):
+        where, name = index(child(path, "matchLabelExpressions"), number), requirement.get("key", "")
+        values = requirement.get("values") or []
+        if name in keys:
+            found.append(duplicate(child(where, "key"), name))
+        keys.append(name)
+        if not values:
+            found.append(required(child(where, "values")))
+        for each, value in enumerate(values):
+            if value in values[:each]:
+                found.append(duplicate(index(child(where, "values"), each), value))
+        found += ruled(child(where, "key"), name, names.qualified_name)
+    return found
+
+
+STRATEGY = StorageClassStrategy()
