@@ -1,0 +1,132 @@
+"""The feature gates of a release: which there are, how mature they are, and whether they are on.
+
+The facts stand in ``gates.txt`` beside this file: every gate of Kubernetes 1.35 to 1.37, with the releases in which it
+changed its stage. Left out: gates that upstream removed before 1.35, those of Jobs and pods excepted, so what older
+releases say about an unknown gate is stricter than upstream; warnings for gates that are about to go.
+Upstream: component-base/featuregate/feature_gate.go, pkg/features/kube_features.go.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+_TRANSITION = re.compile(r"(\d+)([abgd])([+-])(!?)")
+_STAGES = {"a": "ALPHA", "b": "BETA", "g": "GA", "d": "DEPRECATED"}
+_GROUPS = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
+_NEVER = 1000
+
+
+class UnknownFeatureGate(ValueError):
+    """A gate that the release does not have."""
+
+
+class InvalidFeatureGate(ValueError):
+    """A setting that no server would start with; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGate:
+    """One gate in one release. ``stage`` is ALPHA, BETA, GA or DEPRECATED, as the metrics of a server name it."""
+
+    name: str
+    stage: str
+    default: bool
+    locked: bool
+    needs: tuple[str, ...] = ()
+
+
+class Gates(Mapping[str, bool]):
+    """The state of every gate. Iterating gives the gates of the release, in order of their names.
+
+    Looking up a gate of another release works too, so that code needs no question of versions: off before upstream had
+    the gate, its last default once it is gone. A name that never was a gate raises KeyError.
+    """
+
+    def __init__(self, release: str, overrides: Mapping[str, bool] | None = None) -> None:
+        """``release`` is like ``1.37``; ``overrides`` may name AllAlpha and AllBeta.
+
+        Raises UnknownFeatureGate or InvalidFeatureGate.
+        """
+        self.release = release
+        minor = int(release.removeprefix("v").split(".")[1])
+        self.known: dict[str, FeatureGate] = {}
+        self._elsewhere: dict[str, bool] = {}
+        for line in _table().splitlines():
+            if not line.startswith("#"):
+                self._read(line, minor)
+        overrides = overrides or {}
+        for name in overrides:
+            self._check(name, overrides[name])
+        self._state = {name: _state(gate, overrides) for name, gate in self.known.items()}
+        if overrides:
+            self._check_needs()
+
+    def __getitem__(self, name: str) -> bool:
+        state = self._state.get(name)
+        return self._elsewhere[name] if state is None else state
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._state)
+
+    def __len__(self) -> int:
+        return len(self._state)
+
+    def _read(self, line: str, minor: int) -> None:
+        name, *words = line.split()
+        needs: tuple[str, ...] = ()
+        gone = _NEVER
+        current: tuple[str, bool, bool] | None = None
+        for word in words:
+            if word.startswith("needs="):
+                needs = tuple(word.removeprefix("needs=").split(","))
+            elif word.startswith("x"):
+                gone = int(word[1:])
+            else:
+                match = _TRANSITION.fullmatch(word)
+                assert match is not None, f"{name}: {word}"
+                if int(match[1]) <= minor:
+                    current = (_STAGES[match[2]], match[3] == "+", bool(match[4]))
+        if current is None or minor >= gone:
+            self._elsewhere[name] = current is not None and current[1]
+        else:
+            self.known[name] = FeatureGate(name, *current, needs)
+
+    def _check(self, name: str, on: bool) -> None:
+        gate = self.known.get(name)
+        if gate is None:
+            near = difflib.get_close_matches(name, self.known, n=3)
+            hint = f" (Kubernetes {self.release} has {', '.join(near)})" if near else ""
+            raise UnknownFeatureGate(f"unrecognized feature gate: {name}{hint}")
+        if gate.locked and gate.default != on:
+            raise InvalidFeatureGate(
+                f"cannot set feature gate {name} to {_text(on)}, feature is locked to {_text(gate.default)}"
+            )
+
+    def _check_needs(self) -> None:
+        errors = []
+        for name, gate in self.known.items():
+            missing = [need for need in gate.needs if not self[need]] if self._state[name] else []
+            if missing:
+                listed = " ".join(missing)
+                errors.append(f"{name} is enabled, but depends on features that are disabled: [{listed}]")
+        if errors:
+            raise InvalidFeatureGate(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+
+
+def _table() -> str:
+    return resources.files(__package__).joinpath("gates.txt").read_text("ascii")
+
+
+def _state(gate: FeatureGate, overrides: Mapping[str, bool]) -> bool:
+    if gate.name in overrides:
+        return overrides[gate.name]
+    for name, stage in _GROUPS.items():
+        if gate.stage == stage and name in overrides and gate.name not in _GROUPS:
+            return overrides[name]
+    return gate.default
+
+
+def _text(value: bool) -> str:
+    return "true" if value else "false"
