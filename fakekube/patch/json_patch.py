@@ -1,0 +1,195 @@
+"""JSON patch (RFC 6902) with the leniency of the library that upstream uses.
+
+The input stays untouched: only the containers on the way to a change are copied, each once. Upstream:
+gopkg.in/evanphx/json-patch, whose ways these are: ``replace`` of an absent key adds it, ``copy`` of one writes null,
+``add`` without a value writes null, ``test`` of one against null holds, a pointer loses whatever stands before its
+first slash, and negative indexes count from the end.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fakekube.apimachinery.types import Json, Tree
+
+
+class PatchError(ValueError):
+    """An operation that does not apply. Clients never see the text: upstream answers a generic 422."""
+
+
+def apply(tree: Tree, operations: Sequence[Tree | None]) -> Tree:
+    """The tree after all operations, in order. Raises PatchError, and then nothing has happened."""
+    document = _Document(tree)
+    for each in operations:
+        operation = each or {}
+        act = _ACTIONS.get(operation.get("op") or "unknown")
+        if act is None:
+            raise PatchError(f"Unexpected kind: {operation.get('op')}")
+        act(document, operation)
+    if not isinstance(document.root, dict):
+        raise PatchError("the patched document is no object")
+    return document.root
+
+
+def _add(document: "_Document", operation: Tree) -> None:
+    document.add(_pointer(operation, "path"), operation.get("value"))
+
+
+def _remove(document: "_Document", operation: Tree) -> None:
+    document.remove(_pointer(operation, "path"))
+
+
+def _replace(document: "_Document", operation: Tree) -> None:
+    path = _pointer(operation, "path")
+    value = operation.get("value")
+    if path == "":
+        if not isinstance(value, dict | list):
+            raise PatchError("replace operation value must be object or array")
+        document.root = value
+        return
+    document.get(path)
+    document.set(path, value)
+
+
+def _move(document: "_Document", operation: Tree) -> None:
+    source = _pointer(operation, "from")
+    value = document.get(source)
+    document.remove(source)
+    document.add(_pointer(operation, "path"), value)
+
+
+def _copy(document: "_Document", operation: Tree) -> None:
+    # What is copied may be shared: nobody changes a container in place that this patch did not make.
+    value = document.get(_pointer(operation, "from"))
+    document.freeze()
+    document.add(_pointer(operation, "path"), value)
+
+
+def _test(document: "_Document", operation: Tree) -> None:
+    path = _pointer(operation, "path")
+    found = document.root if path == "" else document.get(path)
+    if not _same(found, operation.get("value")):
+        raise PatchError(f"testing value {path} failed")
+
+
+_ACTIONS: dict[str, Callable[["_Document", Tree], None]] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}
+
+
+def _pointer(operation: Tree, name: str) -> str:
+    path = operation.get(name)
+    if not isinstance(path, str):
+        raise PatchError(f"operation missing {name} field")
+    return path
+
+
+def _same(left: Json, right: Json) -> bool:
+    """Equality of JSON: 1 is neither 1.0 nor true."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+class _Document:
+    """A tree on its way through a patch; ``owned`` are the containers that are this patch's to change."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self.owned: dict[int, Any] = {}
+
+    def freeze(self) -> None:
+        """Own nothing any more: something of the tree is about to stand in two places."""
+        self.owned.clear()
+
+    def get(self, path: str) -> Json:
+        """What a pointer points at; None for an absent key."""
+        parents, last = _split(path)
+        return _child(self._walk(parents), last)
+
+    def set(self, path: str, value: Json) -> None:
+        """Put a value at a key or at an index that is there."""
+        container, last = self._open(path)
+        if isinstance(container, dict):
+            container[last] = value
+        else:
+            container[_index(last, len(container))] = value
+
+    def add(self, path: str, value: Json) -> None:
+        """Put a value at a key, or insert it at an index."""
+        container, last = self._open(path)
+        if isinstance(container, dict):
+            container[last] = value
+        elif last == "-":
+            container.append(value)
+        else:
+            container.insert(_index(last, len(container) + 1), value)
+
+    def remove(self, path: str) -> None:
+        """Take away a key or an item that is there."""
+        container, last = self._open(path)
+        if isinstance(container, list):
+            del container[_index(last, len(container))]
+        elif last in container:
+            del container[last]
+        else:
+            raise PatchError(f"Unable to remove nonexistent key: {last}")
+
+    def _walk(self, parents: list[str]) -> Json:
+        found = self.root
+        for part in parents:
+            found = _child(found, part)
+        if not isinstance(found, dict | list):
+            raise PatchError("doc is missing path")
+        return found
+
+    def _open(self, path: str) -> tuple[Any, str]:
+        """The container that a pointer's last part is looked up in, made this patch's own, and that part."""
+        parents, last = _split(path)
+        self._walk(parents)
+        container = self.root = self._own(self.root)
+        for part in parents:
+            key = part if isinstance(container, dict) else _index(part, len(container))
+            inner = self._own(container[key])
+            container[key] = inner
+            container = inner
+        return container, last
+
+    def _own(self, container: Json) -> Json:
+        if id(container) in self.owned:
+            return container
+        copy = container.copy()
+        self.owned[id(copy)] = copy
+        return copy
+
+
+def _split(path: str) -> tuple[list[str], str]:
+    parts = path.split("/")
+    if len(parts) < 2:
+        raise PatchError(f"doc is missing path: {path}")
+    keys = [part.replace("~1", "/").replace("~0", "~") for part in parts[1:]]
+    return keys[:-1], keys[-1]
+
+
+def _child(container: Json, key: str) -> Json:
+    if isinstance(container, dict):
+        return container.get(key)
+    if isinstance(container, list):
+        return container[_index(key, len(container))]
+    raise PatchError("doc is missing path")
+
+
+def _index(text: str, length: int) -> int:
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdecimal()):
+        raise PatchError(f"value was not a proper array index: '{text}'")
+    number = int(text)
+    if number >= length or number < -length:
+        raise PatchError(f"Unable to access invalid index: {number}")
+    return number + length if number < 0 else number

@@ -1,0 +1,33 @@
+"""JSON merge patch (RFC 7386): null deletes, maps merge, everything else replaces.
+
+The input stays untouched; the result shares with it and with the patch what did not change. Upstream:
+gopkg.in/evanphx/json-patch, which drops nulls from what a patch adds, also inside of lists that are new, but leaves a
+list that replaces a value as it is.
+"""
+
+from fakekube.apimachinery.types import Json, Tree
+
+
+def apply(tree: Tree, patch: Tree) -> Tree:
+    """The tree with the patch merged into it."""
+    result = dict(tree)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+            continue
+        current = result.get(key)
+        if not isinstance(current, dict):
+            result[key] = _without_nulls(value)
+        elif isinstance(value, dict):
+            result[key] = apply(current, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _without_nulls(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _without_nulls(child) for key, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
