@@ -31,6 +31,9 @@ SPINNING_TURNS = 64
 FRUITLESS_TIMERS = 1000
 """The pump rests after so many timers in a row that changed nothing, until something changes."""
 
+UNTURNED_TIMERS = 64
+"""So many timers may fire before the loop gets a turn, where it has neither callbacks to run nor sockets to look at."""
+
 STUCK_SECONDS = 10.0
 """After so long on the wall, waiting for what is in flight is worth a line in the log."""
 
@@ -112,6 +115,7 @@ class VirtualDriver(Driver):
         super().__init__(clock, activity)
         self._moving = asyncio.Lock()
         self._wake = asyncio.Event()
+        self._unturned = 0
         self.explainers.append(self._explain_timers)
 
     async def settle(self) -> None:
@@ -194,18 +198,21 @@ class VirtualDriver(Driver):
         """Return once no unit is held and the loop has nothing ready, sockets included."""
         activity = self.activity
         loop = asyncio.get_running_loop()
-        # Private, but it alone tells whether somebody else is about to run. uvloop has none and is never virtual.
-        ready = getattr(loop, "_ready", ())
+        # Private, but they alone tell whether somebody else is about to run. uvloop has none and is never virtual.
+        ready, sockets = getattr(loop, "_ready", ()), getattr(loop, "_selector", None)
+        self._unturned += 1
+        looked = self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
         spins, generation = 0, activity.generation
         while True:
             if not activity.idle:
                 await self._wait_idle(loop)
-            await turn()
+            if looked and activity.idle and (not ready or spins > SPINNING_TURNS):
+                return
             if activity.generation != generation:
                 spins, generation = 0, activity.generation
             spins += 1
-            if activity.idle and (not ready or spins > SPINNING_TURNS):
-                return
+            await turn()
+            looked, self._unturned = True, 0
 
     async def _wait_idle(self, loop: asyncio.AbstractEventLoop) -> None:
         alarm = loop.call_later(STUCK_SECONDS, self._complain)

@@ -1,6 +1,5 @@
 """A server of a page, whose faults can be ordered, and a manager over it: the engine is tested without the real one."""
 
-from collections.abc import Callable
 from contextlib import asynccontextmanager
 
 import orjson
@@ -19,10 +18,6 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 
 WEBS = Resource("example.com", "v1", "webs", "Web")
-
-
-class Conflict(APIError):
-    pass
 
 
 def merge(target, patch):
@@ -76,7 +71,7 @@ class TinyServer:
         self.objects, self.log, self.streams = {}, [], []
         self.revision, self.compacted = 1, 0
         self.requests: list[Request] = []
-        self.fault: Callable[[Request], None] | None = None
+        self.fault = None  # called with every request; what it raises is the answer
 
     async def handle(self, request: Request) -> Response:
         self.requests.append(request)
@@ -112,7 +107,7 @@ class TinyServer:
             return self.ok(self.commit("DELETED", key, old))
         if request.method == "PATCH":
             body = merge(old, body)
-        elif body["metadata"].get("resourceVersion", old["metadata"]["resourceVersion"]) != old["metadata"]["resourceVersion"]:
+        elif body["metadata"].get("resourceVersion") not in (None, old["metadata"]["resourceVersion"]):
             raise APIError(409, "Conflict", "the object has been modified")
         return self.ok(self.commit("MODIFIED", key, body))
 
@@ -164,7 +159,8 @@ class Harness:
         self.client = Client(InProcess(self.server), user_agent="test")
         self.detector = MutationDetector()
         self.manager = Manager(
-            self.client, clock=self.clock, activity=self.activity, rng=Rng(seed), tasks=self.tasks, detector=self.detector,
+            self.client, clock=self.clock, activity=self.activity, rng=Rng(seed), tasks=self.tasks,
+            detector=self.detector,
         )
         self.driver.explainers.append(self.manager.explain)
 

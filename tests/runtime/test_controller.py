@@ -31,7 +31,8 @@ class WebReconciler:
             if name not in have:
                 await self.client.create(PODS, {
                     "metadata": {
-                        "name": name, "namespace": request.namespace, "ownerReferences": [meta.controller_reference(web)],
+                        "name": name, "namespace": request.namespace,
+                        "ownerReferences": [meta.controller_reference(web)],
                     },
                 })
 
@@ -92,7 +93,8 @@ def scripted(*script):
 async def test_failures_are_retried_with_growing_delays(caplog):
     """Given a reconcile that fails thrice, when time passes, then it is tried after 5, 10 and 20 ms, and logged."""
     async with harness() as world:
-        await world.start(scripted(ValueError("bad"), ValueError("bad"), APIError(409, "Conflict", "changed"), Result()))
+        conflict = APIError(409, "Conflict", "changed")
+        await world.start(scripted(ValueError("bad"), ValueError("bad"), conflict, Result()))
         await world.web("a")
         await world.driver.advance(60)
         controller_ = world.manager.component("web")
@@ -191,7 +193,8 @@ async def test_a_reconcile_that_sleeps_lets_time_pass():
             self.times.append("done")
 
     async with harness() as world:
-        await world.start(controller("web").for_(WEBS).with_options(workers=2).complete(lambda ctx: Sleeper(ctx, [None])))
+        builder = controller("web").for_(WEBS).with_options(workers=2)
+        await world.start(builder.complete(lambda ctx: Sleeper(ctx, [None])))
         await world.web("a")
         await world.driver.advance(5)
         await world.client.patch(WEBS, "a", body={"spec": {"x": 1}})
