@@ -49,7 +49,7 @@ class Schema:
     __slots__ = (
         "_additional", "_items", "_properties", "_raw", "_resolve", "default", "format", "go", "int_or_string", "keywords",
         "kinds", "list_map_keys", "list_type", "map_type", "merge_key", "name", "nullable", "patch_strategy",
-        "preserve_unknown", "required", "type",
+        "preserve_unknown", "required", "shape", "type",
     )  # fmt: skip
 
     def __init__(self, raw: Mapping[str, Any], resolve: "Callable[[str], Schema]", name: str = "") -> None:
@@ -60,6 +60,7 @@ class Schema:
         self._items: Schema | None = None
         self._additional: Schema | None = None
         self.name = name
+        self.shape: object | None = None  # what ``compile`` made of this node
         self.type: str = get("type", "")
         self.format: str = get("format", "")
         self.required: tuple[str, ...] = tuple(get("required", ()))
@@ -102,6 +103,10 @@ class Schema:
         if self._additional is None and "additional" in self._raw:
             self._additional = self._child(self._raw["additional"])
         return self._additional
+
+    def sibling(self, name: str) -> "Schema":
+        """Another definition of the same release. KeyError when there is none."""
+        return self._resolve(name)
 
     def _child(self, node: str | Mapping[str, Any]) -> "Schema":
         if isinstance(node, str):

@@ -1,0 +1,248 @@
+"""How lists, maps and structs of a body are read. See ``scalars`` for what the two paths of a shape are for.
+
+A struct learns its fields on first use: definitions refer to each other, some to themselves, and a server that never
+meets a volume of some kind never builds a reader for it.
+
+Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema.scalars import Acceptor, Shape
+from fakekube.schema.walk import DecodeError, Walk, described
+
+
+class ListOf(Shape):
+    """A slice. Null items become the zero item."""
+
+    def __init__(self, go_type: str, item: Shape) -> None:
+        super().__init__(go_type)
+        self.item = item
+
+    def acceptor(self, *, nonzero: bool) -> Acceptor:
+        item: Acceptor | None = None
+
+        def accept(value: Json) -> bool:
+            nonlocal item
+            if value.__class__ is not list or (nonzero and not value):
+                return False
+            if item is None:
+                item = self.item.acceptor(nonzero=False)
+            for one in value:  # noqa: SIM110 - a generator costs as much as the check
+                if not item(one):
+                    return False
+            return True
+
+        return accept
+
+    def read(self, value: Json, walk: Walk) -> Json:
+        if not isinstance(value, list):
+            walk.mismatch(described(value), self.go_type)
+            return None
+        out = []
+        for index, one in enumerate(value):
+            walk.path.append(f"[{index}]")
+            out.append(self.item.zero() if one is None else self.item.read(one, walk))
+            walk.path.pop()
+        return out
+
+
+class MapOf(Shape):
+    """A map with string keys. Null values become the zero value."""
+
+    def __init__(self, go_type: str, value: Shape) -> None:
+        super().__init__(go_type)
+        self.value = value
+
+    def acceptor(self, *, nonzero: bool) -> Acceptor:
+        check: Acceptor | None = None
+
+        def accept(value: Json) -> bool:
+            nonlocal check
+            if value.__class__ is not dict or (nonzero and not value):
+                return False
+            if check is None:
+                check = self.value.acceptor(nonzero=False)
+            for one in value.values():  # noqa: SIM110 - as above
+                if not check(one):
+                    return False
+            return True
+
+        return accept
+
+    def read(self, value: Json, walk: Walk) -> Json:
+        if not isinstance(value, dict):
+            walk.mismatch(described(value), self.go_type)
+            return None
+        out = {}
+        for key, one in value.items():
+            walk.path.append(f".{key}" if walk.path else key)
+            out[key] = self.value.zero() if one is None else self.value.read(one, walk)
+            walk.path.pop()
+        return out
+
+
+class FieldPlan(NamedTuple):
+    """One field of a struct, as far as reading and printing go."""
+
+    shape: Shape
+    label: str  # in complaints: the name, after the embedded structs that hold it
+    omitted_when_empty: bool  # the zero value of a field that is no pointer is left out
+    printed_when_missing: bool
+    pointer: bool
+
+
+class Struct(Shape):
+    """A struct: unknown keys are noted and dropped, what Go always prints is filled in."""
+
+    omittable = False
+
+    def __init__(self, go_type: str, name: str, plan: Callable[[], Mapping[str, FieldPlan]]) -> None:
+        super().__init__(go_type)
+        self.name = name
+        self._make_plan = plan
+        self._plan: Mapping[str, FieldPlan] | None = None
+        self._accept: Acceptor | None = None
+
+    @property
+    def plan(self) -> Mapping[str, FieldPlan]:
+        """The fields in Go's order."""
+        if self._plan is None:
+            self._plan = self._make_plan()
+        return self._plan
+
+    def acceptor(self, *, nonzero: bool) -> Acceptor:
+        if self._accept is None:
+            self._accept = self._build()
+        return self._accept
+
+    def _build(self) -> Acceptor:
+        rules: dict[str, Acceptor | type[str]] = {}
+        for name, field in self.plan.items():
+            rules[name] = self._rule(rules, name, field)
+        missing = tuple(
+            (name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing
+        )
+        get = rules.get
+
+        def accept(tree: Json) -> bool:
+            if tree.__class__ is not dict:
+                return False
+            for key, value in tree.items():
+                rule = get(key)
+                if rule is str:
+                    # Most fields are texts that are left out when empty: no call for them.
+                    if value.__class__ is str and value:
+                        continue
+                    return False
+                if rule is None or not rule(value):
+                    return False
+            for name, make in missing:
+                if name not in tree:
+                    tree[name] = make()
+            return True
+
+        return accept
+
+    @staticmethod
+    def _rule(rules: dict[str, Acceptor | type[str]], name: str, field: FieldPlan) -> Acceptor | type[str]:
+        if field.omitted_when_empty and field.shape.zero() == "":
+            return str
+        if not isinstance(field.shape, Struct):
+            return field.shape.acceptor(nonzero=field.omitted_when_empty)
+
+        def first(value: Json) -> bool:
+            accept = rules[name] = field.shape.acceptor(nonzero=False)
+            return accept(value)
+
+        return first
+
+    def read(self, value: Json, walk: Walk) -> Json:
+        if not isinstance(value, dict):
+            walk.mismatch(described(value), self.go_type)
+            return self.zero()
+        plan = self.plan
+        outer = walk.struct
+        given: Tree = {}
+        for key, one in value.items():
+            field = plan.get(key)
+            if field is None:
+                walk.unknown_field(key)
+            elif one is not None:
+                walk.struct = self.name
+                walk.fields.append(field.label)
+                walk.path.append(f".{key}" if walk.path else key)
+                given[key] = field.shape.read(one, walk)
+                walk.path.pop()
+                walk.fields.pop()
+                walk.struct = outer
+        return self._printed(given)
+
+    def zero(self) -> Json:
+        return self._printed({})
+
+    def _printed(self, given: Tree) -> Tree:
+        out: Tree = {}
+        for name, field in self.plan.items():
+            if name in given:
+                value = given[name]
+                if not (field.omitted_when_empty and not value):
+                    out[name] = value
+            elif field.printed_when_missing:
+                out[name] = None if field.pointer else field.shape.zero()
+        return out
+
+
+def _maker(field: FieldPlan) -> Callable[[], Json]:
+    """A function for the value that stands for a missing field."""
+    if field.pointer:
+        return lambda: None
+    if field.shape.zero() == {}:
+        return dict
+    return field.shape.zero
+
+
+class Alternatives(Shape):
+    """The types of apiextensions that hold one schema, or a list of something, or a bool, and decode themselves.
+
+    Nobody looks for unknown fields inside, as upstream's own methods do not.
+    """
+
+    omittable = False
+
+    def __init__(self, go_type: str, schema: Struct, items: Shape | None, *, flag: bool) -> None:
+        super().__init__(go_type)
+        self.schema = schema
+        self.list = ListOf("", items) if items else None
+        self.flag = flag
+
+    def acceptor(self, *, nonzero: bool) -> Acceptor:
+        schema: Acceptor | None = None
+
+        def accept(value: Json) -> bool:
+            nonlocal schema
+            if value is True or value is False:
+                return self.flag
+            if value.__class__ is not dict:
+                return False
+            if schema is None:
+                schema = self.schema.acceptor(nonzero=False)
+            return schema(value)
+
+        return accept
+
+    def read(self, value: Json, walk: Walk) -> Json:
+        if self.flag and isinstance(value, bool):
+            return value
+        walk.unseen += 1
+        out: Json = None
+        if isinstance(value, dict):
+            out = self.schema.read(value, walk)
+        elif isinstance(value, list) and self.list is not None:
+            out = self.list.read(value, walk) or None
+        elif self.flag:
+            raise DecodeError("boolean or JSON schema expected")
+        walk.unseen -= 1
+        return out

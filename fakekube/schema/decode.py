@@ -1,0 +1,70 @@
+"""Decoding a body of a built-in kind: what Go's decoding into the typed object and encoding it again would give.
+
+Unknown fields and nulls are gone, zero values that ``omitempty`` drops are gone, what Go always prints is there, amounts
+and times are in canonical form. A body that already is so passes a quick test; only one that is not is walked a second
+time, by the path that can say what is wrong with it.
+
+Upstream: apimachinery/pkg/runtime/serializer/json with sigs.k8s.io/json. Left out: a repeated key merges into what the
+first gave (here the last wins), and keys keep the order of the body when the quick test passes.
+"""
+
+import json
+from typing import NamedTuple
+
+from fakekube.apimachinery.types import Tree
+from fakekube.schema.compile import shape_of
+from fakekube.schema.structural import Schema
+from fakekube.schema.walk import DecodeError, NumberText, Walk
+
+__all__ = ["Codec", "DecodeError", "Decoded"]
+
+
+class Decoded(NamedTuple):
+    """A decoded body, and the paths of the fields its kind does not have, in the order of the body."""
+
+    tree: Tree
+    unknown: list[str]
+
+
+class Codec:
+    """Decodes bodies of one kind. Cheap to make: the work behind it is kept on the schema."""
+
+    __slots__ = ("_accept", "_shape", "schema")
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._shape = shape_of(schema)
+        self._accept = self._shape.acceptor(nonzero=False)
+
+    def decode(self, tree: Tree, body: bytes | None = None) -> Decoded:
+        """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
+
+        ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read as
+        they are spelled there. Raises DecodeError with Go's text.
+        """
+        if self._accept(tree):
+            return Decoded(tree, [])
+        walk = Walk()
+        try:
+            result = self._shape.read(tree, walk)
+        except DecodeError as error:
+            if not walk.inexact or body is None:
+                raise
+            walk.error = str(error)
+        if walk.inexact and body is not None:
+            walk = Walk()
+            result = self._shape.read(_as_spelled(body), walk)
+        if walk.error is not None:
+            raise DecodeError(walk.error)
+        return Decoded(result, walk.unknown)
+
+
+def _as_spelled(body: bytes) -> Tree:
+    """The body with numbers that remember their spelling, where a float would not."""
+
+    def integer(text: str) -> int | NumberText:
+        value = int(text)
+        return value if -(1 << 63) <= value < 1 << 64 else NumberText(text)
+
+    parsed: Tree = json.loads(body, parse_float=NumberText, parse_int=integer)
+    return parsed
