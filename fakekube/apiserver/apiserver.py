@@ -1,0 +1,93 @@
+"""The API server: every request in, every answer out, and no HTTP library in sight.
+
+Read ``handle`` first: it is the whole path of a request. Upstream: apiserver/pkg/server and kube-apiserver's control
+plane, without the aggregation layer.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.times import format_time
+from fakekube.apimachinery.types import Tree
+from fakekube.apiserver.filters import Authenticator, Decorator, RequestLog, check_timeout
+from fakekube.apiserver.install import special_routes
+from fakekube.apiserver.metapaths import MetaPaths
+from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
+from fakekube.apiserver.routes import Routes
+from fakekube.endpoints import requestinfo
+from fakekube.endpoints.answers import error_answer, page_not_found
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Services
+from fakekube.registry.attributes import Admission
+from fakekube.registry.kind import Kind
+from fakekube.registry.stores import Stores
+from fakekube.schema.definitions import Definitions
+from fakekube.storage.memory import Storage
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+
+log = logging.getLogger(__name__)
+
+
+class APIServer:
+    """A Handler. Make one a cluster.
+
+    ``kinds`` are served in the order of discovery, ``storage`` holds the objects, ``bootstrap`` gives those that a
+    resource has from the beginning, ``tokens`` are the bearer tokens that are known. ``stores`` is the way in for the
+    cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
+    """
+
+    def __init__(
+        self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *, release: str,
+        gates: Callable[[str], bool], bootstrap: Callable[[GroupResource], list[Tree]] | None = None,
+        tokens: Mapping[str, UserInfo] | None = None, nodes: NodeProxy | None = None,
+    ) -> None:
+        self.clock = clock
+        by_resource = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
+        self.stores = Stores(
+            by_resource, storage, release=release, gates=gates, definitions=definitions, rng=rng,
+            now=lambda: format_time(clock.time()), bootstrap=bootstrap)
+        self.services = Services(by_resource, self.stores, clock, rng, definitions)
+        self.nodes: NodeProxy = nodes or NoNodes()
+        self.routes = Routes(self.services, special_routes(lambda: self.nodes))
+        for kind in kinds:
+            self.routes.add(kind)
+        self.authenticator = Authenticator(tokens or {})
+        self.log = RequestLog()
+        self._paths = MetaPaths(self.services, self.routes, self.log, release)
+        self._decorator = Decorator(rng.fork("answers"))
+
+    def use_admission(self, admission: Admission) -> None:
+        """Let this chain see every write from now on."""
+        self.stores.admission = admission
+
+    async def handle(self, request: Request) -> Response:
+        """Answer one request. Raises nothing: errors are answers."""
+        clock = self.clock
+        started = clock.time()
+        info = requestinfo.parse(request.method, request.path, request.query)
+        try:
+            request.user = self.authenticator.authenticate(request)
+            if "timeout" in request.query:
+                check_timeout(request)
+            response = await self._serve(info, request)
+        except APIError as error:
+            response = error_answer(request, error)
+        except Exception as error:
+            log.exception("panic serving %s %s", request.method, request.path)
+            response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"))
+        self.log.add(started, info, request, response.status, clock.time() - started)
+        return self._decorator.decorate(request, response)
+
+    async def _serve(self, info: RequestInfo, request: Request) -> Response:
+        if not info.is_resource:
+            return self._paths.answer(request)
+        found = self.routes.find(info, request)
+        if found is None:
+            return page_not_found()
+        scope, endpoint = found
+        return await endpoint(scope, info, request)

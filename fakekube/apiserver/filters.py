@@ -1,0 +1,118 @@
+"""What every request passes through before and after its endpoint: who asks, what is noted, what every answer carries.
+
+Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endpoints/filters. Left out: priority and
+fairness (its headers are there), CORS, HSTS.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.util.rng import Rng
+
+ADMIN = UserInfo("kubernetes-admin", ("system:masters", "system:authenticated"))
+LOG_ENTRIES = 10_000
+MAX_AUDIT_ID_CHARACTERS = 64
+CACHE_CONTROL = "Cache-Control"
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)")
+
+
+class LogEntry(NamedTuple):
+    """One answered request. ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock."""
+
+    time: float
+    verb: str
+    path: str
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    user: str
+    user_agent: str
+    code: int
+    latency_seconds: float
+
+
+class RequestLog:
+    """The latest requests, oldest first: for tests that ask what a client sent, and for people who wonder."""
+
+    def __init__(self, limit: int = LOG_ENTRIES) -> None:
+        self._entries: deque[tuple[float, RequestInfo, str, str, int, float]] = deque(maxlen=limit)
+        self.total = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[LogEntry]:
+        for time, info, user, agent, code, latency in list(self._entries):
+            yield LogEntry(
+                time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user,
+                agent, code, latency)
+
+    def add(self, time: float, info: RequestInfo, request: Request, code: int, latency_seconds: float) -> None:
+        """Note an answer."""
+        self.total += 1
+        user = request.user.name if request.user else ""
+        self._entries.append((time, info, user, request.headers.get("user-agent", ""), code, latency_seconds))
+
+
+class Authenticator:
+    """Tells who asks: by bearer token, or, without any, the administrator.
+
+    A request that carries its user already comes from the same process and is believed.
+    """
+
+    def __init__(self, tokens: Mapping[str, UserInfo], nobody: UserInfo = ADMIN) -> None:
+        self.tokens, self.nobody = dict(tokens), nobody
+
+    def authenticate(self, request: Request) -> UserInfo:
+        """The user. Raises 401 for a token that nobody issued."""
+        if request.user is not None:
+            return request.user
+        header = request.headers.get("authorization", "")
+        if not header:
+            return self.nobody
+        scheme, _, token = header.partition(" ")
+        token = token.strip()
+        if scheme.lower() != "bearer" or not token:
+            return self.nobody
+        user = self.tokens.get(token)
+        if user is None:
+            raise errors.unauthorized()
+        return user
+
+
+class Decorator:
+    """The headers that every answer has."""
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        flow_schema, priority_level = rng.uid(), rng.uid()
+        self._fixed = [
+            ("X-Kubernetes-Pf-Flowschema-Uid", flow_schema), ("X-Kubernetes-Pf-Prioritylevel-Uid", priority_level)]
+
+    def decorate(self, request: Request, response: Response) -> Response:
+        """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and fairness."""
+        headers = response.headers
+        given = request.headers.get("audit-id", "")
+        audit_id = given[:MAX_AUDIT_ID_CHARACTERS] if given else self._rng.uid()
+        chosen = False
+        for name, _ in headers:
+            chosen = chosen or name == CACHE_CONTROL
+        common = [("Audit-Id", audit_id)] if chosen else [("Audit-Id", audit_id), (CACHE_CONTROL, "no-cache, private")]
+        response.headers = common + headers + self._fixed
+        return response
+
+
+def check_timeout(request: Request) -> None:
+    """Whether ``timeout`` is a duration as Go writes them. Raises 400."""
+    text = request.param("timeout")
+    if text and not _DURATION.fullmatch(text):
+        why = f"time: invalid duration {go_quote(text)}"
+        raise errors.bad_request(f"invalid timeout specified in the request URL - {why}")

@@ -1,0 +1,159 @@
+"""Paths that name no resource: discovery, the version, health, metrics, the OpenAPI documents.
+
+Upstream: apiserver/pkg/server/routes and pkg/endpoints/discovery.
+"""
+
+from collections.abc import Callable
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.apiserver import version
+from fakekube.apiserver.filters import RequestLog
+from fakekube.apiserver.routes import Routes
+from fakekube.endpoints import discovery, health, negotiation
+from fakekube.endpoints.answers import encode, page_not_found, tree_answer
+from fakekube.endpoints.negotiation import JSON, PRETTY, Form, clauses
+from fakekube.endpoints.scope import Services
+from fakekube.registry.kind import Kind
+
+JWKS = "application/jwk-set+json"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+PUBLIC_HOUR = ("Cache-Control", "public, max-age=3600")
+
+
+class MetaPaths:
+    """Answers for the paths beside the resources. Documents are encoded once and kept while the kinds stay the same."""
+
+    def __init__(self, services: Services, routes: Routes, log: RequestLog, release: str) -> None:
+        self._services, self._routes, self._log, self._release = services, routes, log, release
+        self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
+        self._generation = routes.generation
+        self._fixed: dict[str, Callable[[Request], Response]] = {
+            "": self._index, "index.html": self._index, "version": self._version, "metrics": self._metrics,
+            ".well-known/openid-configuration": self._issuer, "openid/v1/jwks": self._keys,
+        }
+
+    def answer(self, request: Request) -> Response:
+        """Answer a path that names no resource. Raises APIError."""
+        path = request.path.strip("/")
+        parts = path.split("/")
+        if parts[0] in ("api", "apis"):
+            return self._discovery(request, parts)
+        if parts[0] in health.ENDPOINTS:
+            return health.answer(request)
+        fixed = self._fixed.get(path)
+        return fixed(request) if fixed else page_not_found()
+
+    # discovery
+
+    def _discovery(self, request: Request, parts: list[str]) -> Response:
+        kinds = self._routes.kinds
+        if parts == ["api"] or parts == ["apis"]:
+            check_method(request)
+            return self._groups(request, parts[0])
+        group, rest = ("", parts[1:]) if parts[0] == "api" else (parts[1], parts[2:])
+        if not self._routes.has_group(group):
+            return page_not_found()
+        if not rest:
+            return self._document(request, lambda: discovery.group_document(kinds, group))
+        if not self._routes.has_version(group, rest[0]):
+            raise errors.no_such_path()
+        return self._document(request, lambda: discovery.resource_list(kinds, group, rest[0]))
+
+    def _groups(self, request: Request, root: str) -> Response:
+        """/api and /apis: the old document, or the aggregated one for who lists it in any place."""
+        negotiation.check_route(request)
+        accept = request.headers.get("accept", "")
+        if any(_is_aggregated(clause.params) for clause in clauses(accept) if clause.matches(JSON)):
+            return self._aggregated(request, root)
+        kinds = self._routes.kinds
+        if root == "apis":
+            return self._document(request, lambda: discovery.group_list(kinds))
+        address = request.headers.get("host", "")
+        form = negotiation.negotiate(request, table=False, transforms=False)
+        return tree_answer(discovery.core_versions(kinds, address), form)
+
+    def _aggregated(self, request: Request, root: str) -> Response:
+        is_core = root == "api"
+        data, tag = self._encoded(f"aggregated {root}", negotiation.PLAIN, lambda: discovery.aggregated(
+            [kind for kind in self._routes.kinds if (not kind.group) == is_core]))
+        headers = [("ETag", tag), ("Vary", "Accept"), ("Cache-Control", "public")]
+        if request.headers.get("if-none-match") == tag:
+            return Response(304, content_type="", headers=headers)
+        return Response(200, data, discovery.AGGREGATED, headers)
+
+    def _document(self, request: Request, make: Callable[[], Tree]) -> Response:
+        check_method(request)
+        negotiation.check_route(request)
+        form = negotiation.negotiate(request, table=False, transforms=False)
+        return Response(200, self._encoded(request.path.strip("/"), form, make)[0], form.media)
+
+    def _encoded(self, key: str, form: Form, make: Callable[[], Tree]) -> tuple[bytes, str]:
+        if self._generation != self._routes.generation:
+            self._kept.clear()
+            self._generation = self._routes.generation
+        kept = self._kept.get((key, form.media, form.pretty))
+        if kept is None:
+            data = encode(make(), form)
+            kept = self._kept[key, form.media, form.pretty] = (data, discovery.etag(data))
+        return kept
+
+    # the rest
+
+    def _index(self, request: Request) -> Response:
+        check_method(request)
+        return tree_answer({"paths": index_paths(self._routes.kinds)}, PRETTY)
+
+    def _version(self, request: Request) -> Response:
+        check_method(request)
+        negotiation.check_route(request, (JSON,))
+        return tree_answer(version.info(self._release), PRETTY)
+
+    def _metrics(self, request: Request) -> Response:
+        check_method(request)
+        text = f"""\
+# HELP apiserver_request_total Requests answered.
+# TYPE apiserver_request_total counter
+apiserver_request_total {self._log.total}
+# HELP apiserver_resource_kinds Resources served.
+# TYPE apiserver_resource_kinds gauge
+apiserver_resource_kinds {len(self._routes.kinds)}
+"""
+        return Response(200, text.encode(), METRICS)
+
+    def _issuer(self, request: Request) -> Response:
+        check_method(request)
+        issuer = version.ISSUER
+        document = {
+            "issuer": issuer, "jwks_uri": f"{issuer}/openid/v1/jwks", "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256"]}
+        return Response(200, encode(document, negotiation.PLAIN).rstrip(), JSON, [PUBLIC_HOUR])
+
+    def _keys(self, request: Request) -> Response:
+        check_method(request)
+        return Response(200, b'{"keys":[]}', JWKS, [PUBLIC_HOUR])
+
+
+def _is_aggregated(params: object) -> bool:
+    wanted = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
+    return isinstance(params, dict) and all(params.get(name) == value for name, value in wanted.items())
+
+
+def check_method(request: Request) -> None:
+    """Raises 405 for anything but GET."""
+    if request.method != "GET":
+        raise errors.method_not_allowed()
+
+
+def index_paths(kinds: tuple[Kind, ...]) -> list[str]:
+    """What ``/`` lists, sorted."""
+    paths = ["/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/index.html", "/metrics", "/openapi/v2",
+             "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"]
+    for kind in kinds:
+        paths += [f"/apis/{kind.group}", f"/apis/{kind.api_version}"] if kind.group else [f"/api/{kind.version}"]
+    for name, checks in health.ENDPOINTS.items():
+        paths += [f"/{name}", *(f"/{name}/{check}" for check in checks)]
+    return sorted(dict.fromkeys(paths))
+
+

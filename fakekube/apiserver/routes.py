@@ -1,0 +1,177 @@
+"""Which function answers which method on which path.
+
+A path of the API has one of six forms (a collection, an object, a sub-resource; each with a namespace or without), so the
+table is by group, version and resource, and the form is told by the path's segments. Upstream builds a thousand routes
+out of the same facts: apiserver/pkg/endpoints/installer.go.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Request, Response
+from fakekube.endpoints import delete, negotiation, patching, reading, write
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope, Services
+from fakekube.registry.kind import Kind
+
+Endpoint = Callable[[Scope, RequestInfo, Request], Awaitable[Response]]
+Verbs = Mapping[str, tuple[str, Endpoint]]
+"""By method: the verb that a kind must have for it, and what answers."""
+
+COLLECTION: Verbs = {
+    "GET": ("list", reading.list_or_watch), "POST": ("create", write.create),
+    "DELETE": ("deletecollection", delete.delete_collection),
+}
+OBJECT: Verbs = {
+    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", patching.patch),
+    "DELETE": ("delete", delete.delete),
+}
+SUBRESOURCE: Verbs = {
+    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", patching.patch),
+    "POST": ("create", write.create), "DELETE": ("delete", delete.delete),
+}
+WATCH: Mapping[str, Endpoint] = {"GET": reading.list_or_watch}
+
+SpecialRoutes = Mapping[tuple[str, str, str], Endpoint]
+"""What differs: by group, ``resource`` or ``resource/subresource``, and method; ``*`` and ``*/subresource`` are anybody's."""
+
+Methods = dict[str, Endpoint]
+
+
+class Route:
+    """What a path leads to: its scope, and an endpoint for each method. ``tail`` says that more path may follow."""
+
+    __slots__ = ("collection", "methods", "scope", "tail")
+
+    def __init__(self, scope: Scope, methods: Methods, *, collection: bool = False, tail: bool = False) -> None:
+        self.scope, self.methods, self.collection, self.tail = scope, methods, collection, tail
+
+
+class Resource:
+    """The routes of one resource in one version."""
+
+    __slots__ = ("collection", "everywhere", "kind", "named", "subresources", "watch")
+
+    def __init__(self, services: Services, kind: Kind, special: SpecialRoutes) -> None:
+        store = services.stores.store(kind)
+        scope = Scope(services, kind, store)
+        self.kind = kind
+
+        def methods(table: Verbs, verbs: Iterable[str], subresource: str = "") -> Methods:
+            verbs, result = tuple(verbs), Methods()
+            own = (kind.group, f"{kind.plural}/{subresource}" if subresource else kind.plural)
+            for method, (verb, endpoint) in table.items():
+                if verb in verbs:
+                    found = special.get((*own, method)) or special.get(("*", f"*/{subresource}", method))
+                    result[method] = found or endpoint
+            return result
+
+        self.collection = Route(scope, methods(COLLECTION, kind.verbs), collection=True)
+        self.named = Route(scope, methods(OBJECT, kind.verbs))
+        reads = {"GET": self.collection.methods["GET"]} if "GET" in self.collection.methods else {}
+        self.everywhere = Route(scope, reads, collection=True)
+        self.watch = Route(scope, dict(WATCH) if "watch" in kind.verbs else {}, collection=True)
+        self.subresources: dict[str, Route] = {}
+        for sub in kind.subresources:
+            table = methods(SUBRESOURCE, sub.verbs, sub.name)
+            self.subresources[sub.name] = Route(Scope(services, kind, store, sub), table, tail=sub.name == "proxy")
+
+    def route(self, info: RequestInfo) -> Route | None:
+        """The route of a path below this resource; None when the path has a form that the kind has not."""
+        parts = info.parts
+        if self.kind.namespaced != info.namespaced:
+            is_all = self.kind.namespaced and len(parts) == 1 and not info.namespace
+            if not is_all:
+                return None
+            return self.watch if info.watch_path else self.everywhere
+        if info.watch_path:
+            return self.watch if len(parts) <= 2 else None
+        if len(parts) == 1:
+            return self.collection
+        if len(parts) == 2:
+            return self.named if self.named.methods else None
+        found = self.subresources.get(parts[2])
+        return found if found is not None and (len(parts) == 3 or found.tail) else None
+
+
+class Routes:
+    """All resources that are served. ``generation`` grows whenever they change."""
+
+    def __init__(self, services: Services, special: SpecialRoutes) -> None:
+        self._services, self._special = services, special
+        self._kinds: dict[tuple[str, str, str], Kind] = {}
+        self._versions: dict[tuple[str, str], None] = {}
+        self._groups: dict[str, None] = {}
+        self._resources: dict[tuple[str, str, str], Resource] = {}
+        self._listed: tuple[Kind, ...] = ()
+        self._stale = True
+        self.generation = 0
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """All kinds that are served, in the order of discovery."""
+        self._refresh()
+        return self._listed
+
+    def add(self, kind: Kind) -> None:
+        """Serve a kind; its routes are made when somebody first asks."""
+        key = (kind.group, kind.version, kind.plural)
+        self._kinds[key] = kind
+        self._changed(key)
+
+    def remove(self, kind: Kind) -> None:
+        """Serve a kind no longer."""
+        key = (kind.group, kind.version, kind.plural)
+        self._kinds.pop(key, None)
+        self._changed(key)
+
+    def _changed(self, key: tuple[str, str, str]) -> None:
+        self._resources.pop(key, None)
+        self._stale = True
+        self.generation += 1
+
+    def _refresh(self) -> None:
+        if self._stale:
+            self._listed = tuple(self._kinds.values())
+            self._versions = {(group, version): None for group, version, _ in self._kinds}
+            self._groups = {group: None for group, _ in self._versions}
+            self._stale = False
+
+    def has_group(self, group: str) -> bool:
+        """Whether any kind of a group is served."""
+        self._refresh()
+        return group in self._groups
+
+    def has_version(self, group: str, version: str) -> bool:
+        """Whether any kind of a group-version is served."""
+        self._refresh()
+        return (group, version) in self._versions
+
+    def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
+        """What answers a request for a resource; None for a path in a group that is not served.
+
+        Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method without one, 415 for a
+        patch in an unknown form, 406 for an answer that cannot be given in an acceptable one.
+        """
+        key = (info.group, info.version, info.resource)
+        resource = self._resources.get(key)
+        if resource is None:
+            if not self.has_group(info.group):
+                return None
+            kind = self._kinds.get(key)
+            if kind is None:
+                raise errors.no_such_path()
+            resource = self._resources[key] = Resource(self._services, kind, self._special)
+        route = resource.route(info)
+        if route is None:
+            raise errors.no_such_path()
+        method = request.method
+        endpoint = route.methods.get(method)
+        if endpoint is None:
+            raise errors.method_not_allowed()
+        if method == "PATCH":
+            patching.check_route(request, custom=resource.kind.custom)
+        if not resource.kind.custom:
+            streams = route.collection and method == "GET"
+            negotiation.check_route(request, streams=streams)
+        return route.scope, endpoint

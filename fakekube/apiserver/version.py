@@ -1,0 +1,21 @@
+"""What the server says it is. Upstream: component-base/version and apimachinery/pkg/version."""
+
+from fakekube.apimachinery.types import Tree
+
+PATCHES = {"1.35": 4, "1.36": 4, "1.37": 1}  # the releases against which answers were recorded
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+MINOR_WITH_EMULATION = 33
+
+
+def info(release: str) -> Tree:
+    """The document of /version for a release like ``1.37``; major and minor are whole numbers, as clients want them."""
+    major, minor = release.split(".")[:2]
+    version: Tree = {"major": major, "minor": minor}
+    if int(minor) >= MINOR_WITH_EMULATION:
+        version |= {"emulationMajor": major, "emulationMinor": minor}
+        version |= {"minCompatibilityMajor": major, "minCompatibilityMinor": str(int(minor) - 1)}
+    patch = PATCHES.get(f"{major}.{minor}", 0)
+    return version | {
+        "gitVersion": f"v{major}.{minor}.{patch}", "gitCommit": "0" * 40, "gitTreeState": "clean",
+        "buildDate": "2026-01-01T00:00:00Z", "goVersion": "go1.26.0", "compiler": "gc", "platform": "linux/amd64",
+    }

@@ -1,0 +1,101 @@
+"""From a tree, or stored bytes, to the bytes of an answer in the form that was negotiated.
+
+Upstream: apiserver/pkg/endpoints/handlers/responsewriters and handlers/response.go. What is left out: escaping ``<``,
+``>`` and ``&`` as Go's encoder does, which no decoder can tell apart.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import negotiation, table
+from fakekube.endpoints.negotiation import JSON, YAML, Form
+from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.warnings import add_warnings
+
+PLAIN_TEXT = "text/plain; charset=utf-8"
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+
+
+def encode(value: Any, form: Form) -> bytes:
+    """A tree as JSON (compact and ended by a newline, or indented and not) or as YAML."""
+    if form.media == YAML:
+        return encode_yaml(value)
+    if form.pretty:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def encode_yaml(value: Any) -> bytes:
+    """A tree as YAML, its keys sorted."""
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: bytes = yaml.dump(value, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8")
+    return text
+
+
+def tree_answer(value: Any, form: Form, status: int = 200) -> Response:
+    """Any tree, untransformed."""
+    return Response(status, encode(value, form), form.media)
+
+
+def object_answer(
+    scope: Scope, request: Request, form: Form, tree: Tree, *, status: int = 200, data: bytes | None = None,
+    warnings: Iterable[str] = (),
+) -> Response:
+    """One object, transformed as asked. ``data`` are its encoded bytes, where they are at hand.
+
+    Raises 406 when a list's form was asked for.
+    """
+    if data is not None and form.plain:
+        response = Response(status, data + b"\n")
+    else:
+        if form.transform and tree.get("kind") != "Status":
+            tree = transformed(scope, request, form, tree)
+        response = Response(status, encode(tree, form), form.media)
+    if warnings:
+        add_warnings(response, warnings)
+    return response
+
+
+def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
+    """One object as a Table of one row or as its metadata. Raises 400 and 406."""
+    if form.transform == "Table":
+        include = table.include_object(request)
+        return table.table_of(scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time())
+    if form.transform == "PartialObjectMetadataList":
+        package = table.internal_type(scope.gvk)
+        raise errors.not_acceptable(
+            f"you requested PartialObjectMetadataList, but the requested object is not a list (*{package})")
+    return table.partial_of(tree, form.transform_version)
+
+
+def error_answer(request: Request, error: APIError) -> Response:
+    """A failure as a Status, in a form that the client reads if there is one."""
+    form = negotiation.form_of_error(request)
+    response = Response(error.code, encode(error.status(), form), form.media)
+    if seconds := (error.details or {}).get("retryAfterSeconds"):
+        response.headers.append(("Retry-After", str(seconds)))
+    return response
+
+
+def text_answer(text: str, status: int = 200) -> Response:
+    """Plain text that no browser may guess about."""
+    return Response(status, text.encode(), PLAIN_TEXT, [NOSNIFF])
+
+
+def page_not_found() -> Response:
+    """404 of a path that nothing claims."""
+    return text_answer("404 page not found\n", 404)
+
+
+__all__ = [
+    "JSON", "NOSNIFF", "PLAIN_TEXT", "encode", "encode_yaml", "error_answer", "object_answer", "page_not_found",
+    "text_answer", "transformed", "tree_answer",
+]

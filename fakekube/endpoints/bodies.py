@@ -1,0 +1,183 @@
+"""From the bytes of a body to a tree that its kind's schema has passed, or to upstream's words for why not.
+
+The order of upstream's decoder decides which complaint a client sees: syntax, then what kind the body says it is, then
+types, then what strictness finds, then whether that kind can become the endpoint's. Upstream:
+apimachinery/pkg/runtime/serializer/{json,versioning} and apiserver/pkg/endpoints/handlers/rest.go. Left out: protobuf
+and CBOR bodies, which get the 415 of an unknown format.
+"""
+
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import gojson
+from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, YAML
+from fakekube.endpoints.scope import Scope, Services
+from fakekube.endpoints.table import internal_type
+from fakekube.schema import yaml
+from fakekube.schema.decode import DecodeError
+from fakekube.schema.duplicates import duplicate_keys
+
+MAX_BODY_BYTES = 3 * 1024 * 1024
+SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+
+class Parsed(NamedTuple):
+    """A body read: the value, and what strictness says about keys that were given twice.
+
+    ``repeated`` is the text of a warning each, ``strict`` what an error lists.
+    """
+
+    value: Any
+    repeated: list[str]
+    strict: list[str]
+    yaml: bool
+
+
+def media_type(request: Request) -> str:
+    """The bare media type of a body in lower case; JSON when none is given, empty when it cannot be read."""
+    header = request.headers.get("content-type", "")
+    return header.partition(";")[0].strip().lower() if header else JSON
+
+
+def input_type(request: Request) -> str:
+    """JSON or YAML. Raises 415 for any other Content-Type."""
+    media = media_type(request)
+    if media in (JSON, YAML):
+        return media
+    raise errors.unsupported_media_type(
+        f"the body of the request was in an unknown format - accepted media types include: {', '.join(OBJECT_TYPES)}")
+
+
+def check_size(request: Request) -> None:
+    """Raises 413 for a body beyond the limit."""
+    if len(request.body) > MAX_BODY_BYTES:
+        raise errors.too_large(f"limit is {MAX_BODY_BYTES}")
+
+
+def parse(body: bytes, media: str, *, strict: bool) -> Parsed:
+    """Read a body. ``strict`` says whether to look for repeated keys. Raises ValueError in Go's words."""
+    if media == YAML:
+        value, repeated = yaml.load(body)
+        texts = ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
+        return Parsed(value, repeated if strict else [], texts, True)
+    value = gojson.loads(body)
+    found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body)] if strict else []
+    return Parsed(value, found, found, False)
+
+
+def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) -> Tree:
+    """The object in a request's body, in the version that the body names, complete with kind and apiVersion.
+
+    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. Raises 400 and 415.
+    """
+    media = input_type(request)
+    check_size(request)
+    expected = scope.gvk
+    try:
+        parsed = parse(request.body, media, strict=directive != "Ignore")
+        tree, gvk = _interpret(parsed.value, expected)
+    except (yaml.YAMLError, ValueError) as error:
+        raise _unrecognized(expected.kind, _explain(error), request.body) from None
+    return _decode_as(scope, gvk, tree, parsed, directive, warnings)
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, gojson.SyntaxProblem):
+        return f"couldn't get version/kind; json parse error: {error}"
+    return str(error)
+
+
+def _unrecognized(kind: str, why: str, body: bytes) -> APIError:
+    return errors.bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({summary(body)})")
+
+
+def summary(body: bytes) -> str:
+    """The beginning of a body as errors show it: as text when it may be JSON, else in hex."""
+    if not body:
+        return "<empty>"
+    head, more = body[:30], " ..." if len(body) > 30 else ""
+    return (head.decode("utf-8", "replace") if body[:1] == b"{" else head.hex()) + more
+
+
+def _interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersionKind]:
+    """The tree and the kind that it says it is, what it leaves out being as expected."""
+    tree: Tree = {} if value is None else value
+    if not isinstance(tree, dict):
+        raise gojson.SyntaxProblem(f"json: cannot unmarshal {gojson.type_name(tree)} into Go value of type {TYPE_META}")
+    for name in ("apiVersion", "kind"):
+        if not isinstance(tree.get(name, ""), str | None):
+            raise gojson.SyntaxProblem(
+                f"json: cannot unmarshal {gojson.type_name(tree[name])} into Go struct field .{name} of type string")
+    group, version = split_api_version(tree.get("apiVersion") or "")
+    kind = tree.get("kind") or expected.kind
+    if not version:
+        group, version = expected.group, expected.version
+    return tree, GroupVersionKind(group, version, kind)
+
+
+def _decode_as(
+    scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
+) -> Tree:
+    expected = scope.gvk
+    codec = scope.services.codec(gvk)
+    if codec is None:
+        raise cannot_handle(gvk, expected.kind, not_registered(gvk))
+    tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
+    try:
+        decoded = codec.decode(tree)
+    except DecodeError as error:
+        raise cannot_handle(gvk, expected.kind, str(error)) from None
+    unknown = [f"unknown field {go_quote(path)}" for path in decoded.unknown] if directive != "Ignore" else []
+    if unknown or parsed.strict:
+        if directive == "Strict":
+            found = parsed.strict + unknown if parsed.yaml else unknown + parsed.strict
+            raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(found)}")
+        warnings.extend(parsed.repeated + unknown if parsed.yaml else unknown + parsed.repeated)
+    if gvk != expected:
+        raise _mismatch(gvk, expected)
+    return decoded.tree
+
+
+def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:
+    if gvk.group == expected.group and gvk.kind == expected.kind:
+        return errors.bad_request(
+            f"the API version in the data ({gvk.api_version}) does not match the expected API version ({expected.api_version})")
+    why = f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
+    return cannot_handle(gvk, expected.kind, why)
+
+
+def not_registered(gvk: GroupVersionKind) -> str:
+    """What the scheme says about a kind that it does not know."""
+    return f'no kind {go_quote(gvk.kind)} is registered for version {go_quote(gvk.api_version)} in scheme "{SCHEME}"'
+
+
+def cannot_handle(gvk: GroupVersionKind, kind: str, why: str) -> APIError:
+    """400 of a body whose kind is known but which cannot be taken as the endpoint's."""
+    return errors.bad_request(f"{gvk.kind} in version {go_quote(gvk.version)} cannot be handled as a {kind}: {why}")
+
+
+def decode_options(services: Services, request: Request, kind: str, version: str) -> Tree:
+    """The options object (``kind`` is DeleteOptions) in a body that is not empty. Raises 400 and 415.
+
+    Any group's version of it will do; unknown fields are dropped in silence.
+    """
+    media = input_type(request)
+    expected = GroupVersionKind("meta.k8s.io", version, kind)
+    try:
+        tree, gvk = _interpret(parse(request.body, media, strict=False).value, expected)
+    except (yaml.YAMLError, ValueError) as error:
+        raise errors.bad_request(_explain(error)) from None
+    if gvk.kind != kind:
+        raise errors.bad_request(not_registered(gvk))
+    codec = services.codec(GroupVersionKind("", "v1", kind))
+    assert codec is not None
+    try:
+        return codec.decode(tree).tree
+    except DecodeError as error:
+        raise errors.bad_request(str(error)) from None

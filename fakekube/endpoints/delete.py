@@ -1,0 +1,78 @@
+"""DELETE of one object and of a collection: options, and what is answered.
+
+Upstream: apiserver/pkg/endpoints/handlers/delete.go and registry/generic/registry/store.go (DeleteCollection). What a
+deletion does is ``registry/deletion.py``.
+"""
+
+
+from fakekube.apimachinery.errors import APIError, details_of
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints.answers import object_answer
+from fakekube.endpoints.options import delete_options, delete_options_of_query
+from fakekube.endpoints.read import list_objects, parse_list_options
+from fakekube.endpoints.reading import list_answer
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope
+from fakekube.registry import deletion
+from fakekube.registry.deletion import Deleted, DeleteOptions
+from fakekube.registry.strategy import WriteContext
+
+
+async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a DELETE of one object."""
+    form = negotiation.negotiate(request, table=scope.kind.table)
+    options, dry_run = request_options(scope, request)
+    context = delete_context(scope, request, options, dry_run=dry_run)
+    namespace = info.namespace if scope.kind.namespaced else ""
+    deleted = await deletion.delete(scope.store, context, namespace, info.name, options)
+    status = 202 if not deleted.gone and options.orphan_dependents is False else 200
+    tree = answer_of(scope, deleted)
+    return object_answer(scope, request, form, tree, status=status, warnings=context.warnings)
+
+
+def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool]:
+    """The options of a DELETE, from its body if it has one, else from its query; and whether it is a dry run."""
+    bodies.check_size(request)
+    if request.body:
+        return delete_options(bodies.decode_options(scope.services, request, "DeleteOptions", scope.kind.version))
+    return delete_options_of_query(request.query)
+
+
+def delete_context(scope: Scope, request: Request, options: DeleteOptions, *, dry_run: bool) -> WriteContext:
+    """The context of a deletion."""
+    context = scope.context(request, "DELETE")
+    context.dry_run, context.options = dry_run, options.raw
+    return context
+
+
+def answer_of(scope: Scope, deleted: Deleted) -> Tree:
+    """A Success Status once an object is gone, for most kinds; else the object."""
+    if not deleted.gone or scope.kind.delete_returns_object:
+        return deleted.tree
+    meta = deleted.tree["metadata"]
+    kind = scope.kind
+    details = details_of(kind.group, kind.plural, meta["name"]) | {"uid": meta["uid"]}
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+
+
+async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a DELETE of a collection: the objects that were removed, as they were before."""
+    form = negotiation.negotiate(request, table=scope.kind.table)
+    list_options = parse_list_options(request.query, scope.kind, watch=False)
+    options, dry_run = request_options(scope, request)
+    namespace = info.namespace if scope.kind.namespaced else ""
+    result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, scope.services.clock)
+    removed, warnings = [], list[str]()
+    for record in result.records:
+        context = delete_context(scope, request, options, dry_run=dry_run)
+        try:
+            await deletion.delete(scope.store, context, record.namespace, record.name, options)
+        except APIError as error:
+            if error.code != 404:
+                raise
+            continue
+        removed.append(record)
+        warnings += context.warnings
+    return list_answer(scope, request, form, result._replace(records=removed), warnings=warnings, revision=False)

@@ -1,0 +1,126 @@
+"""What the server has: versions, groups, resources, in the old documents and in the aggregated one.
+
+All of it follows from the Kinds that are served, in their order. Upstream: apiserver/pkg/endpoints/discovery and its
+``aggregated`` package.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import Kind, Subresource
+
+Kinds = Sequence[Kind]
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def core_versions(kinds: Kinds, address: str) -> Tree:
+    """The document of ``/api``. ``address`` is host and port by which the client came."""
+    versions = list(dict.fromkeys(kind.version for kind in kinds if not kind.group))
+    return {
+        "kind": "APIVersions", "versions": versions,
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+    }
+
+
+def group_list(kinds: Kinds) -> Tree:
+    """The document of ``/apis``."""
+    groups = dict.fromkeys(kind.group for kind in kinds if kind.group)
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(kinds, group) for group in groups]}
+
+
+def group_document(kinds: Kinds, group: str) -> Tree:
+    """The document of ``/apis/<group>``."""
+    return {"kind": "APIGroup", "apiVersion": "v1"} | _group(kinds, group)
+
+
+def _group(kinds: Kinds, group: str) -> Tree:
+    found = [
+        {"groupVersion": f"{group}/{version}", "version": version}
+        for version in dict.fromkeys(kind.version for kind in kinds if kind.group == group)
+    ]
+    return {"name": group, "versions": found, "preferredVersion": found[0]}
+
+
+def resource_list(kinds: Kinds, group: str, version: str) -> Tree:
+    """The document of ``/api/v1`` or ``/apis/<group>/<version>``."""
+    rows: list[Tree] = []
+    for kind in kinds:
+        if (kind.group, kind.version) == (group, version):
+            rows.append(_resource_row(kind))
+            rows += [_subresource_row(kind, sub) for sub in kind.subresources]
+    head: Tree = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
+    group_version = f"{group}/{version}" if group else version
+    return head | {"groupVersion": group_version, "resources": sorted(rows, key=lambda row: str(row["name"]))}
+
+
+def _resource_row(kind: Kind) -> Tree:
+    row: Tree = {
+        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
+        "verbs": list(kind.verbs),
+    }
+    if kind.short_names:
+        row["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        row["categories"] = list(kind.categories)
+    if "create" in kind.verbs and "get" in kind.verbs:
+        row["storageVersionHash"] = storage_version_hash(kind)
+    return row
+
+
+def _subresource_row(kind: Kind, sub: Subresource) -> Tree:
+    row: Tree = {"name": f"{kind.plural}/{sub.name}", "singularName": "", "namespaced": kind.namespaced}
+    gvk = sub.kind or kind.gvk
+    if (gvk.group, gvk.version) != (kind.group, kind.version):
+        row |= {"group": gvk.group, "version": gvk.version}
+    return row | {"kind": gvk.kind, "verbs": list(sub.verbs)}
+
+
+def storage_version_hash(kind: Kind) -> str:
+    """Eight bytes of the hash of what objects are stored as, in base64."""
+    stored = kind.conversion.stored if kind.conversion else kind.gvk
+    digest = hashlib.sha256("/".join(stored).encode()).digest()
+    return base64.b64encode(digest[:8]).decode()
+
+
+def aggregated(kinds: Iterable[Kind]) -> Tree:
+    """Groups with all their resources in one document; give the core group's kinds, or all the others."""
+    groups: dict[str, dict[str, list[Kind]]] = {}
+    for kind in kinds:
+        groups.setdefault(kind.group, {}).setdefault(kind.version, []).append(kind)
+    items = [
+        {"metadata": {"name": group} if group else {}, "versions": [
+            {"version": version, "resources": [_aggregated_resource(kind) for kind in found], "freshness": "Current"}
+            for version, found in versions.items()
+        ]}
+        for group, versions in groups.items()
+    ]
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+
+
+def _aggregated_resource(kind: Kind) -> Tree:
+    row: Tree = {
+        "resource": kind.plural, "responseKind": {"group": "", "version": "", "kind": kind.kind},
+        "scope": "Namespaced" if kind.namespaced else "Cluster", "singularResource": kind.singular, "verbs": list(kind.verbs),
+    }
+    if kind.short_names:
+        row["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        row["categories"] = list(kind.categories)
+    if kind.subresources:
+        row["subresources"] = [_aggregated_subresource(kind, sub) for sub in sorted(kind.subresources, key=lambda sub: sub.name)]
+    return row
+
+
+def _aggregated_subresource(kind: Kind, sub: Subresource) -> Tree:
+    gvk = sub.kind or kind.gvk
+    same = (gvk.group, gvk.version) == (kind.group, kind.version)
+    response = {"group": "" if same else gvk.group, "version": "" if same else gvk.version, "kind": gvk.kind}
+    return {"subresource": sub.name, "responseKind": response, "verbs": list(sub.verbs)}
+
+
+def etag(data: bytes) -> str:
+    """The entity tag of a document."""
+    return f'"{hashlib.sha512(data).hexdigest().upper()}"'

@@ -1,0 +1,287 @@
+"""PATCH: four ways to say how an object changes, each made a function from the old object to the new.
+
+The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the result of
+a patch gets 422 for, with the patched object quoted. Upstream: apiserver/pkg/endpoints/handlers/patch.go. Left out: CBOR.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import orjson
+
+from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import bodies, gojson, negotiation
+from fakekube.endpoints.options import WriteOptions, write_options
+from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.write import check_place, written_answer
+from fakekube.managedfields.manager import FieldManager
+from fakekube.patch import json_patch, merge_patch, strategic_merge
+from fakekube.registry.store import Transform
+from fakekube.registry.strategy import WriteContext
+from fakekube.schema import yaml
+from fakekube.schema.decode import DecodeError
+from fakekube.schema.duplicates import duplicate_keys
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
+CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
+MAX_OPERATIONS = 10000
+CONFLICT_TRIES = 5
+OPERATION_KEYS = ("op", "path", "from", "value")
+
+Change = Callable[[Tree], Tree]
+"""From the present object (read-only) to the patched one, decoded and owned by who asked."""
+
+
+def patch_type(request: Request) -> str:
+    """The kind of patch, as Content-Type says it; letters count."""
+    return request.headers.get("content-type", "").partition(";")[0].strip()
+
+
+def check_route(request: Request, *, custom: bool) -> None:
+    """The gate before a PATCH. Raises 415: in the router's words for built-ins, in the handler's for custom resources."""
+    media = patch_type(request)
+    if custom:
+        if media not in CUSTOM_TYPES:
+            raise errors.unsupported_media_type(
+                "the body of the request was in an unknown format - accepted media types include: " + ", ".join(CUSTOM_TYPES))
+    elif media not in BUILT_IN_TYPES:
+        raise errors.unsupported_media_type("415: Unsupported Media Type", {})
+
+
+async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a PATCH of an object, or of a sub-resource that is the object under other rules."""
+    form = negotiation.negotiate(request, table=scope.kind.table)
+    bodies.check_size(request)
+    apply = patch_type(request) == APPLY
+    options = write_options(request, "PatchOptions", apply=apply)
+    context = scope.context(request, "UPDATE", options)
+    namespace = info.namespace if scope.kind.namespaced else ""
+    if apply:
+        transform = _placed(scope, _applied(scope, request, options, context), namespace, info.name)
+        written = await scope.store.update(context, namespace, info.name, transform, create=not scope.name, tracked=False)
+    else:
+        change = change_of(scope, request, options, context.warnings)
+        transform = _placed(scope, _existing(scope, change, info.name), namespace, info.name)
+        written = await _until_it_fits(scope, request, context, namespace, info.name, transform)
+    return written_answer(scope, request, form, written, context.warnings)
+
+
+async def _until_it_fits(
+    scope: Scope, request: Request, context: WriteContext, namespace: str, name: str, transform: Transform,
+) -> Any:
+    """The write, tried again when another one came between, unless the patch itself speaks of a version."""
+    pinned = b"resourceVersion" in request.body
+    for attempt in range(CONFLICT_TRIES):
+        before = scope.store.bucket.get(namespace, name)
+        said = len(context.warnings)
+        try:
+            return await scope.store.update(context, namespace, name, transform)
+        except APIError as error:
+            moved = scope.store.bucket.get(namespace, name) is not before
+            if error.reason != "Conflict" or pinned or not moved or attempt == CONFLICT_TRIES - 1:
+                raise
+            del context.warnings[said:]
+    raise AssertionError("the last try returns or raises")
+
+
+def _existing(scope: Scope, change: Change, name: str) -> Transform:
+    def transform(old: Tree | None) -> Tree:
+        if old is None:
+            raise errors.not_found(scope.kind.group_resource, name)
+        return change(old)
+
+    return transform
+
+
+def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Transform:
+    def placed(old: Tree | None) -> Tree:
+        tree = transform(old)
+        check_place(scope, tree, namespace, name)
+        return tree
+
+    return placed
+
+
+def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
+    """The change that a JSON patch, a merge patch or a strategic merge patch describes.
+
+    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at hand.
+    """
+    try:
+        value = gojson.loads(request.body)
+    except gojson.SyntaxProblem:
+        raise errors.bad_request("invalid JSON patch") from None
+    strict = options.directive != "Ignore"
+    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(request.body)] if strict else []
+    media = patch_type(request)
+    if media == JSON_PATCH:
+        operations = _operations(value)
+        found = repeated + (_unknown_members(operations) if strict else [])
+        return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
+    if value is None and media == MERGE_PATCH:
+        raise errors.bad_request("Invalid JSON Patch")
+    if value is not None and not isinstance(value, dict):
+        prefix = "error decoding patch: " if media == MERGE_PATCH else ""
+        raise errors.bad_request(
+            f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
+    if media == MERGE_PATCH:
+        return _by_merge_patch(scope, value, repeated, options.directive, warnings)
+    return _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
+
+
+def _operations(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise errors.bad_request(
+            f"error decoding patch: json: cannot unmarshal {gojson.type_name(value)} into Go value of type []handlers.jsonPatchOp")
+    for operation in value:
+        if operation is not None and not isinstance(operation, dict):
+            raise errors.bad_request(
+                f"error decoding patch: json: cannot unmarshal {gojson.type_name(operation)} into Go value of type handlers.jsonPatchOp")
+        for name in OPERATION_KEYS[:3]:
+            if not isinstance((operation or {}).get(name, ""), str | None):
+                raise errors.bad_request(
+                    f"error decoding patch: json: cannot unmarshal {gojson.type_name(operation[name])} into Go struct field "
+                    f"jsonPatchOp.{name} of type string")
+    if len(value) > MAX_OPERATIONS:
+        raise errors.too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(value)}")
+    return value
+
+
+def _unknown_members(operations: list[Any]) -> list[str]:
+    return [
+        f"unknown field {go_quote(f'[{number}].{name}')}"
+        for number, operation in enumerate(operations) for name in operation or () if name not in OPERATION_KEYS
+    ]
+
+
+def _by_json_patch(scope: Scope, operations: list[Any], found: list[str], directive: str, warnings: list[str]) -> Change:
+    def change(old: Tree) -> Tree:
+        try:
+            patched = json_patch.apply(old, operations)
+        except json_patch.PatchError:
+            raise APIError(422, "Invalid", "the server rejected our request due to an error in our request", {}) from None
+        touched = [operation.get("path", "") for operation in operations if operation]
+        return _decoded(scope, patched, lambda: patched_text(patched, paths=touched), found, directive, warnings)
+
+    return change
+
+
+def _by_merge_patch(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
+    def change(old: Tree) -> Tree:
+        patched = merge_patch.apply(old, value)
+        return _decoded(scope, patched, lambda: patched_text(patched, merged=value), found, directive, warnings)
+
+    return change
+
+
+def _by_strategic_merge(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
+    schema = scope.services.definitions.schema(scope.gvk)
+    assert schema is not None
+
+    def change(old: Tree) -> Tree:
+        try:
+            patched = strategic_merge.apply(old, value, schema)
+        except strategic_merge.PatchError as error:
+            if error.reason == "Invalid":
+                raise _unfit(go_map(value), error.text) from None
+            raise APIError(error.code, error.reason, error.text) from None
+        return _decoded(scope, patched, lambda: go_map(value), found, directive, warnings, converted=True)
+
+    return change
+
+
+def _decoded(
+    scope: Scope, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
+    converted: bool = False,
+) -> Tree:
+    """The patched object through its schema. ``show`` prints what an error quotes."""
+    tree: Tree = orjson.loads(orjson.dumps(patched))
+    expected = scope.gvk
+    gvk = _kind_of(tree, expected)
+    codec = scope.services.codec(gvk)
+    if gvk != expected or codec is None:
+        raise _unfit(show(), _other_kind(gvk, expected, known=codec is not None))
+    tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
+    try:
+        decoded = codec.decode(tree)
+    except DecodeError as error:
+        raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
+    if directive != "Ignore":
+        found = found + [f"unknown field {go_quote(path)}" for path in decoded.unknown]
+        if found and directive == "Strict":
+            raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
+        warnings.extend(found)
+    return decoded.tree
+
+
+def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
+    api_version, kind = tree.get("apiVersion") or expected.api_version, tree.get("kind") or expected.kind
+    group, _, version = str(api_version).rpartition("/")
+    return GroupVersionKind(group, version, str(kind))
+
+
+def _other_kind(gvk: GroupVersionKind, expected: GroupVersionKind, *, known: bool) -> str:
+    if not known:
+        return bodies.not_registered(gvk)
+    internal = bodies.internal_type(expected)
+    return f"unable to decode {gvk} into *{internal}"
+
+
+def _unfit(shown: str, why: str) -> APIError:
+    return errors.invalid(GroupKind("", ""), "", [field_errors.invalid("patch", shown, why)])
+
+
+def _applied(scope: Scope, request: Request, options: WriteOptions, context: WriteContext) -> Transform:
+    """The change of a server-side apply. Raises 400 for a body that is no map."""
+    try:
+        value, repeated = yaml.load(request.body)
+    except yaml.YAMLError as error:
+        raise errors.bad_request(f"error encoding patch: {str(error).removeprefix('error converting YAML to JSON: ')}") from None
+    if value is not None and not isinstance(value, dict):
+        raise errors.bad_request(
+            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
+    config: Tree = value or {}
+
+    def transform(old: Tree | None) -> Tree:
+        manager = cast("FieldManager", scope.store.fields)
+        tree = manager.apply(
+            old, config, manager=options.field_manager, now=context.now, force=options.force, subresource=scope.name)
+        if repeated and options.directive != "Ignore":
+            if options.directive == "Strict":
+                lines = "\n".join(f"  {text}" for text in repeated)
+                raise errors.bad_request(
+                    f"error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n{lines}")
+            context.warnings.extend(repeated)
+        uid = (tree.get("metadata") or {}).get("uid")
+        if old is None and uid:
+            raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
+        return _canonical(scope, tree)
+
+    return transform
+
+
+def _canonical(scope: Scope, tree: Tree) -> Tree:
+    codec = scope.services.codec(scope.gvk)
+    assert codec is not None
+    tree = orjson.loads(orjson.dumps(tree))
+    tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
+    try:
+        return codec.decode(tree).tree
+    except DecodeError as error:
+        raise errors.raw(str(error)) from None

@@ -1,0 +1,127 @@
+"""GET of an object, of a collection, and of what happens to it: requests in, answers in the form asked for.
+
+What is read, and how a stream goes, is in ``read.py`` and ``watch.py``. Upstream:
+apiserver/pkg/endpoints/handlers/{get,watch,response}.go.
+"""
+
+from collections.abc import Callable, Iterable
+
+import orjson
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import negotiation, table
+from fakekube.endpoints.answers import encode, object_answer
+from fakekube.endpoints.negotiation import Form
+from fakekube.endpoints.read import (
+    ListResult,
+    encode_list,
+    get_object,
+    list_metadata,
+    list_objects,
+    parse_list_options,
+    tree_of,
+)
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.warnings import add_warnings
+from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
+
+NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supported"
+
+
+async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a GET of one object."""
+    kind, query = scope.kind, request.query
+    form = negotiation.negotiate(request, table=kind.table)
+    if query and request.flag("export"):
+        raise errors.bad_request(NO_EXPORT)
+    version = request.param("resourceVersion") if query else ""
+    namespace = info.namespace if kind.namespaced else ""
+    record = await get_object(kind, scope.store.bucket, namespace, info.name, version, scope.services.clock)
+    if kind.conversion is None:
+        if form.plain:
+            return Response(200, record.data + b"\n")
+        return object_answer(scope, request, form, record.tree())
+    return object_answer(scope, request, form, tree_of(kind, record))
+
+
+async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a GET of a collection."""
+    form = negotiation.negotiate(request, table=scope.kind.table)
+    if info.verb == "watch":
+        return watch(scope, info, request)
+    options = parse_list_options(request.query, scope.kind, watch=False)
+    namespace = info.namespace if scope.kind.namespaced else ""
+    result = await list_objects(scope.kind, scope.store.bucket, namespace, options, scope.services.clock)
+    return list_answer(scope, request, form, result)
+
+
+def list_answer(
+    scope: Scope, request: Request, form: Form, result: ListResult, *, warnings: Iterable[str] = (), revision: bool = True,
+) -> Response:
+    """A list, transformed as asked. ``revision`` False leaves out the list's own version.
+
+    Raises 400 for an ``includeObject`` that is none, 406 when an object's form was asked for.
+    """
+    if form.plain and revision:
+        response = Response(200, encode_list(scope.kind, result))
+    else:
+        response = Response(200, encode(_list_tree(scope, request, form, result, revision=revision), form), form.media)
+    if warnings:
+        add_warnings(response, warnings)
+    return response
+
+
+def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool) -> Tree:
+    kind = scope.kind
+    metadata = list_metadata(kind, result)
+    if not revision:
+        metadata.pop("resourceVersion", None)
+    if form.transform == "Table":
+        include = table.include_object(request)
+        objects = (tree_of(kind, record) for record in result.records)
+        return table.table_of(kind, objects, metadata, form.transform_version, include, scope.services.clock.time())
+    if form.transform == "PartialObjectMetadataList":
+        items = [table.partial_of(tree_of(kind, record), form.transform_version) for record in result.records]
+        return {"kind": form.transform, "apiVersion": form.transform_version, "metadata": metadata, "items": items}
+    if form.transform:
+        raise errors.not_acceptable(
+            f"you requested {form.transform}, but the requested object is a list (*{table.internal_type(scope.gvk)}List)")
+    tree: Tree = orjson.loads(encode_list(kind, result))
+    tree["metadata"] = metadata
+    return tree
+
+
+def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a watch, of a collection or, by a path of the old form, of one object."""
+    kind, services = scope.kind, scope.services
+    form = negotiation.negotiate_stream(request, table=kind.table)
+    name = info.name if info.watch_path else ""
+    options = parse_list_options(request.query, kind, watch=True, name=name)
+    stream = WatchStream(
+        kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, services.clock,
+        timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope, request, form),
+    )
+    return Response(200, stream=stream)
+
+
+def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree] | None:
+    """What a transforming watch shows of each object."""
+    version = form.transform_version
+    if form.transform == "Table":
+        include = table.include_object(request)
+        columns = True
+
+        def row(tree: Tree) -> Tree:
+            nonlocal columns
+            first, columns = columns, False
+            now = scope.services.clock.time()
+            return table.table_of(scope.kind, [tree], tree["metadata"], version, include, now, columns=first)
+
+        return row
+    if form.transform == "PartialObjectMetadataList":
+        raise errors.not_acceptable(
+            f"you requested PartialObjectMetadataList, but the requested object is not a list (*{table.internal_type(scope.gvk)})")
+    return (lambda tree: table.partial_of(tree, version)) if form.transform else None

@@ -1,0 +1,87 @@
+"""What a request asks for, told by its method, its path and a little of its query.
+
+``RequestInfo`` is what authorization, the request log and metrics see: verb, group, version, resource, name. It is a
+guess by form alone and knows nothing of what is served. Upstream: apiserver/pkg/endpoints/request/requestinfo.go.
+Left out: ``proxy`` as a path prefix, which no server has served for years.
+"""
+
+from collections.abc import Mapping
+
+VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+NAMESPACE_SUBRESOURCES = ("status", "finalize")  # /namespaces/x/status is a namespace's, not a resource called status
+FALSE = ("false", "0")
+
+
+class RequestInfo:
+    """One request. ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a namespace."""
+
+    __slots__ = (
+        "group", "is_resource", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
+        "version", "watch_path",
+    )
+
+    def __init__(self, path: str, verb: str) -> None:
+        self.path, self.verb = path, verb
+        self.is_resource = self.namespaced = self.watch_path = False
+        self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
+        self.parts: list[str] = []
+
+    @property
+    def rest(self) -> str:
+        """What follows the sub-resource, with its slashes: the path that a proxy passes on."""
+        return "/".join(self.parts[3:])
+
+
+def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo:
+    """Read a request line.
+
+    Parameters: the method as sent, the percent-decoded path, the query's values by name.
+    Returns a RequestInfo; a path that names no resource has ``is_resource`` False and the lower-case method as verb.
+    """
+    info = RequestInfo(path, method.lower())
+    parts = path.strip("/").split("/")
+    if parts[0] == "apis" and len(parts) > 3:
+        info.group, info.version, rest = parts[1], parts[2], parts[3:]
+    elif parts[0] == "api" and len(parts) > 2:
+        info.version, rest = parts[1], parts[2:]
+    else:
+        return info
+    info.is_resource = True
+    info.verb = VERBS.get(method, "")
+    if rest[0] == "watch" and len(rest) > 1:
+        info.watch_path, info.verb, rest = True, "watch", rest[1:]
+    if rest[0] == "namespaces" and len(rest) > 1:
+        info.namespace = rest[1]
+        if len(rest) > 2 and rest[2] not in NAMESPACE_SUBRESOURCES:
+            info.namespaced = True
+            rest = rest[2:]
+    info.parts = rest
+    info.resource = rest[0]
+    if len(rest) > 1:
+        info.name = rest[1]
+        if len(rest) > 2:
+            info.subresource = rest[2]
+    elif info.verb == "get":
+        info.verb = "watch" if asks_for_watch(query) else "list"
+        info.name = single_name(query)
+    elif info.verb == "delete":
+        info.verb = "deletecollection"
+    return info
+
+
+def asks_for_watch(query: Mapping[str, list[str]]) -> bool:
+    """Whether ``watch`` is given and is neither ``false`` nor ``0``; an empty value counts as true."""
+    values = query.get("watch")
+    return bool(values) and values[0] not in FALSE
+
+
+def single_name(query: Mapping[str, list[str]]) -> str:
+    """The name that ``fieldSelector=metadata.name=x`` confines a collection to, or nothing."""
+    values = query.get("fieldSelector")
+    if not values:
+        return ""
+    for term in values[0].split(","):
+        label, equals, value = term.partition("=")
+        if equals and label.strip() == "metadata.name":
+            return value.removeprefix("=").strip()
+    return ""

@@ -1,0 +1,86 @@
+"""What an endpoint knows of the server around it, and of the kind that it serves.
+
+Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
+"""
+
+from collections.abc import Mapping
+
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.http import Request, UserInfo
+from fakekube.apimachinery.times import format_time
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
+from fakekube.registry.kind import Kind, Subresource
+from fakekube.registry.store import Store
+from fakekube.registry.stores import Stores
+from fakekube.registry.strategy import WriteContext
+from fakekube.schema.decode import Codec
+from fakekube.schema.definitions import Definitions
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+
+ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
+
+
+class Services:
+    """What every endpoint of a cluster shares."""
+
+    def __init__(
+        self, kinds: Mapping[tuple[str, str, str], Kind], stores: Stores, clock: Clock, rng: Rng, definitions: Definitions,
+    ) -> None:
+        self.kinds, self.stores, self.clock, self.rng, self.definitions = kinds, stores, clock, rng, definitions
+        self._codecs: dict[GroupVersionKind, Codec | None] = {}
+
+    def codec(self, gvk: GroupVersionKind) -> Codec | None:
+        """The decoder of a kind, made on first use; None for a kind that is registered nowhere."""
+        try:
+            return self._codecs[gvk]
+        except KeyError:
+            schema = self.definitions.schema(gvk)
+            codec = self._codecs[gvk] = Codec(schema) if schema is not None else None
+            return codec
+
+    def store(self, group: str, version: str, plural: str) -> Store:
+        """The store of a built-in kind. KeyError when it is not served."""
+        return self.stores.store(self.kinds[group, version, plural])
+
+    def now(self) -> str:
+        """The time as it stands in metadata."""
+        return format_time(self.clock.time())
+
+
+class Scope:
+    """One resource in one version, or one of its sub-resources."""
+
+    __slots__ = ("_empty", "gvk", "kind", "name", "services", "store", "subresource")
+
+    def __init__(self, services: Services, kind: Kind, store: Store, subresource: Subresource | None = None) -> None:
+        self.services, self.kind, self.store, self.subresource = services, kind, store, subresource
+        self.name = subresource.name if subresource else ""
+        self.gvk = subresource.kind if subresource and subresource.kind else kind.gvk
+        self._empty: Tree | None = None
+
+    @property
+    def empty(self) -> Tree:
+        """The kind's object without content, as bookmarks show it; not to be changed."""
+        if self._empty is None:
+            tree: Tree = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
+            codec = self.services.codec(self.gvk)
+            self._empty = codec.decode(tree).tree if codec else tree
+        return self._empty
+
+    def context(
+        self, request: Request, operation: str, options: WriteOptions | None = None, *, warnings: list[str] | None = None,
+    ) -> WriteContext:
+        """The context of one write; ``warnings`` are those that decoding has had."""
+        services = self.services
+        context = WriteContext(
+            services.stores, services.rng, services.now(), request.user or ANONYMOUS, operation=operation, subresource=self.name,
+        )
+        if options is not None:
+            context.dry_run, context.options = options.dry_run, options.tree
+            agent = request.headers.get("user-agent", "")
+            context.field_manager = manager_or_user_agent(options.field_manager, agent)
+        if warnings:
+            context.warnings.extend(warnings)
+        return context

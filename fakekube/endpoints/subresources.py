@@ -1,0 +1,93 @@
+"""Endpoints below an object that are not the object: binding, eviction, scale.
+
+What they do is in ``registry/subresources.py``; here requests become its calls. Upstream:
+apiserver/pkg/endpoints/handlers/create.go (named) and pkg/registry/core/pod/storage.
+"""
+
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import bodies, negotiation, patching
+from fakekube.endpoints.answers import object_answer
+from fakekube.endpoints.negotiation import Form
+from fakekube.endpoints.options import WriteOptions, delete_options, write_options
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.write import check_name, check_place
+from fakekube.registry import subresources
+from fakekube.registry.strategy import WriteContext
+
+
+async def bind(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a POST of a Binding, below a pod or to the collection of bindings."""
+    form, options, body, context = _posted(scope, info, request)
+    pods = scope.services.store("", "v1", "pods")
+    name = info.name or (body.get("metadata") or {}).get("name", "")
+    context.subresource = "binding"
+    status = await subresources.bind(pods, context, info.namespace, name, body)
+    return object_answer(scope, request, form, status, status=201, warnings=context.warnings)
+
+
+async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a POST of an Eviction."""
+    form, options, body, context = _posted(scope, info, request)
+    wanted, dry_run = delete_options(body.get("deleteOptions") or {})
+    context.dry_run = options.dry_run or dry_run
+    budgets = scope.services.store("policy", "v1", "poddisruptionbudgets")
+    status = await subresources.evict(scope.store, budgets, context, info.namespace, info.name, body, wanted)
+    return object_answer(scope, request, form, status, status=201, warnings=context.warnings)
+
+
+def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, WriteOptions, Tree, WriteContext]:
+    """What every POST begins with, and its body."""
+    form = negotiation.negotiate(request, table=False)
+    bodies.input_type(request)
+    bodies.check_size(request)
+    options = write_options(request, "CreateOptions")
+    warnings: list[str] = []
+    tree = bodies.decode(scope, request, options.directive, warnings)
+    meta = tree.setdefault("metadata", {})
+    if info.namespace and meta.setdefault("namespace", info.namespace) != info.namespace:
+        check_place(scope, tree, info.namespace, info.name)
+    return form, options, tree, scope.context(request, "CREATE", options, warnings=warnings)
+
+
+async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a GET of a Scale."""
+    form = negotiation.negotiate(request, table=False)
+    store = scope.store
+    obj = store.load(store.find(info.namespace, info.name))
+    return object_answer(scope, request, form, subresources.scale_of(store, obj))
+
+
+async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a PUT of a Scale."""
+    form = negotiation.negotiate(request, table=False)
+    bodies.check_size(request)
+    options = write_options(request, "UpdateOptions")
+    warnings: list[str] = []
+    wanted = bodies.decode(scope, request, options.directive, warnings)
+    check_place(scope, wanted, info.namespace, info.name)
+    context = scope.context(request, "UPDATE", options, warnings=warnings)
+    transform = subresources.rescaled(scope.store, info.name, lambda _: wanted)
+    written = await scope.store.update(context, info.namespace, info.name, transform)
+    tree = subresources.scale_of(scope.store, written.tree)
+    return object_answer(scope, request, form, tree, warnings=context.warnings)
+
+
+async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Answer a PATCH of a Scale."""
+    form = negotiation.negotiate(request, table=False)
+    bodies.check_size(request)
+    options = write_options(request, "PatchOptions", apply=patching.patch_type(request) == patching.APPLY)
+    context = scope.context(request, "UPDATE", options)
+    change = patching.change_of(scope, request, options, context.warnings)
+
+    def changed(scale: Tree) -> Tree:
+        result = change(scale)
+        check_name((result.get("metadata") or {}).get("name", ""), info.name)
+        return result
+
+    transform = subresources.rescaled(scope.store, info.name, changed)
+    written = await scope.store.update(context, info.namespace, info.name, transform)
+    tree = subresources.scale_of(scope.store, written.tree)
+    return object_answer(scope, request, form, tree, warnings=context.warnings)

@@ -1,0 +1,90 @@
+"""Objects as rows of a Table, or as their metadata alone.
+
+Columns and cells come from the Kind's printer. Upstream: apiserver/pkg/endpoints/handlers/response.go and
+registry/rest/table.go.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.registry.kind import Column, Kind, Printer
+
+INCLUDES = ("", "Metadata", "Object", "None")
+LIST_KEYS = ("resourceVersion", "continue", "remainingItemCount")
+INTERNAL_PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
+NAME = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"  # noqa: E501
+CREATED = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"  # noqa: E501
+DEFAULT = Printer(
+    columns=(Column("Name", "string", "name", NAME), Column("Created At", "date", "", CREATED)),
+    cells=lambda obj, now: [obj["metadata"].get("name", ""), obj["metadata"].get("creationTimestamp")],  # noqa: ARG005
+)
+
+
+def include_object(request: Request) -> str:
+    """What each row carries: Metadata, Object or None. Raises 400 for any other word."""
+    word = request.param("includeObject")
+    if word not in INCLUDES:
+        detail = f"includeObject: Invalid value: {go_quote(word)}: must be 'Metadata', 'Object', 'None', or empty"
+        raise APIError(400, "BadRequest", f"Unable to convert to Table as requested: {detail}")
+    return word or "Metadata"
+
+
+def column_definitions(kind: Kind) -> list[Tree]:
+    """The columns as a Table lists them."""
+    return [
+        {"name": c.name, "type": c.type, "format": c.format, "description": c.description, "priority": c.priority}
+        for c in (kind.printer or DEFAULT).columns
+    ]
+
+
+def table_of(
+    kind: Kind, objects: Iterable[Tree], metadata: Mapping[str, Any], version: str, include: str, now: float, *,
+    columns: bool = True,
+) -> Tree:
+    """A Table of objects. ``metadata`` is the list's, or the object's; ``now`` Unix seconds, for ages.
+
+    ``columns`` is False for all but the first event of a watch.
+    """
+    printer = kind.printer or DEFAULT
+    return {
+        "kind": "Table", "apiVersion": version,
+        "metadata": {key: metadata[key] for key in LIST_KEYS if key in metadata},
+        "columnDefinitions": column_definitions(kind) if columns else [],
+        "rows": [_row(printer, obj, version, include, now) for obj in objects],
+    }
+
+
+def _row(printer: Printer, obj: Tree, version: str, include: str, now: float) -> Tree:
+    row: Tree = {"cells": printer.cells(obj, now)}
+    conditions: Sequence[Json] = printer.conditions(obj) if printer.conditions else ()
+    if conditions:
+        row["conditions"] = conditions
+    if include == "Object":
+        row["object"] = obj
+    else:
+        row["object"] = partial_of(obj, version) if include == "Metadata" else None
+    return row
+
+
+def partial_of(obj: Tree, version: str) -> Tree:
+    """An object's metadata alone."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": version, "metadata": obj.get("metadata") or {}}
+
+
+def internal_type(gvk: GroupVersionKind) -> str:
+    """``core.Secret``: the Go type that upstream's texts name."""
+    package = INTERNAL_PACKAGES.get(gvk.group) or gvk.group.partition(".")[0]
+    return f"{package}.{gvk.kind}"
+
+
+def table_frame(kind: Kind, type_: str, obj: Tree, version: str, include: str, now: float, *, columns: bool) -> bytes:
+    """A watch event whose object is a Table of one row."""
+    body = table_of(kind, [obj], obj["metadata"], version, include, now, columns=columns)
+    return orjson.dumps({"type": type_, "object": body}, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,154 @@
+"""A Handler behind a socket: aiohttp's low-level server, and as little else as possible.
+
+aiohttp parses requests and keeps connections; answers are written to the transport as one piece, which saves a third of
+what aiohttp's own responses cost. A watch is a chunked body whose frames were chunked once for all watchers and go out
+once a turn of the loop; a watcher that does not read is cut, never waited for. Left out: HTTP/2, which Go clients ask
+for over TLS only, and do without.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from fakekube.apimachinery.http import Handler, Request
+from fakekube.server.writer import Answer, HeadWriter
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+
+MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
+MAX_HEAD_BYTES = 1 << 20
+NO_QUERY: Mapping[str, list[str]] = {}
+
+
+class _Protocol(RequestHandler):
+    """A connection that tells the answer under way when its client has gone."""
+
+    __slots__ = ("answer",)
+
+    def __init__(self, manager: "_Connections", **kwargs: Any) -> None:
+        super().__init__(manager, **kwargs)
+        self.answer: Answer | None = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            answer.abandon()
+        super().connection_lost(exc)
+
+
+class _Connections(web.Server):
+    """All connections of a server."""
+
+    def __call__(self) -> _Protocol:
+        return _Protocol(self, loop=self._loop, **self._kwargs)
+
+
+class HttpServer:
+    """Serves ``handler`` on one port. Use as an async context manager, or ``start`` and ``stop``.
+
+    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual time waits for it.
+    """
+
+    def __init__(
+        self, handler: Handler, *, clock: Clock, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None,
+        activity: Activity | None = None,
+    ) -> None:
+        self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
+        self._heads = HeadWriter(clock)
+        self._server: asyncio.Server | None = None
+        self._connections: _Connections | None = None
+        self._open: dict[Answer, None] = {}
+
+    @property
+    def url(self) -> str:
+        """Where clients find the server, once it is started."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+
+    async def start(self) -> None:
+        """Bind and listen. Raises OSError when the port is taken."""
+        loop = asyncio.get_running_loop()
+        self._connections = _Connections(
+            self._answer, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,
+            max_headers=10_000, lingering_time=1.0,
+        )
+        self._server = await loop.create_server(self._connections, self.host, self.port, ssl=self.tls, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self, grace_seconds: float = 0.5) -> None:
+        """End the streams, let answers under way finish for so many seconds, and close."""
+        if self._server is None or self._connections is None:
+            return
+        self._server.close()
+        for answer in list(self._open):
+            answer.end()
+        self._connections.pre_shutdown()
+        await self._connections.shutdown(grace_seconds)
+        self._server = self._connections = None
+
+    async def __aenter__(self) -> "HttpServer":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.stop()
+
+    async def _answer(self, incoming: web.BaseRequest) -> Answer:
+        """One request, from aiohttp's form to the Handler's and back."""
+        activity = self.activity
+        if activity is not None:
+            activity.hold()
+        try:
+            request = await self._read(incoming)
+            response = await self.handler.handle(request)
+        finally:
+            if activity is not None:
+                activity.release()
+        answer = Answer(self._heads, request, response, self._open)
+        if response.stream is not None:
+            protocol = incoming.protocol
+            assert isinstance(protocol, _Protocol)
+            protocol.answer = answer
+        return answer
+
+    async def _read(self, incoming: web.BaseRequest) -> Request:
+        target, _, query = incoming._message.path.partition("?")
+        if target[:1] != "/":  # absolute form, as proxies send it
+            target = "/" + target.partition("://")[2].partition("/")[2]
+        headers: dict[str, str] = {}
+        for name, value in incoming.headers.items():
+            name = name.lower()
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        body = b""
+        if incoming.body_exists:
+            if headers.get("expect", "").lower() == "100-continue" and incoming.transport is not None:
+                incoming.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            body = await _read_body(incoming)
+        peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
+        return Request(
+            incoming.method, unquote(target) if "%" in target else target,
+            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body, peer=peer[0] if peer else "",
+        )
+
+
+async def _read_body(incoming: web.BaseRequest) -> bytes:
+    """The body, or its beginning up to one byte beyond what any handler takes."""
+    content = incoming.content
+    first = await content.readany()
+    if content.at_eof():
+        return first
+    pieces, size = [first], len(first)
+    while size <= MAX_BODY_BYTES:
+        piece = await content.readany()
+        if not piece:
+            break
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)[: MAX_BODY_BYTES + 1]
+
+

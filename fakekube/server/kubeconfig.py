@@ -1,0 +1,32 @@
+"""The kubeconfig by which clients find a server and are let in. Upstream: client-go/tools/clientcmd/api/v1."""
+
+import base64
+import json
+from pathlib import Path
+
+NAME = "fakekube"
+
+
+def kubeconfig(url: str, token: str, *, certificate_authority: bytes = b"", namespace: str = "default") -> str:
+    """A kubeconfig of one cluster, user and context, as JSON, which is YAML.
+
+    ``certificate_authority`` is the PEM that an https server's certificate is signed with.
+    """
+    cluster: dict[str, str] = {"server": url}
+    if certificate_authority:
+        cluster["certificate-authority-data"] = base64.b64encode(certificate_authority).decode()
+    return json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": NAME, "preferences": {},
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": {"token": token}}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME, "namespace": namespace}}],
+    }, indent=2) + "\n"
+
+
+def write_kubeconfig(path: Path, url: str, token: str, *, certificate_authority: bytes = b"") -> None:
+    """Write a kubeconfig so that nobody ever sees half of it, readable to its owner alone."""
+    text = kubeconfig(url, token, certificate_authority=certificate_authority)
+    half = path.with_name(f".{path.name}.part")
+    half.touch(mode=0o600)
+    half.write_text(text)
+    half.replace(path)

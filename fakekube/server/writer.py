@@ -1,0 +1,163 @@
+"""Answers as they go on the wire: a head put together from prepared pieces, a body in one write, or frames as they come."""
+
+import asyncio
+import gzip
+from collections.abc import MutableMapping
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+from fakekube.apimachinery.http import Frame, Request, Response
+from fakekube.util.clock import Clock
+
+GZIP_FROM_BYTES = 128 * 1024
+DRAIN_FROM_BYTES = 64 * 1024
+SLOW_WATCHER_BYTES = 64 * 1024 * 1024
+"""What may wait for one watcher before it is cut: room for a burst over thousands of objects, not for a stalled client."""
+LAST_CHUNK = b"0\r\n\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+class HeadWriter:
+    """Heads of answers. Status lines and dates are made once and kept."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lines: dict[tuple[int, str], str] = {}
+        self._second, self._date = -1, ""
+
+    def head(self, response: Response) -> str:
+        """Status line and headers without those that tell the body's length."""
+        key = (response.status, response.content_type)
+        start = self._lines.get(key)
+        if start is None:
+            start = self._lines[key] = self._start(*key)
+        second = int(self._clock.time())
+        if second != self._second:
+            self._second, self._date = second, f"Date: {formatdate(second, usegmt=True)}\r\n"
+        return start + self._date + "".join([f"{name}: {value}\r\n" for name, value in response.headers])
+
+    def _start(self, status: int, content_type: str) -> str:
+        try:
+            phrase = HTTPStatus(status).phrase
+        except ValueError:
+            phrase = f"status code {status}"
+        kind = f"Content-Type: {content_type}\r\n" if content_type else ""
+        return f"HTTP/1.1 {status} {phrase}\r\n{kind}"
+
+
+class Answer(web.StreamResponse):
+    """What aiohttp is given instead of one of its own responses: it writes to the transport by itself.
+
+    As a Sink it takes the frames of a stream and writes what has come together once a turn of the loop.
+    """
+
+    __slots__ = ("_done", "_heads", "_incoming", "_open", "_pending", "_reusable", "_request", "_response", "_scheduled", "_transport")
+
+    def __init__(  # the base class would make headers that nobody reads
+        self, heads: HeadWriter, request: Request, response: Response, open_answers: MutableMapping["Answer", None],
+    ) -> None:
+        self._heads, self._request, self._response, self._open = heads, request, response, open_answers
+        self._pending: list[bytes] = []
+        self._scheduled = False
+        self._reusable = True
+        self._transport: asyncio.Transport | None = None
+        self._incoming: web.BaseRequest | None = None
+        self._done: asyncio.Future[None] | None = None
+
+    @property
+    def keep_alive(self) -> bool:
+        """Whether the connection takes another request."""
+        return self._reusable
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Write the answer, or the head of a stream."""
+        self._transport = request.transport
+        self._incoming = request
+        self._reusable = bool(request.keep_alive)
+        if self._transport is None:
+            return
+        if self._response.stream is not None:
+            self._begin_stream()
+            return
+        self._write_whole(request)
+        if len(self._response.body) > DRAIN_FROM_BYTES:
+            await request.protocol._drain_helper()
+
+    async def write_eof(self, data: Any = b"") -> None:  # noqa: ARG002
+        """Wait for the end of a stream; anything else is written by now."""
+        if self._done is not None:
+            try:
+                await self._done
+            finally:
+                self._finish()
+
+    def _write_whole(self, request: web.BaseRequest) -> None:
+        assert self._transport is not None
+        response, body = self._response, self._response.body
+        head = self._heads.head(response)
+        if len(body) > GZIP_FROM_BYTES and "gzip" in self._request.headers.get("accept-encoding", "") and _compressible(response):
+            body = gzip.compress(body, compresslevel=1, mtime=0)
+            head += "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+        if not self._reusable:
+            head += "Connection: close\r\n"
+        elif request.version < (1, 1):
+            head += "Connection: keep-alive\r\n"
+        if response.status not in (204, 304):
+            head += f"Content-Length: {len(body)}\r\n"
+        data = f"{head}\r\n".encode()
+        self._transport.write(data if request.method == "HEAD" else data + body)
+
+    # a stream
+
+    def _begin_stream(self) -> None:
+        assert self._transport is not None
+        assert self._response.stream is not None
+        self._done = asyncio.get_running_loop().create_future()
+        self._open[self] = None
+        self._transport.write(self._heads.head(self._response).encode() + CHUNKED)
+        self._response.stream.start(self)
+
+    def send(self, frame: Frame) -> None:
+        """Take one frame of the stream."""
+        self._pending.append(frame.chunk)
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def end(self) -> None:
+        """Close the body: no frame follows."""
+        if self._done is None or self._done.done():
+            return
+        self._pending.append(LAST_CHUNK)
+        self._flush()
+        self._done.set_result(None)
+
+    def abandon(self) -> None:
+        """The client has gone."""
+        self._transport = None
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)
+        self._finish()
+
+    def _flush(self) -> None:
+        self._scheduled = False
+        pieces, self._pending = self._pending, []
+        transport = self._transport
+        if not pieces or transport is None or transport.is_closing():
+            return
+        transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        if transport.get_write_buffer_size() > SLOW_WATCHER_BYTES:
+            self._reusable = False
+            transport.abort()
+
+    def _finish(self) -> None:
+        self._open.pop(self, None)
+        if self._response.stream is not None:
+            self._response.stream.stop()
+
+
+def _compressible(response: Response) -> bool:
+    return all(name != "Content-Encoding" for name, _ in response.headers)

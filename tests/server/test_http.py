@@ -1,0 +1,123 @@
+"""The HTTP front, in front of a handler that says what it got."""
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from fakekube.apimachinery.http import Frame, Request, Response, Sink
+from fakekube.server.http import HttpServer
+from fakekube.util.clock import ManualClock
+
+
+class Echo:
+    def __init__(self) -> None:
+        self.streams: list[Ticker] = []
+
+    async def handle(self, request: Request) -> Response:
+        if request.path == "/stream":
+            self.streams.append(Ticker(int(request.param("count"))))
+            return Response(stream=self.streams[-1])
+        if request.path == "/large":
+            return Response(body=b"x" * 200_000)
+        if request.path == "/nothing":
+            return Response(204, content_type="")
+        told = {"method": request.method, "path": request.path, "query": dict(request.query), "size": len(request.body)}
+        return Response(body=json.dumps(told).encode(), headers=[("Warning", "one"), ("Warning", "two")])
+
+
+class Ticker:
+    def __init__(self, count: int) -> None:
+        self.count, self.stopped = count, 0
+        self.sink: Sink | None = None
+
+    def start(self, sink: Sink) -> None:
+        self.sink = sink
+        for number in range(self.count):
+            sink.send(Frame(b"%d\n" % number))
+        if self.count:
+            sink.end()
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[HttpServer]:
+    async with HttpServer(Echo(), clock=ManualClock()) as server:
+        yield server
+
+
+@pytest.fixture
+async def http(server: HttpServer) -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(server.url) as session:
+        yield session
+
+
+async def test_request_reaches_the_handler_decoded(http: aiohttp.ClientSession) -> None:
+    """Given a path and a query with escapes / when they are sent / then the handler sees them decoded."""
+    async with http.get("/a%20b?x=1&x=2&y=") as answer:
+        assert await answer.json() == {"method": "GET", "path": "/a b", "query": {"x": ["1", "2"], "y": [""]}, "size": 0}
+        assert answer.headers.getall("Warning") == ["one", "two"]
+        assert answer.headers["Date"] == "Thu, 01 Jan 2026 00:00:00 GMT"
+
+
+async def test_body_is_read_no_further_than_the_limit(http: aiohttp.ClientSession) -> None:
+    """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be, and an answer comes."""
+    async with http.post("/x", data=io.BytesIO(b"y" * (4 << 20))) as answer:
+        assert (await answer.json())["size"] == (3 << 20) + 1
+
+
+async def test_connection_is_reused(http: aiohttp.ClientSession) -> None:
+    """Given an open connection / when HEAD, GET and an answer without a body follow each other / then none disturbs the next."""
+    for method, path in (("HEAD", "/x"), ("GET", "/x"), ("GET", "/nothing"), ("GET", "/x")):
+        async with http.request(method, path) as answer:
+            assert answer.status == (204 if path == "/nothing" else 200)
+
+
+async def test_large_answer_is_compressed_for_who_asks(http: aiohttp.ClientSession, server: HttpServer) -> None:
+    """Given an answer beyond 128 KiB / when gzip is accepted, and when not / then it comes compressed, or as it is."""
+    async with http.get("/large") as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers["Vary"] == "Accept-Encoding"
+        assert len(await answer.read()) == 200_000
+    async with http.get("/large", headers={"Accept-Encoding": "identity"}) as answer:
+        assert "Content-Encoding" not in answer.headers
+        assert len(await answer.read()) == 200_000
+
+
+async def test_stream_ends_cleanly_and_is_stopped(http: aiohttp.ClientSession, server: HttpServer) -> None:
+    """Given a stream of three frames / when it is read / then they come in order, the body ends, the connection lives on."""
+    async with http.get("/stream?count=3") as answer:
+        assert answer.headers["Transfer-Encoding"] == "chunked"
+        assert await answer.read() == b"0\n1\n2\n"
+    async with http.get("/x") as answer:
+        assert answer.status == 200
+    assert isinstance(server.handler, Echo)
+    assert server.handler.streams[0].stopped
+
+
+async def test_stream_is_stopped_when_its_client_goes(http: aiohttp.ClientSession, server: HttpServer) -> None:
+    """Given a stream that never ends / when the client closes / then the stream is told to stop."""
+    assert isinstance(server.handler, Echo)
+    answer = await http.get("/stream?count=0")
+    stream = server.handler.streams[0]
+    assert not stream.stopped
+    answer.close()
+    for _ in range(100):
+        if stream.stopped:
+            break
+        await asyncio.sleep(0.01)
+    assert stream.stopped
+
+
+async def test_stop_ends_streams() -> None:
+    """Given a stream that never ends / when the server stops / then the client sees the end of the body."""
+    server = HttpServer(Echo(), clock=ManualClock())
+    await server.start()
+    async with aiohttp.ClientSession(server.url) as http, http.get("/stream?count=0") as answer:
+        await server.stop()
+        assert await answer.read() == b""
