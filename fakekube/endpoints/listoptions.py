@@ -18,6 +18,7 @@ UINT64 = 1 << 64
 METADATA_LABELS = ("metadata.name", "metadata.namespace")
 
 Query = Mapping[str, list[str]]
+LabelSelector, FieldSelector = labels.Selector, fields.Selector  # the class below has fields of these names
 
 
 @dataclass(slots=True)
@@ -28,8 +29,8 @@ class ListOptions:
     not given. ``send_initial_events`` is None when neither asked for nor implied.
     """
 
-    labels: labels.Selector | None = None
-    fields: fields.Selector | None = None
+    labels: LabelSelector | None = None
+    fields: FieldSelector | None = None
     resource_version: str = ""
     resource_version_match: str = ""
     limit: int = 0
@@ -80,7 +81,7 @@ def parse_list_options(
     if found:
         raise errors.invalid(GroupKind("meta.k8s.io", "ListOptions"), "", found)
     if options.fields is not None:
-        options.fields = options.fields.transform(lambda label, value: (field_label(kind, label), value))
+        options.fields = options.fields.transformed(lambda label, value: (field_label(kind, label), value))
     if name:
         _confine(options, name)
     return options
@@ -137,7 +138,7 @@ def _parse_fields(text: str) -> fields.Selector | None:
 
 def _confine(options: ListOptions, name: str) -> None:
     if options.fields is None:
-        options.fields = fields.exactly("metadata.name", name)
+        options.fields = fields.Selector((fields.Term("metadata.name", name),))
     elif options.exact_field("metadata.name") != name:
         raise errors.bad_request("fieldSelector metadata.name doesn't match requested name")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery import errors, fields
+from fakekube.apimachinery import errors, fields, labels
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
@@ -35,6 +35,8 @@ __all__ = [
 FRESH_WAIT_SECONDS = 3.0  # how long a read at a revision that is still to come waits for it
 FRESH_POLL_SECONDS = 0.05
 INDEX_FROM = 256  # below so many objects looking at each is cheaper than keeping an index
+
+EQUALITY = (labels.EQUALS, labels.DOUBLE_EQUALS, labels.IN)
 
 LIST_EXPIRED = "The resourceVersion for the provided list is too old."
 CONTINUE_EXPIRED = (
@@ -153,27 +155,35 @@ async def wait_until_fresh(bucket: Bucket, revision: int, clock: Clock) -> None:
 
 def matcher(kind: Kind, options: ListOptions) -> Match | None:
     """What the selectors ask of a record; None when they ask nothing."""
-    chosen, wanted = options.labels, options.fields
-    if wanted is None:
-        if chosen is None:
-            return None
-        return lambda record: chosen.matches(record.labels)
-    has_fields = _field_matcher(kind, wanted)
-    if chosen is None:
-        return has_fields
-    return lambda record: chosen.matches(record.labels) and has_fields(record)
+    by_label = _label_matcher(options.labels) if options.labels is not None else None
+    by_field = _field_matcher(kind, options.fields) if options.fields is not None else None
+    if by_label is None or by_field is None:
+        return by_label or by_field
+    return lambda record: by_label(record) and by_field(record)
 
 
-def _field_matcher(kind: Kind, wanted: fields.Selector) -> Match:
-    labels = tuple(dict.fromkeys(requirement.label for requirement in wanted.requirements))
+def _label_matcher(selector: labels.Selector) -> Match:
+    if len(selector.requirements) == 1:  # nearly always
+        key, operator, values = requirement = selector.requirements[0]
+        if operator in EQUALITY and len(values) == 1:
+            value = values[0]
+            return lambda record: record.labels.get(key) == value
+        return lambda record: requirement.matches(record.labels)
+    return lambda record: selector.matches(record.labels)
+
+
+def _field_matcher(kind: Kind, selector: fields.Selector) -> Match:
     values = kind.selectable.values
-    if kind.conversion is None or values is None or all(label in METADATA_LABELS for label in labels):
-        return lambda record: wanted.matches({label: field_value(record, label) for label in labels})
+    if kind.conversion is None or values is None or all(term.field in METADATA_LABELS for term in selector.terms):
+        if len(selector.terms) == 1:
+            label, value, equal = selector.terms[0]
+            return lambda record: (field_value(record, label) == value) == equal
+        return lambda record: all(
+            (field_value(record, term.field) == term.value) == term.equal for term in selector.terms)
 
     def match(record: Record) -> bool:  # the fields of this version are not those of the stored one
-        own = values(tree_of(kind, record))
-        return wanted.matches({
-            label: field_value(record, label) if label in METADATA_LABELS else own.get(label, "") for label in labels})
+        own = {**values(tree_of(kind, record)), "metadata.name": record.name, "metadata.namespace": record.namespace}
+        return selector.matches(own)
 
     return match
 
@@ -201,8 +211,8 @@ def _candidates(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions
             if value:
                 return _within(bucket.by_field(label, value), namespace)
     for requirement in options.labels.requirements if options.labels is not None else ():
-        if requirement.operator in ("=", "==", "in") and len(requirement.values) == 1:
-            found = bucket.by_label(requirement.key, next(iter(requirement.values)))
+        if requirement.operator in EQUALITY and len(requirement.values) == 1:
+            found = bucket.by_label(requirement.key, requirement.values[0])
             if found is not None:
                 return _within(found, namespace)
     return None
