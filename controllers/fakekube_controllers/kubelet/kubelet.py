@@ -1,0 +1,242 @@
+"""One component that is the kubelet of every node: it registers nodes, and takes pods bound to any node through their life.
+
+It acts on what its caches show and on its clock, and writes status like any other client. A deleted pod gets its final status
+first and then the delete that removes it. Upstream: pkg/kubelet.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.client.resources import LEASES, NODES, PODS
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube_controllers.kubelet import nodes, outcomes, podstatus
+from fakekube_controllers.kubelet.container import Container, container_of
+from fakekube_controllers.kubelet.outcomes import BadAnnotation, Callback, Defaults
+from fakekube_controllers.kubelet.podrun import PodRun
+
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+
+Tree = dict[str, Any]
+
+
+class Kubelet:
+    """A component for the manager.
+
+    Options of the context: ``nodes`` (how many to register), ``node_capacity``, ``outcome`` (a callback, see ``outcomes``), and
+    ``kubelet_defaults``.
+    """
+
+    name = "kubelet"
+    user_agent = "kubelet"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register the nodes and begin to look after pods."""
+        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
+        self.recorder = ctx.recorder("kubelet")
+        self.callback: Callback | None = ctx.options.get("outcome")
+        self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
+        self.runs: dict[str, PodRun] = {}
+        self._attempts: dict[tuple[str, str], int] = {}
+        self._addresses: dict[str, str] = {}
+        self._node_numbers: dict[str, int] = {}
+        self._pod_numbers: dict[str, int] = {}
+        self.pods = ctx.lister(PODS)
+        self.queue, self.node_queue = ctx.queue("kubelet"), ctx.queue("kubelet_nodes")
+        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
+        ctx.add_handler(NODES, self._node_seen, None, self._node_gone)
+        Worker(ctx, self.queue, self._sync_pod).start()
+        Worker(ctx, self.node_queue, self._sync_node).start()
+        await self._register()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    # nodes
+
+    async def _register(self) -> None:
+        for number in range(int(self.ctx.options.get("nodes", 0))):
+            name = f"node-{number}"
+            try:
+                await self.client.create(NODES, nodes.node(name))
+            except APIError as error:
+                if error.code != 409:
+                    raise
+            await self._make_ready(name)
+
+    def _node_seen(self, node: Tree) -> None:
+        self.node_queue.add(meta.name_of(node))
+
+    def _node_gone(self, node: Tree) -> None:
+        self._node_numbers.pop(meta.name_of(node), None)
+
+    async def _sync_node(self, name: str) -> None:
+        """A node that somebody made gets a kubelet too; every node's lease is renewed from then on."""
+        node = self.ctx.lister(NODES).get("", name)
+        if node is None:
+            return
+        if not meta.is_condition_true(node, "Ready"):
+            await self._make_ready(name)
+        await self._renew(node)
+        self.node_queue.add_after(name, nodes.RENEW_SECONDS, daemon=True)
+
+    async def _make_ready(self, name: str) -> None:
+        """Post a ready status; then the taint of new nodes goes, as the node lifecycle controller would see to."""
+        number = self._node_numbers.setdefault(name, len(self._node_numbers))
+        node = await self.client.get(NODES, name, missing_ok=True)
+        if node is None:
+            return
+        given = (node.get("status") or {}).get("capacity") or self.ctx.options.get("node_capacity")
+        wanted = nodes.status(name, number, self.ctx.version or "0.0", self.clock.time(), given)
+        kept = {key: value for key, value in (node.get("status") or {}).items() if key == "allocatable" and value}
+        node["status"] = {**(node.get("status") or {}), **wanted, **kept}
+        node = await self.client.update_status(NODES, node)
+        taints = node["spec"].get("taints") or []
+        left = [taint for taint in taints if taint["key"] != nodes.NOT_READY_TAINT]
+        if len(left) != len(taints):
+            await self.client.patch(NODES, name, body={"spec": {"taints": left or None}})
+
+    async def _renew(self, node: Tree) -> None:
+        name, now = meta.name_of(node), self.clock.time()
+        wanted = nodes.lease(name, meta.uid_of(node), now)
+        try:
+            await self.client.patch(LEASES, name, nodes.LEASE_NAMESPACE, {"spec": {"renewTime": times.format_micro_time(now)}})
+        except APIError as error:
+            if error.code != 404:
+                raise
+            await self.client.create(LEASES, wanted)
+
+    # pods
+
+    def _pod_seen(self, pod: Tree) -> None:
+        if pod["spec"].get("nodeName"):
+            self.queue.add(meta.key_of(pod))
+
+    def _pod_gone(self, pod: Tree) -> None:
+        self.runs.pop(meta.uid_of(pod), None)
+        self._addresses.pop(meta.uid_of(pod), None)
+
+    async def _sync_pod(self, key: ObjectKey) -> None:
+        pod = self.pods.get(key.namespace, key.name)
+        if pod is None or not pod["spec"].get("nodeName"):
+            return
+        uid, now = meta.uid_of(pod), self.clock.time()
+        run = self.runs.get(uid)
+        if run is None:
+            if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+                await self._remove_if_deleted(pod)
+                return
+            run = self.runs[uid] = self._accept(pod, now)
+        run.pod = pod
+        if meta.is_deleting(pod):
+            run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
+        due = self._advance(run, now)
+        if due is not None:
+            self.queue.add_after(key, due - now)
+        await self._write(run, pod, now)
+        if run.finished and not any(c.running for c in run.containers):
+            await self._remove_if_deleted(pod)
+
+    def _advance(self, run: PodRun, now: float) -> float | None:
+        try:
+            return run.advance(now)
+        except BadAnnotation as error:
+            run.fail("InvalidAnnotation", str(error))
+            return None
+
+    def _accept(self, pod: Tree, now: float) -> PodRun:
+        spec = pod["spec"]
+        policy, attempt = spec.get("restartPolicy", "Always"), self._attempt_of(pod)
+
+        def make(container: Mapping[str, Any], restarts_on: str) -> Container:
+            return container_of(
+                container, lambda number: outcomes.decide(pod, number, container, self.callback, self.defaults),
+                restarts_on, attempt)
+
+        init = [
+            make(c, "Always" if c.get("restartPolicy") == "Always" else "Never" if policy == "Never" else "OnFailure")
+            for c in spec.get("initContainers") or ()
+        ]
+        run = PodRun(pod, now, now, init, [make(c, policy) for c in spec["containers"]], lambda *_: None)
+        run.happened = lambda what, container, _: self._tell(run, what, container)
+        try:
+            run.starts_at = now + outcomes.start_delay_seconds(pod, self.defaults)
+        except BadAnnotation as error:
+            run.fail("InvalidAnnotation", str(error))
+        return run
+
+    def _attempt_of(self, pod: Tree) -> int:
+        """Which try this pod is among those that replace each other."""
+        owner = meta.controller_of(pod)
+        if owner is None:
+            return 0
+        key = (owner["uid"], str(meta.annotations_of(pod).get(JOB_INDEX, "")))
+        number = self._attempts.get(key, 0)
+        self._attempts[key] = number + 1
+        return number
+
+    def _tell(self, run: PodRun, what: str, container: Container) -> None:
+        pod, name = run.pod, container.name
+        if what == "started":
+            self._event(pod, "Normal", "Pulled", f'Container image "{container.image}" already present on machine')
+            self._event(pod, "Normal", "Created", f"Container created: {name}")
+            self._event(pod, "Normal", "Started", f"Container started: {name}")
+        elif what == "killing":
+            self._event(pod, "Normal", "Killing", f"Stopping container {name}")
+        elif what == "backoff":
+            where = f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"
+            self._event(pod, "Warning", "BackOff", f"Back-off restarting failed container {name} in pod {where}")
+
+    def _event(self, pod: Mapping[str, Any], kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+        self.recorder.event(pod, kind, reason, message)
+
+    async def _write(self, run: PodRun, pod: Tree, now: float) -> None:
+        present = pod.get("status") or {}
+        node = pod["spec"]["nodeName"]
+        number = self._node_numbers.setdefault(node, len(self._node_numbers))
+        address = nodes.address(number)
+        mine = address if pod["spec"].get("hostNetwork") else self._address_of(pod, node, number)
+        status = podstatus.render(run, present, host_ip=address, pod_ip=mine, now=now)
+        if status == present:
+            return
+        try:
+            await self.client.update_status(PODS, {**pod, "status": status})
+        except APIError as error:
+            if error.code != 404:
+                raise
+
+    def _address_of(self, pod: Tree, node: str, number: int) -> str:
+        uid = meta.uid_of(pod)
+        if uid not in self._addresses:
+            self._pod_numbers[node] = self._pod_numbers.get(node, -1) + 1
+            self._addresses[uid] = nodes.pod_address(number, self._pod_numbers[node])
+        return self._addresses[uid]
+
+    async def _remove_if_deleted(self, pod: Tree) -> None:
+        if not meta.is_deleting(pod):
+            return
+        try:
+            await self.client.delete(
+                PODS, meta.name_of(pod), meta.namespace_of(pod), grace_period_seconds=0, uid=meta.uid_of(pod), missing_ok=True)
+        except APIError as error:
+            if error.code != 409:
+                raise
+
+    # what the node proxy asks for
+
+    def log(self, namespace: str, name: str, container: str, *, previous: bool = False) -> list[tuple[float, str]] | None:
+        """The lines that a container has logged until now, with their times (Unix seconds); None when there is no such run."""
+        pod = self.pods.get(namespace, name)
+        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
+        found = next((c for c in run.containers if c.name == container), None) if run is not None else None
+        if found is None or (found.started_at is None and not previous):
+            return None
+        if previous:
+            return found.previous_log if found.restart_count else None
+        end = found.finished_at if found.finished_at is not None else self.clock.time()
+        return [(at, line) for at, line in found.log if at <= end]

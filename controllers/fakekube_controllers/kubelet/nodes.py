@@ -1,0 +1,79 @@
+"""The nodes of a fake cluster: what they have, that they are ready, and the leases that say that they still are.
+
+Upstream: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus, component-helpers/apimachinery/lease.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakekube.apimachinery import times
+
+CAPACITY = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
+LEASE_NAMESPACE = "kube-node-lease"
+LEASE_DURATION_SECONDS = 40
+RENEW_SECONDS = 10.0
+NOT_READY_TAINT = "node.kubernetes.io/not-ready"
+
+Tree = dict[str, Any]
+
+PRESSURES = (
+    ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+)
+
+
+def address(number: int) -> str:
+    """The address of the cluster's Nth node."""
+    return f"192.168.{number // 250}.{number % 250 + 1}"
+
+
+def pod_address(node_number: int, pod_number: int) -> str:
+    """The address of a node's Nth pod."""
+    return f"10.{244 + node_number // 256}.{node_number % 256}.{pod_number % 250 + 2}"
+
+
+def node(name: str, labels: Mapping[str, str] | None = None) -> Tree:
+    """A node as its kubelet registers it."""
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {
+        "beta.kubernetes.io/arch": "amd64", "beta.kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", **(labels or {}),
+    }}, "spec": {}}
+
+
+def status(name: str, number: int, version: str, now: float, capacity: Mapping[str, str] | None = None) -> Tree:
+    """The status of a node that is well. ``now`` is Unix seconds."""
+    text = times.format_time(now)
+    resources = dict(capacity or CAPACITY)
+
+    def condition(kind: str, value: str, reason: str, message: str) -> Tree:
+        return {
+            "type": kind, "status": value, "lastHeartbeatTime": text, "lastTransitionTime": text,
+            "reason": reason, "message": message,
+        }
+
+    return {
+        "capacity": resources, "allocatable": dict(resources),
+        "conditions": [
+            *(condition(kind, "False", reason, message) for kind, reason, message in PRESSURES),
+            condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        ],
+        "addresses": [{"type": "InternalIP", "address": address(number)}, {"type": "Hostname", "address": name}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        "nodeInfo": {
+            "machineID": f"fakekube-{name}", "systemUUID": f"fakekube-{name}", "bootID": f"fakekube-{name}",
+            "kernelVersion": "fakekube", "osImage": "fakekube", "containerRuntimeVersion": "fakekube://0",
+            "kubeletVersion": f"v{version}.0", "kubeProxyVersion": "", "operatingSystem": "linux", "architecture": "amd64",
+        },
+    }
+
+
+def lease(name: str, uid: str, now: float) -> Tree:
+    """The lease by which a node says that it lives."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [
+            {"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}]},
+        "spec": {
+            "holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION_SECONDS, "renewTime": times.format_micro_time(now)},
+    }
