@@ -30,7 +30,8 @@ def test_an_object_is_stamped_and_its_keys_are_in_gos_order(bucket: Bucket) -> N
     record = bucket.create({
         "status": {"phase": "Pending"}, "spec": {"nodeName": ""},
         "metadata": {
-            "labels": {"a": "b"}, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "name": "x", "namespace": "n"},
+            "labels": {"a": "b"}, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "name": "x",
+            "namespace": "n"},
         "apiVersion": "v1", "kind": "Pod",
     })
     tree = orjson.loads(record.data)
