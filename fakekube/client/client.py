@@ -294,7 +294,7 @@ class Client:
         return await self._discovery.resource(name)
 
     async def resources(self, *, verbs: Iterable[str] = ()) -> Sequence[Resource]:
-        """Every resource that the server serves and that knows all of ``verbs``, in the preferred version of its group."""
+        """Every resource that the server serves with all of ``verbs``, in the preferred version of its group."""
         return await self._discovery.all(verbs)
 
     async def for_kind(self, gvk: GroupVersionKind) -> Resource:

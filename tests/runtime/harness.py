@@ -43,7 +43,7 @@ class TinyStream:
         self.server.streams.append(self)
         if self.since < self.server.compacted:
             status = APIError(410, "Expired", f"too old resource version: {self.since}").status()
-            sink.send(Frame(orjson.dumps({"type": "ERROR", "object": status})))
+            sink.send(Frame(orjson.dumps({"type": "ERROR", "object": status}) + b"\n"))
             self.end()
             return
         for revision, plural, frame, namespace in self.server.log:
@@ -127,7 +127,7 @@ class TinyServer:
             del self.objects[key]
         else:
             self.objects[key] = obj
-        frame = Frame(orjson.dumps({"type": event_type, "object": obj}))
+        frame = Frame(orjson.dumps({"type": event_type, "object": obj}) + b"\n")
         self.log.append((self.revision, key[0], frame, key[1]))
         for stream in list(self.streams):
             stream.deliver(key[0], frame, key[1])
