@@ -22,6 +22,7 @@ from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import error_answer, page_not_found
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Services
+from fakekube.endpoints.warnings import add_warnings
 from fakekube.registry.attributes import Admission
 from fakekube.registry.kind import Kind
 from fakekube.registry.stores import Stores
@@ -80,6 +81,8 @@ class APIServer:
         except Exception as error:
             log.exception("panic serving %s %s", request.method, request.path)
             response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"))
+        if info.warnings:
+            add_warnings(response, info.warnings)
         self.log.add(started, info, request, response.status, clock.time() - started)
         return self._decorator.decorate(request, response)
 

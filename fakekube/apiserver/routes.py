@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
-from fakekube.endpoints import delete, negotiation, patching, reading, write
+from fakekube.endpoints import delete, deprecations, negotiation, patching, reading, write
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.registry.kind import Kind
@@ -50,12 +50,13 @@ class Route:
 class Resource:
     """The routes of one resource in one version."""
 
-    __slots__ = ("collection", "everywhere", "kind", "named", "subresources", "watch")
+    __slots__ = ("collection", "deprecation", "everywhere", "kind", "named", "subresources", "watch")
 
     def __init__(self, services: Services, kind: Kind, special: SpecialRoutes) -> None:
         store = services.stores.store(kind)
         scope = Scope(services, kind, store)
         self.kind = kind
+        self.deprecation = deprecations.warning(kind, services.stores.release)
 
         def methods(table: Verbs, verbs: Iterable[str], subresource: str = "") -> Methods:
             verbs, result = tuple(verbs), Methods()
@@ -174,4 +175,6 @@ class Routes:
         if not resource.kind.custom:
             streams = route.collection and method == "GET"
             negotiation.check_route(request, streams=streams)
+        if resource.deprecation:
+            info.warnings.append(resource.deprecation)
         return route.scope, endpoint

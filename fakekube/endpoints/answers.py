@@ -4,7 +4,6 @@ Upstream: apiserver/pkg/endpoints/handlers/responsewriters and handlers/response
 ``>`` and ``&`` as Go's encoder does, which no decoder can tell apart.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -14,9 +13,8 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
-from fakekube.endpoints.negotiation import JSON, YAML, Form
+from fakekube.endpoints.negotiation import YAML, Form
 from fakekube.endpoints.scope import Scope
-from fakekube.endpoints.warnings import add_warnings
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
@@ -47,21 +45,16 @@ def tree_answer(value: Any, form: Form, status: int = 200) -> Response:
 
 def object_answer(
     scope: Scope, request: Request, form: Form, tree: Tree, *, status: int = 200, data: bytes | None = None,
-    warnings: Iterable[str] = (),
 ) -> Response:
     """One object, transformed as asked. ``data`` are its encoded bytes, where they are at hand.
 
     Raises 406 when a list's form was asked for.
     """
     if data is not None and form.plain:
-        response = Response(status, data + b"\n")
-    else:
-        if form.transform and tree.get("kind") != "Status":
-            tree = transformed(scope, request, form, tree)
-        response = Response(status, encode(tree, form), form.media)
-    if warnings:
-        add_warnings(response, warnings)
-    return response
+        return Response(status, data + b"\n")
+    if form.transform and tree.get("kind") != "Status":
+        tree = transformed(scope, request, form, tree)
+    return Response(status, encode(tree, form), form.media)
 
 
 def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
@@ -94,8 +87,3 @@ def page_not_found() -> Response:
     """404 of a path that nothing claims."""
     return text_answer("404 page not found\n", 404)
 
-
-__all__ = [
-    "JSON", "NOSNIFF", "PLAIN_TEXT", "encode", "encode_yaml", "error_answer", "object_answer", "page_not_found",
-    "text_answer", "transformed", "tree_answer",
-]

@@ -84,7 +84,7 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) 
         tree, gvk = _interpret(parsed.value, expected)
     except (yaml.YAMLError, ValueError) as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None
-    return _decode_as(scope, gvk, tree, parsed, directive, warnings)
+    return _decode_as(scope, gvk, tree, parsed, request.body, directive, warnings)
 
 
 def _explain(error: Exception) -> str:
@@ -122,7 +122,7 @@ def _interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersi
 
 
 def _decode_as(
-    scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
+    scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, body: bytes, directive: str, warnings: list[str],
 ) -> Tree:
     expected = scope.gvk
     codec = scope.services.codec(gvk)
@@ -130,7 +130,7 @@ def _decode_as(
         raise cannot_handle(gvk, expected.kind, not_registered(gvk))
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
     try:
-        decoded = codec.decode(tree)
+        decoded = codec.decode(tree, None if parsed.yaml else body or None)
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
     unknown = [f"unknown field {go_quote(path)}" for path in decoded.unknown] if directive != "Ignore" else []

@@ -24,12 +24,12 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a DELETE of one object."""
     form = negotiation.negotiate(request, table=scope.kind.table)
     options, dry_run = request_options(scope, request)
-    context = delete_context(scope, request, options, dry_run=dry_run)
+    context = delete_context(scope, info, request, options, dry_run=dry_run)
     namespace = info.namespace if scope.kind.namespaced else ""
     deleted = await deletion.delete(scope.store, context, namespace, info.name, options)
     status = 202 if not deleted.gone and options.orphan_dependents is False else 200
     tree = answer_of(scope, deleted)
-    return object_answer(scope, request, form, tree, status=status, warnings=context.warnings)
+    return object_answer(scope, request, form, tree, status=status)
 
 
 def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool]:
@@ -40,9 +40,11 @@ def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool
     return delete_options_of_query(request.query)
 
 
-def delete_context(scope: Scope, request: Request, options: DeleteOptions, *, dry_run: bool) -> WriteContext:
+def delete_context(
+    scope: Scope, info: RequestInfo, request: Request, options: DeleteOptions, *, dry_run: bool,
+) -> WriteContext:
     """The context of a deletion."""
-    context = scope.context(request, "DELETE")
+    context = scope.context(info, request, "DELETE")
     context.dry_run, context.options = dry_run, options.raw
     return context
 
@@ -64,9 +66,9 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
     options, dry_run = request_options(scope, request)
     namespace = info.namespace if scope.kind.namespaced else ""
     result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, scope.services.clock)
-    removed, warnings = [], list[str]()
+    removed = []
     for record in result.records:
-        context = delete_context(scope, request, options, dry_run=dry_run)
+        context = delete_context(scope, info, request, options, dry_run=dry_run)
         try:
             await deletion.delete(scope.store, context, record.namespace, record.name, options)
         except APIError as error:
@@ -74,5 +76,4 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
                 raise
             continue
         removed.append(record)
-        warnings += context.warnings
-    return list_answer(scope, request, form, result._replace(records=removed), warnings=warnings, revision=False)
+    return list_answer(scope, request, form, result._replace(records=removed), revision=False)

@@ -65,7 +65,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     bodies.check_size(request)
     apply = patch_type(request) == APPLY
     options = write_options(request, "PatchOptions", apply=apply)
-    context = scope.context(request, "UPDATE", options)
+    context = scope.context(info, request, "UPDATE", options)
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
         transform = _placed(scope, _applied(scope, request, options, context), namespace, info.name)
@@ -74,7 +74,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
         change = change_of(scope, request, options, context.warnings)
         transform = _placed(scope, _existing(scope, change, info.name), namespace, info.name)
         written = await _until_it_fits(scope, request, context, namespace, info.name, transform)
-    return written_answer(scope, request, form, written, context.warnings)
+    return written_answer(scope, request, form, written)
 
 
 async def _until_it_fits(

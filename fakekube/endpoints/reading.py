@@ -4,7 +4,7 @@ What is read, and how a stream goes, is in ``read.py`` and ``watch.py``. Upstrea
 apiserver/pkg/endpoints/handlers/{get,watch,response}.go.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import orjson
 
@@ -25,7 +25,6 @@ from fakekube.endpoints.read import (
 )
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-from fakekube.endpoints.warnings import add_warnings
 from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
 
 NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supported"
@@ -58,20 +57,14 @@ async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Re
     return list_answer(scope, request, form, result)
 
 
-def list_answer(
-    scope: Scope, request: Request, form: Form, result: ListResult, *, warnings: Iterable[str] = (), revision: bool = True,
-) -> Response:
+def list_answer(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool = True) -> Response:
     """A list, transformed as asked. ``revision`` False leaves out the list's own version.
 
     Raises 400 for an ``includeObject`` that is none, 406 when an object's form was asked for.
     """
     if form.plain and revision:
-        response = Response(200, encode_list(scope.kind, result))
-    else:
-        response = Response(200, encode(_list_tree(scope, request, form, result, revision=revision), form), form.media)
-    if warnings:
-        add_warnings(response, warnings)
-    return response
+        return Response(200, encode_list(scope.kind, result))
+    return Response(200, encode(_list_tree(scope, request, form, result, revision=revision), form), form.media)
 
 
 def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool) -> Tree:
@@ -122,6 +115,8 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
 
         return row
     if form.transform == "PartialObjectMetadataList":
-        raise errors.not_acceptable(
-            f"you requested PartialObjectMetadataList, but the requested object is not a list (*{table.internal_type(scope.gvk)})")
+        def refuse(_: Tree) -> Tree:  # which ends the stream, as upstream's does at its first event
+            raise errors.not_acceptable("you requested PartialObjectMetadataList, but the requested object is not a list")
+
+        return refuse
     return (lambda tree: table.partial_of(tree, version)) if form.transform else None

@@ -13,11 +13,15 @@ FALSE = ("false", "0")
 
 
 class RequestInfo:
-    """One request. ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a namespace."""
+    """One request.
+
+    ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a namespace; ``warnings``
+    gathers what its answer will say in Warning headers.
+    """
 
     __slots__ = (
         "group", "is_resource", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
-        "version", "watch_path",
+        "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
@@ -25,6 +29,7 @@ class RequestInfo:
         self.is_resource = self.namespaced = self.watch_path = False
         self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
         self.parts: list[str] = []
+        self.warnings: list[str] = []  # for Warning headers, of an error too
 
     @property
     def rest(self) -> str:

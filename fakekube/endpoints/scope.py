@@ -10,6 +10,7 @@ from fakekube.apimachinery.http import Request, UserInfo
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
+from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Kind, Subresource
 from fakekube.registry.store import Store
 from fakekube.registry.stores import Stores
@@ -70,17 +71,16 @@ class Scope:
         return self._empty
 
     def context(
-        self, request: Request, operation: str, options: WriteOptions | None = None, *, warnings: list[str] | None = None,
+        self, info: RequestInfo, request: Request, operation: str, options: WriteOptions | None = None,
     ) -> WriteContext:
-        """The context of one write; ``warnings`` are those that decoding has had."""
+        """The context of one write, its warnings those of the request."""
         services = self.services
         context = WriteContext(
             services.stores, services.rng, services.now(), request.user or ANONYMOUS, operation=operation, subresource=self.name,
+            warnings=info.warnings,
         )
         if options is not None:
             context.dry_run, context.options = options.dry_run, options.tree
             agent = request.headers.get("user-agent", "")
             context.field_manager = manager_or_user_agent(options.field_manager, agent)
-        if warnings:
-            context.warnings.extend(warnings)
         return context

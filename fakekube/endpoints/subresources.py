@@ -19,12 +19,12 @@ from fakekube.registry.strategy import WriteContext
 
 async def bind(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a POST of a Binding, below a pod or to the collection of bindings."""
-    form, options, body, context = _posted(scope, info, request)
+    form, _, body, context = _posted(scope, info, request)
     pods = scope.services.store("", "v1", "pods")
     name = info.name or (body.get("metadata") or {}).get("name", "")
     context.subresource = "binding"
     status = await subresources.bind(pods, context, info.namespace, name, body)
-    return object_answer(scope, request, form, status, status=201, warnings=context.warnings)
+    return object_answer(scope, request, form, status, status=201)
 
 
 async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -34,7 +34,7 @@ async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
     context.dry_run = options.dry_run or dry_run
     budgets = scope.services.store("policy", "v1", "poddisruptionbudgets")
     status = await subresources.evict(scope.store, budgets, context, info.namespace, info.name, body, wanted)
-    return object_answer(scope, request, form, status, status=201, warnings=context.warnings)
+    return object_answer(scope, request, form, status, status=201)
 
 
 def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, WriteOptions, Tree, WriteContext]:
@@ -43,12 +43,11 @@ def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, Wr
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
-    warnings: list[str] = []
-    tree = bodies.decode(scope, request, options.directive, warnings)
+    tree = bodies.decode(scope, request, options.directive, info.warnings)
     meta = tree.setdefault("metadata", {})
     if info.namespace and meta.setdefault("namespace", info.namespace) != info.namespace:
         check_place(scope, tree, info.namespace, info.name)
-    return form, options, tree, scope.context(request, "CREATE", options, warnings=warnings)
+    return form, options, tree, scope.context(info, request, "CREATE", options)
 
 
 async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -64,14 +63,13 @@ async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Res
     form = negotiation.negotiate(request, table=False)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
-    warnings: list[str] = []
-    wanted = bodies.decode(scope, request, options.directive, warnings)
+    wanted = bodies.decode(scope, request, options.directive, info.warnings)
     check_place(scope, wanted, info.namespace, info.name)
-    context = scope.context(request, "UPDATE", options, warnings=warnings)
+    context = scope.context(info, request, "UPDATE", options)
     transform = subresources.rescaled(scope.store, info.name, lambda _: wanted)
     written = await scope.store.update(context, info.namespace, info.name, transform)
     tree = subresources.scale_of(scope.store, written.tree)
-    return object_answer(scope, request, form, tree, warnings=context.warnings)
+    return object_answer(scope, request, form, tree)
 
 
 async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -79,7 +77,7 @@ async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Resp
     form = negotiation.negotiate(request, table=False)
     bodies.check_size(request)
     options = write_options(request, "PatchOptions", apply=patching.patch_type(request) == patching.APPLY)
-    context = scope.context(request, "UPDATE", options)
+    context = scope.context(info, request, "UPDATE", options)
     change = patching.change_of(scope, request, options, context.warnings)
 
     def changed(scale: Tree) -> Tree:
@@ -90,4 +88,4 @@ async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Resp
     transform = subresources.rescaled(scope.store, info.name, changed)
     written = await scope.store.update(context, info.namespace, info.name, transform)
     tree = subresources.scale_of(scope.store, written.tree)
-    return object_answer(scope, request, form, tree, warnings=context.warnings)
+    return object_answer(scope, request, form, tree)

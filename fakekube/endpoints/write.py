@@ -24,11 +24,10 @@ async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
-    warnings: list[str] = []
-    tree = bodies.decode(scope, request, options.directive, warnings)
-    context = scope.context(request, "CREATE", options, warnings=warnings)
+    tree = bodies.decode(scope, request, options.directive, info.warnings)
+    context = scope.context(info, request, "CREATE", options)
     written = await scope.store.create(context, info.namespace if scope.kind.namespaced else "", tree)
-    return written_answer(scope, request, form, written, context.warnings)
+    return written_answer(scope, request, form, written)
 
 
 async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -36,12 +35,11 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
     form = negotiation.negotiate(request, table=scope.kind.table)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
-    warnings: list[str] = []
-    tree: Tree | None = bodies.decode(scope, request, options.directive, warnings)
+    tree: Tree | None = bodies.decode(scope, request, options.directive, info.warnings)
     namespace = info.namespace if scope.kind.namespaced else ""
     assert tree is not None
     check_place(scope, tree, namespace, info.name)
-    context = scope.context(request, "UPDATE", options, warnings=warnings)
+    context = scope.context(info, request, "UPDATE", options)
 
     def replaced(old: Tree | None) -> Tree:  # noqa: ARG001
         nonlocal tree
@@ -49,7 +47,7 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
         return fresh if fresh is not None else bodies.decode(scope, request, options.directive, [])
 
     written = await scope.store.update(context, namespace, info.name, replaced)
-    return written_answer(scope, request, form, written, context.warnings)
+    return written_answer(scope, request, form, written)
 
 
 def check_place(scope: Scope, tree: Tree, namespace: str, name: str) -> None:
@@ -71,9 +69,8 @@ def check_name(found: str, name: str) -> None:
         raise errors.bad_request(f"the name of the object ({found}) does not match the name on the URL ({name})")
 
 
-def written_answer(scope: Scope, request: Request, form: Form, written: Written, warnings: list[str]) -> Response:
+def written_answer(scope: Scope, request: Request, form: Form, written: Written) -> Response:
     """The answer to a write: 201 for what is new, else 200."""
     record = written.record
     data = record.data if record is not None and scope.kind.conversion is None else None
-    return object_answer(
-        scope, request, form, written.tree, status=201 if written.created else 200, data=data, warnings=warnings)
+    return object_answer(scope, request, form, written.tree, status=201 if written.created else 200, data=data)

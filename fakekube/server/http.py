@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
+import orjson
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request
 from fakekube.server.writer import Answer, HeadWriter
 from fakekube.util.activity import Activity
@@ -39,6 +41,18 @@ class _Protocol(RequestHandler):
         if answer is not None:
             answer.abandon()
         super().connection_lost(exc)
+
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None,
+    ) -> web.StreamResponse:
+        """What the parser refuses: a method that is none of HTTP's gets what the router says of unknown methods."""
+        if "Invalid method" not in str(message or exc):
+            return super().handle_error(request, status, exc, message)
+        body = orjson.dumps(errors.method_not_allowed().status())
+        answer = web.Response(status=405, body=body, content_type="application/json")
+        answer.force_close()
+        return answer
 
 
 class _Connections(web.Server):
@@ -122,8 +136,8 @@ class HttpServer:
             target = "/" + target.partition("://")[2].partition("/")[2]
         headers: dict[str, str] = {}
         for name, value in incoming.headers.items():
-            name = name.lower()
-            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+            key = name.lower()
+            headers[key] = f"{headers[key]}, {value}" if key in headers else value
         body = b""
         if incoming.body_exists:
             if headers.get("expect", "").lower() == "100-continue" and incoming.transport is not None:
