@@ -184,8 +184,8 @@ class Kubelet:
         pod, name = run.pod, container.name
         if what == "started":
             self._event(pod, "Normal", "Pulled", f'Container image "{container.image}" already present on machine')
-            self._event(pod, "Normal", "Created", f"Container created: {name}")
-            self._event(pod, "Normal", "Started", f"Container started: {name}")
+            self._event(pod, "Normal", "Created", "Container created")
+            self._event(pod, "Normal", "Started", "Container started")
         elif what == "killing":
             self._event(pod, "Normal", "Killing", f"Stopping container {name}")
         elif what == "backoff":

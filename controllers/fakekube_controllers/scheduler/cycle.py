@@ -1,0 +1,142 @@
+"""One pod's way through the extension points, from the snapshot to the chosen node.
+
+Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. Every node is looked at (upstream samples large clusters),
+and of several that are best the first in name order wins, so that one history follows from one seed.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from fakekube_controllers.scheduler.framework.interface import (
+    Bind, Filter, Permit, Plugin, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve, Score,
+    Snapshot, State,
+)
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+P = TypeVar("P")
+
+
+class SchedulingError(Exception):
+    """A plugin failed: not a matter of the pod not fitting."""
+
+
+class Framework:
+    """The plugins of one profile, by extension point."""
+
+    def __init__(self, plugins: Sequence[Plugin]) -> None:
+        def of(point: type[P]) -> list[P]:
+            return [plugin for plugin in plugins if isinstance(plugin, point)]
+
+        self.pre_enqueue, self.queue_sort = of(PreEnqueue), of(QueueSort)[0]
+        self.pre_filter, self.filter, self.post_filter = of(PreFilter), of(Filter), of(PostFilter)
+        self.pre_score, self.score, self.reserve_plugins = of(PreScore), of(Score), of(Reserve)
+        self.permit_plugins, self.pre_bind, self.bind_plugins, self.post_bind = of(Permit), of(PreBind), of(Bind), of(PostBind)
+
+    def schedule(self, state: State, pod: PodInfo, snapshot: Snapshot) -> str:
+        """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""
+        nodes = snapshot.nodes
+        names, skipped = self._pre_filter(state, pod, snapshot)
+        statuses: dict[str, Status] = {}
+        fitting: list[NodeInfo] = []
+        for name, node in nodes.items():
+            if names is not None and name not in names:
+                continue
+            status = self.fits(state, pod, node, skipped)
+            if status is None:
+                fitting.append(node)
+            else:
+                statuses[name] = status
+        if not fitting:
+            raise self._fit_error(state, pod, snapshot, FitError(statuses, len(nodes)))
+        if len(fitting) == 1:
+            return fitting[0].name
+        totals = self._scores(state, pod, fitting)
+        return min(totals, key=lambda name: (-totals[name], name))
+
+    def _pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> tuple[list[str] | None, list[str]]:
+        names: list[str] | None = None
+        skipped: list[str] = []
+        for plugin in self.pre_filter:
+            result = plugin.pre_filter(state, pod, snapshot)
+            if isinstance(result, Status):
+                if result.code == Code.SKIP:
+                    skipped.append(plugin.name)
+                    continue
+                self._raise_error(result, plugin.name)
+                raise self._fit_error(state, pod, snapshot, FitError({}, len(snapshot.nodes), early=result))
+            if result is not None:
+                names = list(result) if names is None else [name for name in names if name in result]
+        return names, skipped
+
+    def fits(self, state: State, pod: PodInfo, node: NodeInfo, skipped: Sequence[str] = ()) -> Status | None:
+        """Why a pod does not fit a node, by the first filter that objects, or None."""
+        for plugin in self.filter:
+            if plugin.name in skipped:
+                continue
+            status = plugin.filter(state, pod, node)
+            if status is not None:
+                self._raise_error(status, plugin.name)
+                return status
+        return None
+
+    def _fit_error(self, state: State, pod: PodInfo, snapshot: Snapshot, error: FitError) -> FitError:
+        for plugin in self.post_filter:
+            _, text = plugin.post_filter(state, pod, snapshot, error.statuses)
+            if text:
+                return FitError(error.statuses, error.nodes, error.early, text)
+        return error
+
+    def _scores(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
+        skipped = [
+            plugin.name for plugin in self.pre_score
+            if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP
+        ]
+        totals = {node.name: 0 for node in nodes}
+        for plugin in self.score:
+            if plugin.name in skipped:
+                continue
+            scores = {node.name: plugin.score(state, pod, node) for node in nodes}
+            plugin.normalize_score(state, pod, scores)
+            for name, score in scores.items():
+                totals[name] += score * plugin.weight
+        return totals
+
+    def reserve(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """Book with every Reserve plugin and ask every Permit plugin; when one objects all bookings are taken back."""
+        for plugin in self.reserve_plugins:
+            status = plugin.reserve(state, pod, node_name)
+            if status is not None:
+                self.unreserve(state, pod, node_name)
+                return status
+        for permit in self.permit_plugins:
+            status = permit.permit(state, pod, node_name)
+            if status is not None:
+                self.unreserve(state, pod, node_name)
+                return status
+        return None
+
+    def unreserve(self, state: State, pod: PodInfo, node_name: str) -> None:
+        """Take all bookings back, the last first."""
+        for plugin in reversed(self.reserve_plugins):
+            plugin.unreserve(state, pod, node_name)
+
+    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """Prepare and bind; what went wrong, or None."""
+        for plugin in self.pre_bind:
+            status = await plugin.pre_bind(state, pod, node_name)
+            if status is not None:
+                return status
+        for binder in self.bind_plugins:
+            status = await binder.bind(state, pod, node_name)
+            if status is None or status.code != Code.SKIP:
+                break
+        if status is None:
+            for told in self.post_bind:
+                told.post_bind(state, pod, node_name)
+        return status
+
+    @staticmethod
+    def _raise_error(status: Status, plugin: str) -> None:
+        if status.code == Code.ERROR:
+            raise SchedulingError(f"running {plugin}: {status.message}")

@@ -1,0 +1,1 @@
+"""The vocabulary that plugins and the scheduler share. Read ``interface.py`` first."""

@@ -1,0 +1,140 @@
+"""The extension points, as Protocols. A plugin is any object with a name and the methods of the points it extends.
+
+Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns None; what it does
+object to is a Status. ``State`` is one cycle's scratch paper, keyed by plugin.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from fakekube_controllers.scheduler.framework.status import Status
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+State = dict[str, Any]
+MAX_NODE_SCORE = 100
+
+
+class QueuedPod(NamedTuple):
+    """A pod that waits, and since when (Unix seconds)."""
+
+    info: PodInfo
+    since: float
+    sequence: int
+
+
+class Snapshot(Protocol):
+    """The cluster at the start of a cycle."""
+
+    nodes: Mapping[str, NodeInfo]
+
+
+class Plugin(Protocol):
+    """What every plugin has."""
+
+    name: str
+
+
+@runtime_checkable
+class PreEnqueue(Plugin, Protocol):
+    """Keeps a pod out of the active queue."""
+
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Why the pod must not be tried yet, or None."""
+
+
+@runtime_checkable
+class QueueSort(Plugin, Protocol):
+    """Orders the active queue; exactly one plugin does."""
+
+    def sort_key(self, pod: QueuedPod) -> Any:
+        """Pods with smaller keys go first."""
+
+
+@runtime_checkable
+class PreFilter(Plugin, Protocol):
+    """Looks at the pod once, before the nodes."""
+
+    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+        """A rejection, SKIP (leave my filter out), the names of the only nodes that can do, or None."""
+
+
+@runtime_checkable
+class Filter(Plugin, Protocol):
+    """Says whether a pod fits a node."""
+
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
+        """Why it does not fit, or None. Must not change the node."""
+
+
+@runtime_checkable
+class PostFilter(Plugin, Protocol):
+    """Asked when no node fits."""
+
+    def post_filter(
+        self, state: State, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
+    ) -> tuple[str, str]:
+        """A nominated node's name, or nothing, and a text for the pod's condition."""
+
+
+@runtime_checkable
+class PreScore(Plugin, Protocol):
+    """Looks at the nodes that fit once, before they are scored."""
+
+    def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP to leave my score out, or None."""
+
+
+@runtime_checkable
+class Score(Plugin, Protocol):
+    """Ranks the nodes that fit. ``weight`` multiplies the normalised score."""
+
+    weight: int
+
+    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
+        """Higher is better."""
+
+    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
+        """Bring the scores of all nodes between 0 and 100, in place."""
+
+
+@runtime_checkable
+class Reserve(Plugin, Protocol):
+    """Books what a pod takes once its node is chosen."""
+
+    def reserve(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """Book it, or say why not."""
+
+    def unreserve(self, state: State, pod: PodInfo, node_name: str) -> None:
+        """Take it back; harmless when nothing was booked."""
+
+
+@runtime_checkable
+class Permit(Plugin, Protocol):
+    """The last word before the binding."""
+
+    def permit(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """Why not, WAIT, or None."""
+
+
+@runtime_checkable
+class PreBind(Plugin, Protocol):
+    """Prepares the binding (mounts a volume, say)."""
+
+    async def pre_bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """Why it cannot be bound, or None."""
+
+
+@runtime_checkable
+class Bind(Plugin, Protocol):
+    """Binds; the first plugin that does not skip has done it."""
+
+    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+        """None when it is bound, SKIP to leave it to the next."""
+
+
+@runtime_checkable
+class PostBind(Plugin, Protocol):
+    """Told of what was bound."""
+
+    def post_bind(self, state: State, pod: PodInfo, node_name: str) -> None:
+        """Nothing can be objected any more."""

@@ -1,0 +1,43 @@
+"""Whether evicting pods of lower priority would make room. Upstream: plugins/defaultpreemption, framework/preemption.
+
+Nobody is evicted yet: the text of the pod's condition says what the real scheduler would have found.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fakekube_controllers.scheduler.framework.interface import Filter, Snapshot, State
+from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable, unschedulable
+from fakekube_controllers.scheduler.framework.types import PodInfo
+
+
+class DefaultPreemption:
+    """PostFilter."""
+
+    name = "DefaultPreemption"
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        self._filters = filters
+
+    def post_filter(
+        self, state: State, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
+    ) -> tuple[str, str]:
+        """No node, and why preemption finds none."""
+        if pod.pod["spec"].get("preemptionPolicy") == "Never":
+            return "", "preemption: not eligible due to preemptionPolicy=Never."
+        found: list[Status] = []
+        for name in snapshot.nodes:
+            status = statuses.get(name)
+            if status is None or status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                found.append(unresolvable("Preemption is not helpful for scheduling"))
+            elif not self._has_victims(state, pod, snapshot, name):
+                found.append(unschedulable("No preemption victims found for incoming pod"))
+        if not snapshot.nodes or len(found) < len(snapshot.nodes):
+            return "", "" if snapshot.nodes else "preemption: 0/0 nodes are available: ."
+        return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(found)}."
+
+    def _has_victims(self, state: State, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
+        node = snapshot.nodes[name].copy()
+        lower = [info for info in node.pods.values() if info.priority < pod.priority]
+        for info in lower:
+            node.remove(info.uid)
+        return bool(lower) and all(plugin.filter(state, pod, node) is None for plugin in self._filters)

@@ -1,0 +1,23 @@
+"""A host port is taken once. Upstream: plugins/nodeports."""
+
+from fakekube_controllers.scheduler.framework.interface import State
+from fakekube_controllers.scheduler.framework.status import Status, unschedulable
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+ANY = "0.0.0.0"  # noqa: S104 - the API's word for every address
+
+
+class NodePorts:
+    """Filter."""
+
+    name = "NodePorts"
+
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+        """Why the pod does not fit the node, or None."""
+        for address, protocol, port in pod.ports:
+            for other in node.pods.values():
+                for taken_address, taken_protocol, taken_port in other.ports:
+                    same = (protocol, port) == (taken_protocol, taken_port)
+                    if same and (ANY in (address, taken_address) or address == taken_address):
+                        return unschedulable("node(s) didn't have free ports for the requested pod ports")
+        return None

@@ -1,0 +1,24 @@
+"""The plugins of the default profile, in upstream's order. One line a plugin; there is no other wiring."""
+
+from collections.abc import Sequence
+
+from fakekube.client.client import Client
+from fakekube_controllers.scheduler.framework.interface import Filter, Plugin
+from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
+from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
+from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
+from fakekube_controllers.scheduler.plugins.node_name import NodeName
+from fakekube_controllers.scheduler.plugins.node_ports import NodePorts
+from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
+from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
+from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
+
+
+def default_plugins(client: Client) -> Sequence[Plugin]:
+    """A fresh set for one scheduler."""
+    filters: list[Filter] = [
+        NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(),
+    ]
+    return [SchedulingGates(), PrioritySort(), *filters, DefaultPreemption(filters), DefaultBinder(client)]

@@ -1,0 +1,37 @@
+"""Taints keep pods away, or put them off. Upstream: plugins/tainttoleration."""
+
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
+from fakekube_controllers.scheduler.framework.status import Status, unresolvable
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.plugins import tolerations
+
+
+class TaintToleration:
+    """Filter (NoSchedule and NoExecute) and Score (fewer PreferNoSchedule taints are better)."""
+
+    name = "TaintToleration"
+    weight = 3
+
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+        """Why the pod does not fit the node, or None."""
+        taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
+        if not taints:
+            return None
+        tolerated = pod.pod["spec"].get("tolerations") or ()
+        if tolerations.untolerated(taints, tolerated, ("NoSchedule", "NoExecute")) is None:
+            return None
+        return unresolvable("node(s) had untolerated taint(s)")
+
+    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:  # noqa: ARG002 (the Protocol's signature)
+        """How many taints put the pod off."""
+        tolerated = [t for t in pod.pod["spec"].get("tolerations") or () if t.get("effect") in (None, "", "PreferNoSchedule")]
+        taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
+        return sum(
+            taint["effect"] == "PreferNoSchedule" and not any(tolerations.tolerates(t, taint) for t in tolerated)
+            for taint in taints)
+
+    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:  # noqa: ARG002
+        """None is best."""
+        worst = max(scores.values(), default=0)
+        for name, score in scores.items():
+            scores[name] = MAX_NODE_SCORE if worst == 0 else MAX_NODE_SCORE - MAX_NODE_SCORE * score // worst

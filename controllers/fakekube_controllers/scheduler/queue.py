@@ -1,0 +1,111 @@
+"""Which pod is tried next, and which have to wait: for time (back-off), for an event (unschedulable), for a gate.
+
+Upstream: pkg/scheduler/backend/queue. Left out: hints by plugin (every event of a node or of an assigned pod that goes moves
+all that are unschedulable), nominated pods.
+"""
+
+import bisect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fakekube.util.clock import Clock, Timer
+from fakekube_controllers.scheduler.framework.interface import PreEnqueue, QueuedPod, QueueSort
+from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
+
+INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 10.0
+UNSCHEDULABLE_SECONDS = 300.0  # after so long a pod is tried again, whatever happened
+
+Tree = Mapping[str, Any]
+
+
+class SchedulingQueue:
+    """Pods by uid, each in one place: active, back-off, unschedulable or gated. ``wake`` is called when one turns active."""
+
+    def __init__(self, clock: Clock, sort: QueueSort, gates: list[PreEnqueue], wake: Callable[[], None]) -> None:
+        self._clock, self._sort, self._gates, self._wake = clock, sort, gates, wake
+        self._active: list[tuple[Any, str]] = []
+        self._pods: dict[str, QueuedPod] = {}
+        self._attempts: dict[str, int] = {}
+        self._timers: dict[str, Timer] = {}
+        self._unschedulable: dict[str, float] = {}  # since when
+        self._gated: dict[str, None] = {}
+        self._sequence = 0
+        self.moves = 0  # grows whenever something happened that may help who could not be scheduled
+
+    def add(self, pod: Tree) -> None:
+        """A pod that has no node came, or changed."""
+        uid = pod["metadata"]["uid"]
+        known = self._pods.get(uid)
+        if known is not None and not self._matters(known.info.pod, pod):
+            self._pods[uid] = known._replace(info=pod_info(pod))
+            return
+        self._take_out(uid)
+        if known is None:
+            self._sequence += 1
+            known = QueuedPod(pod_info(pod), self._clock.time(), self._sequence)
+        queued = self._pods[uid] = known._replace(info=pod_info(pod))
+        if any(gate.pre_enqueue(queued.info) is not None for gate in self._gates):
+            self._gated[uid] = None
+        else:
+            self._activate(uid)
+
+    @staticmethod
+    def _matters(old: Tree, new: Tree) -> bool:
+        """Whether an update may make the pod schedulable: its status does not."""
+        return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
+
+    def remove(self, uid: str) -> None:
+        """A pod is gone, or has its node."""
+        self._take_out(uid)
+        self._pods.pop(uid, None)
+        self._attempts.pop(uid, None)
+
+    def pop(self) -> QueuedPod | None:
+        """The pod to try now, or None; it is nowhere until it is given back or removed."""
+        if not self._active:
+            return None
+        _, uid = self._active.pop(0)
+        self._attempts[uid] = self._attempts.get(uid, 0) + 1
+        return self._pods[uid]
+
+    def give_back(self, uid: str, *, moves_before: int, error: bool) -> None:
+        """A pod could not be scheduled. When something happened meanwhile, or by an error, it only backs off."""
+        if uid not in self._pods:
+            return
+        if error or self.moves != moves_before:
+            self._back_off(uid)
+            return
+        self._unschedulable[uid] = self._clock.time()
+        self._timers[uid] = self._clock.call_later(UNSCHEDULABLE_SECONDS, self._activate, uid, daemon=True)
+
+    def move_all(self) -> None:
+        """Something happened that may help: those that could not be scheduled are tried once their back-off is over."""
+        self.moves += 1
+        for uid in list(self._unschedulable):
+            since = self._unschedulable[uid]
+            self._take_out(uid)
+            self._back_off(uid, since)
+
+    def _back_off(self, uid: str, since: float | None = None) -> None:
+        attempts = self._attempts.get(uid, 1)
+        delay = min(INITIAL_BACKOFF_SECONDS * 2.0 ** (attempts - 1), MAX_BACKOFF_SECONDS)
+        left = delay - (self._clock.time() - since if since is not None else 0.0)
+        if left <= 0:
+            self._activate(uid)
+            return
+        self._timers[uid] = self._clock.call_later(left, self._activate, uid)
+
+    def _activate(self, uid: str) -> None:
+        self._take_out(uid)
+        queued = self._pods.get(uid)
+        if queued is not None:
+            bisect.insort(self._active, (self._sort.sort_key(queued), uid))
+            self._wake()
+
+    def _take_out(self, uid: str) -> None:
+        self._unschedulable.pop(uid, None)
+        self._gated.pop(uid, None)
+        timer = self._timers.pop(uid, None)
+        if timer is not None:
+            timer.cancel()
+        self._active = [entry for entry in self._active if entry[1] != uid] if uid in self._pods else self._active
