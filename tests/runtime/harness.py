@@ -150,7 +150,7 @@ class TinyServer:
 class Harness:
     """A server, a client, a manager and who moves their time."""
 
-    def __init__(self, server=None, seed=0):
+    def __init__(self, server=None, seed=0, **options):
         self.server = server or TinyServer(Rng(f"{seed}/server"))
         self.activity = Activity()
         self.clock = ManualClock(activity=self.activity)
@@ -160,7 +160,7 @@ class Harness:
         self.detector = MutationDetector()
         self.manager = Manager(
             self.client, clock=self.clock, activity=self.activity, rng=Rng(seed), tasks=self.tasks,
-            detector=self.detector,
+            detector=self.detector, **options,
         )
         self.driver.explainers.append(self.manager.explain)
 
