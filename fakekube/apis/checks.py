@@ -1,47 +1,21 @@
-"""Checks that many kinds share: names, labels, selectors, ports, immutable fields.
+"""Checks that kinds outside of pods and workloads share, besides those of registry/validation.py.
 
-Each gives the complaints about one value at one path. Upstream: apimachinery/pkg/util/validation,
-apis/meta/v1/validation, and the helpers in kubernetes/pkg/apis/core/validation.
+Each gives the complaints about one value at one path. Upstream: apimachinery/pkg/util/validation and the helpers in
+kubernetes/pkg/apis/core/validation.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import (
-    FieldError,
-    child,
-    forbidden,
-    index,
-    invalid,
-    not_supported,
-    required,
-)
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.field_errors import FieldError, invalid, required
+from fakekube.registry.validation import NEGATIVE
 
-IMMUTABLE = "field is immutable"
-NOT_NEGATIVE = "must be greater than or equal to 0"
 Rule = Callable[[str], list[str]]
 
 
 def ruled(path: str, value: str, rule: Rule) -> list[FieldError]:
     """Each text of a rule of names.py, as an invalid value."""
     return [invalid(path, value, text) for text in rule(value)]
-
-
-def immutable(path: str, new: Any, old: Any) -> list[FieldError]:
-    """The value may not change."""
-    return [] if new == old else [invalid(path, new, IMMUTABLE)]
-
-
-def one_of(path: str, value: Any, supported: Iterable[str]) -> list[FieldError]:
-    """The value is one of these, or absent values have been sorted out before."""
-    return [] if value in supported else [not_supported(path, value, supported)]
-
-
-def not_negative(path: str, value: int) -> list[FieldError]:
-    """The number is 0 or more."""
-    return [] if value >= 0 else [invalid(path, value, NOT_NEGATIVE)]
 
 
 def port_number(path: str, value: int) -> list[FieldError]:
@@ -54,43 +28,6 @@ def port_number_or_name(path: str, value: int | str) -> list[FieldError]:
     if isinstance(value, int):
         return port_number(path, value)
     return ruled(path, value, names.port_name)
-
-
-def labels(path: str, mapping: Mapping[str, str]) -> list[FieldError]:
-    """Keys and values of labels, all told at the path of the map."""
-    found: list[FieldError] = []
-    for name, value in sorted(mapping.items()):
-        found += ruled(path, name, names.qualified_name)
-        found += ruled(path, value, names.label_value)
-    return found
-
-
-def label_selector(path: str, selector: Tree | None) -> list[FieldError]:
-    """A metav1.LabelSelector; None is none."""
-    if selector is None:
-        return []
-    found = labels(child(path, "matchLabels"), selector.get("matchLabels") or {})
-    for number, requirement in enumerate(selector.get("matchExpressions") or ()):
-        found += _requirement(index(child(path, "matchExpressions"), number), requirement)
-    return found
-
-
-def _requirement(path: str, requirement: Tree) -> list[FieldError]:
-    found: list[FieldError] = []
-    operator, values = requirement.get("operator", ""), requirement.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            found.append(required(child(path, "values"), "must be specified when `operator` is 'In' or 'NotIn'"))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            found.append(forbidden(child(path, "values"), text))
-    else:
-        found.append(invalid(child(path, "operator"), operator, "not a valid selector operator"))
-    found += ruled(child(path, "key"), requirement.get("key", ""), names.qualified_name)
-    for number, value in enumerate(values):
-        found += ruled(index(child(path, "values"), number), value, names.label_value)
-    return found
 
 
 def domain_prefixed_path(path: str, text: str) -> list[FieldError]:
@@ -136,7 +73,7 @@ def required_name(path: str, value: str, rule: Rule) -> list[FieldError]:
 
 def quantity_not_negative(path: str, text: str) -> list[FieldError]:
     """An amount of 0 or more."""
-    return [] if quantity.parse(text).nano >= 0 else [invalid(path, text, NOT_NEGATIVE)]
+    return [] if quantity.parse(text).nano >= 0 else [invalid(path, text, NEGATIVE)]
 
 
 def quantity_positive(path: str, text: str) -> list[FieldError]:

@@ -5,8 +5,8 @@ Upstream: pkg/apis/coordination/validation, pkg/registry/coordination/lease. Lef
 
 from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import not_negative
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import nonnegative
 
 
 class LeaseStrategy(Strategy):
@@ -25,7 +25,7 @@ class LeaseStrategy(Strategy):
         if "leaseDurationSeconds" in spec and spec["leaseDurationSeconds"] <= 0:
             found.append(invalid("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0"))
         if "leaseTransitions" in spec:
-            found += not_negative("spec.leaseTransitions", spec["leaseTransitions"])
+            found += nonnegative("spec.leaseTransitions", spec["leaseTransitions"])
         if spec.get("preferredHolder") and not spec.get("strategy"):
             found.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
         return found

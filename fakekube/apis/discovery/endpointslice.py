@@ -16,8 +16,9 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip, strict_ip
-from fakekube.apis.checks import immutable, ruled
+from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import immutable
 
 MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS, MAX_TOPOLOGY = 1000, 100, 20000, 8, 16
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")

@@ -6,9 +6,10 @@ Upstream: pkg/apis/networking/v1/defaults.go, pkg/apis/networking/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, forbidden, not_supported, required, too_long
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import domain_prefixed_path, immutable, ruled
+from fakekube.apis.checks import domain_prefixed_path, ruled
 from fakekube.apis.networking.ingress import reference
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import immutable
 
 MAX_CONTROLLER_LENGTH = 250
 SCOPES = ("Cluster", "Namespace")

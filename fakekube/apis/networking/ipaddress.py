@@ -7,8 +7,9 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import strict_ip
-from fakekube.apis.checks import IMMUTABLE, required_name, ruled
+from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE
 
 
 class IPAddressStrategy(Strategy):

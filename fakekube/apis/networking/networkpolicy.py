@@ -9,8 +9,9 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
-from fakekube.apis.checks import label_selector, one_of, port_number, ruled
+from fakekube.apis.checks import port_number, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import label_selector, one_of
 
 PROTOCOLS, TYPES = ("TCP", "UDP", "SCTP"), ("Ingress", "Egress")
 DIRECTIONS = (("ingress", "from"), ("egress", "to"))
@@ -60,7 +61,7 @@ class NetworkPolicyStrategy(Strategy):
 
 def _validate(spec: Tree, ctx: WriteContext, known: list[str]) -> list[FieldError]:
     strict = ctx.cluster.gate("StrictIPCIDRValidation")
-    found = label_selector("spec.podSelector", spec.get("podSelector"))
+    found = label_selector(spec.get("podSelector"), "spec.podSelector")
     for path, peers, rule in _rules(spec):
         for number, port in enumerate(rule.get("ports") or ()):
             found += _port(index(child(path, "ports"), number), port)
@@ -95,7 +96,7 @@ def _port(path: str, port: Tree) -> list[FieldError]:
 def _peer(path: str, peer: Tree, known: list[str], *, strict: bool) -> list[FieldError]:
     found: list[FieldError] = []
     for name in ("podSelector", "namespaceSelector"):
-        found += label_selector(child(path, name), peer.get(name))
+        found += label_selector(peer.get(name), child(path, name))
     if "ipBlock" in peer:
         found += _block(child(path, "ipBlock"), peer["ipBlock"], known, strict=strict)
     count = sum(name in peer for name in ("podSelector", "namespaceSelector", "ipBlock"))

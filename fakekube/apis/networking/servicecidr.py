@@ -7,8 +7,8 @@ from fakekube.apimachinery.field_errors import FieldError, index, invalid, requi
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import parse_cidr, strict_cidr
 from fakekube.apis.base import StatusStrategy
-from fakekube.apis.checks import IMMUTABLE
 from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import IMMUTABLE
 
 PATH = "spec.cidrs"
 

@@ -6,8 +6,9 @@ Upstream: pkg/apis/node/validation. Left out: the finer rules of resource names.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import IMMUTABLE, labels, one_of, quantity_not_negative, ruled
+from fakekube.apis.checks import quantity_not_negative, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE, labels, one_of
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -21,7 +22,7 @@ class RuntimeClassStrategy(Strategy):
         for name, amount in ((obj.get("overhead") or {}).get("podFixed") or {}).items():
             found += quantity_not_negative(key("overhead.limits", name), amount)
         scheduling = obj.get("scheduling") or {}
-        found += labels("scheduling.nodeSelector", scheduling.get("nodeSelector") or {})
+        found += labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
         for number, toleration in enumerate(scheduling.get("tolerations") or ()):
             found += _toleration(index("scheduling.tolerations", number), toleration)
         handler = obj.get("handler", "")

@@ -5,8 +5,8 @@ Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the wr
 
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import label_selector
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import label_selector
 
 
 class RoleStrategy(Strategy):
@@ -53,7 +53,7 @@ def _aggregation(aggregation: Tree) -> list[FieldError]:
         return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
     found: list[FieldError] = []
     for number, selector in enumerate(selectors):
-        found += label_selector(index(path, number), selector)
+        found += label_selector(selector, index(path, number))
     return found
 
 

@@ -6,8 +6,9 @@ Upstream: pkg/apis/rbac/v1/defaults.go, pkg/apis/rbac/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import IMMUTABLE, ruled
+from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE
 
 GROUP = "rbac.authorization.k8s.io"
 SUBJECT_KINDS = ("ServiceAccount", "User", "Group")

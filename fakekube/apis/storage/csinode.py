@@ -6,8 +6,9 @@ Upstream: pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import IMMUTABLE, not_negative, required_name, ruled
+from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE, nonnegative
 
 MAX_NODE_ID_LENGTH = 256
 
@@ -55,7 +56,7 @@ def _driver(path: str, driver: Tree, seen: list[str]) -> list[FieldError]:
         found.append(invalid(child(path, "nodeID"), node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less"))
     count = (driver.get("allocatable") or {}).get("count")
     if count is not None:
-        found += not_negative(child(path, "allocatable", "count"), count)
+        found += nonnegative(child(path, "allocatable", "count"), count)
     if name in seen:
         found.append(duplicate(child(path, "name"), name))
     seen.append(name)

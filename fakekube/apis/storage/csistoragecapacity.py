@@ -6,8 +6,9 @@ Upstream: pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import IMMUTABLE, label_selector, quantity_not_negative, ruled
+from fakekube.apis.checks import quantity_not_negative, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE, label_selector
 
 
 class CSIStorageCapacityStrategy(Strategy):
@@ -15,7 +16,7 @@ class CSIStorageCapacityStrategy(Strategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Nodes, class and amount."""
-        found = label_selector("nodeTopology", obj.get("nodeTopology"))
+        found = label_selector(obj.get("nodeTopology"), "nodeTopology")
         found += ruled("storageClassName", obj.get("storageClassName", ""), names.dns1123_subdomain)
         if "capacity" in obj:
             found += quantity_not_negative("capacity", obj["capacity"])

@@ -6,8 +6,9 @@ Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_long
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import IMMUTABLE, one_of, ruled
+from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
 RECLAIM_POLICIES, BINDING_MODES = ("Delete", "Retain"), ("Immediate", "WaitForFirstConsumer")

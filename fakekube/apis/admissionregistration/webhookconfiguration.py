@@ -1,0 +1,89 @@
+"""ValidatingWebhookConfiguration and MutatingWebhookConfiguration: whom to ask about a write.
+
+Upstream: pkg/apis/admissionregistration/v1/defaults.go, validation.
+"""
+
+from fakekube.apimachinery import names
+from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.admissionregistration.rules import (
+    FAILURE_POLICIES,
+    MATCH_POLICIES,
+    REINVOCATION_POLICIES,
+    client_errors,
+    condition_errors,
+    default_match,
+    rule_errors,
+)
+from fakekube.apis.checks import fully_qualified_name
+from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import label_selector, one_of
+
+SIDE_EFFECTS, REVIEW_VERSIONS = ("None", "NoneOnDryRun"), ("v1", "v1beta1")
+
+
+class WebhookConfigurationStrategy(Strategy):
+    """What is particular to both kinds of configuration."""
+
+    def __init__(self, *, mutating: bool) -> None:
+        self.mutating = mutating
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Refuse when in doubt, ask about equivalent versions, wait ten seconds."""
+        for hook in obj.get("webhooks") or ():
+            hook.setdefault("failurePolicy", "Fail")
+            hook.setdefault("timeoutSeconds", 10)
+            default_match(hook)
+            if self.mutating:
+                hook.setdefault("reinvocationPolicy", "Never")
+            service = (hook.get("clientConfig") or {}).get("service")
+            if service is not None:
+                service.setdefault("port", 443)
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Every webhook, by names of their own."""
+        found: list[FieldError] = []
+        seen: list[str] = []
+        for number, hook in enumerate(obj.get("webhooks") or ()):
+            path, name = index("webhooks", number), hook.get("name", "")
+            found += self._hook(path, hook)
+            found += _versions(child(path, "admissionReviewVersions"), hook.get("admissionReviewVersions") or [])
+            if name and name in seen:
+                found.append(duplicate(child(path, "name"), name))
+            seen.append(name)
+        return found
+
+    def _hook(self, path: str, hook: Tree) -> list[FieldError]:
+        found = fully_qualified_name(child(path, "name"), hook.get("name", ""))
+        for number, rule in enumerate(hook.get("rules") or ()):
+            found += rule_errors(index(child(path, "rules"), number), rule)
+        found += one_of(child(path, "failurePolicy"), hook["failurePolicy"], FAILURE_POLICIES)
+        found += one_of(child(path, "matchPolicy"), hook["matchPolicy"], MATCH_POLICIES)
+        if "sideEffects" in hook:
+            found += one_of(child(path, "sideEffects"), hook["sideEffects"], SIDE_EFFECTS)
+        else:
+            found.append(required(child(path, "sideEffects"), "must specify one of None, NoneOnDryRun"))
+        seconds = hook["timeoutSeconds"]
+        if not 1 <= seconds <= 30:
+            text = "the timeout value must be between 1 and 30 seconds"
+            found.append(invalid(child(path, "timeoutSeconds"), seconds, text))
+        for name in ("namespaceSelector", "objectSelector"):
+            found += label_selector(hook.get(name), child(path, name))
+        if self.mutating:
+            found += one_of(child(path, "reinvocationPolicy"), hook["reinvocationPolicy"], REINVOCATION_POLICIES)
+        found += client_errors(child(path, "clientConfig"), hook.get("clientConfig") or {})
+        return found + condition_errors(child(path, "matchConditions"), hook.get("matchConditions") or [])
+
+
+def _versions(path: str, versions: list[str]) -> list[FieldError]:
+    if not versions:
+        return [required(path, "must specify one of v1, v1beta1")]
+    found: list[FieldError] = []
+    for number, version in enumerate(versions):
+        if version in versions[:number]:
+            found.append(invalid(index(path, number), version, "duplicate version"))
+            continue
+        found += [invalid(index(path, number), version, text) for text in names.dns1035_label(version)]
+    if not any(version in REVIEW_VERSIONS for version in versions):
+        found.append(invalid(path, versions, "must include at least one of v1, v1beta1"))
+    return found

@@ -1,0 +1,113 @@
+"""Event: something happened. One kind behind two APIs, with loose rules in core and strict ones in events.k8s.io.
+
+Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Left out: leaving after an hour, which is the
+storage's.
+"""
+
+from collections.abc import Mapping
+
+from fakekube.apimachinery import errors, names
+from fakekube.apimachinery.field_errors import FieldError, invalid, required
+from fakekube.apimachinery.gvk import GroupKind
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import ruled
+from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE
+
+CORE = {
+    "object": "involvedObject", "message": "message", "first": "firstTimestamp", "last": "lastTimestamp",
+    "count": "count", "source": "source", "controller": "reportingComponent",
+}
+STRICT = {
+    "object": "regarding", "message": "note", "first": "deprecatedFirstTimestamp", "last": "deprecatedLastTimestamp",
+    "count": "deprecatedCount", "source": "deprecatedSource", "controller": "reportingController",
+}
+LIMITS = {"reportingInstance": 128, "action": 128, "reason": 128}
+MAX_NOTE_LENGTH = 1024
+MISMATCH = "does not match event.namespace"
+
+
+class EventStrategy(Strategy):
+    """What is particular to Events: ``fields`` says what the API calls the fields that have two names."""
+
+    def __init__(self, fields: Mapping[str, str], *, strict: bool) -> None:
+        self.fields, self.strict = fields, strict
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What any event must obey, and what a new one must say."""
+        found = self._loose(obj)
+        if not self.strict:
+            return found
+        found += _series(obj)
+        if not obj.get("eventTime"):
+            found.append(required("eventTime"))
+        if obj.get("type", "") not in ("Normal", "Warning"):
+            found.append(invalid("type", "", f"has invalid value: {obj.get('type', '')}"))
+        for what in ("first", "last", "count", "source"):
+            if obj.get(self.fields[what]):
+                found.append(invalid(CORE[what], "", "needs to be unset"))
+        return self._told(obj, found)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """In the strict API nothing but the series changes."""
+        found = self._loose(obj)
+        if not self.strict:
+            return found
+        if obj.get("series") != old.get("series"):
+            found += _series(obj)
+        told = {
+            "involvedObject": "regarding", "reason": "reason", "message": "note", "source": "deprecatedSource",
+            "firstTimestamp": "deprecatedFirstTimestamp", "lastTimestamp": "deprecatedLastTimestamp",
+            "count": "deprecatedCount", "type": "type", "eventTime": "eventTime", "action": "action",
+            "related": "related", "reportingController": "reportingController",
+            "reportingInstance": "reportingInstance",
+        }
+        for path, name in told.items():
+            if (obj.get(name) or None) != (old.get(name) or None):
+                found.append(invalid(path, obj.get(name), IMMUTABLE))
+        return self._told(obj, found)
+
+    def _told(self, obj: Tree, found: list[FieldError]) -> list[FieldError]:
+        """Both APIs speak of an Event without a group, so the strict one says so itself."""
+        if found:
+            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), found)
+        return found
+
+    def _loose(self, obj: Tree) -> list[FieldError]:
+        namespace = obj["metadata"].get("namespace", "")
+        about = (obj.get(self.fields["object"]) or {}).get("namespace", "")
+        found: list[FieldError] = []
+        if not obj.get("eventTime"):
+            expected = (namespace,) if about else ("", "default")
+            if (about or namespace) not in expected:
+                found.append(invalid("involvedObject.namespace", about, MISMATCH))
+            return found
+        if not about and namespace not in ("default", "kube-system"):
+            found.append(invalid("involvedObject.namespace", about, MISMATCH))
+        path = self.fields["controller"]
+        controller = obj.get(path, "")
+        found += ([] if controller else [required(path)]) + ruled(path, controller, names.qualified_name)
+        for name, limit in LIMITS.items():
+            text = obj.get(name, "")
+            if not text:
+                found.append(required(name))
+            if len(text.encode()) > limit:
+                found.append(invalid(name, "", f"can have at most {limit} characters"))
+        if len(obj.get(self.fields["message"], "").encode()) > MAX_NOTE_LENGTH:
+            found.append(invalid("message", "", f"can have at most {MAX_NOTE_LENGTH} characters"))
+        return found
+
+
+def _series(obj: Tree) -> list[FieldError]:
+    series = obj.get("series")
+    if series is None:
+        return []
+    found = []
+    if series.get("count", 0) < 2:
+        found.append(invalid("series.count", "", "should be at least 2"))
+    if not series.get("lastObservedTime"):
+        found.append(required("series.lastObservedTime"))
+    return found
+
+
+STRATEGY = EventStrategy(CORE, strict=False)

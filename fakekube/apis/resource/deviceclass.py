@@ -1,0 +1,24 @@
+"""DeviceClass: devices that are alike.
+
+Upstream: pkg/apis/resource/validation. Left out: compiling the selectors.
+"""
+
+from fakekube.apimachinery.field_errors import FieldError, index
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.resource.devices import config_errors, selector_errors
+from fakekube.registry.strategy import Strategy, WriteContext
+
+
+class DeviceClassStrategy(Strategy):
+    """What is particular to DeviceClasses."""
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Selectors and configuration."""
+        spec = obj.get("spec") or {}
+        found = selector_errors("spec.selectors", spec.get("selectors") or [])
+        for number, config in enumerate(spec.get("config") or ()):
+            found += config_errors(index("spec.config", number), config)
+        return found
+
+
+STRATEGY = DeviceClassStrategy()

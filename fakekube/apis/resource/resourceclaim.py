@@ -1,0 +1,31 @@
+"""ResourceClaim: a wish for devices.
+
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}, pkg/registry/resource/resourceclaim. Left out: the rules of
+allocation in the status, and who may write it.
+"""
+
+from fakekube.apimachinery.field_errors import FieldError, invalid
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import StatusStrategy
+from fakekube.apis.resource.devices import default_devices, device_errors
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import IMMUTABLE
+
+
+class ResourceClaimStrategy(StatusStrategy):
+    """What is particular to ResourceClaims."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """One device a request."""
+        default_devices((obj.get("spec") or {}).get("devices") or {})
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The devices."""
+        return device_errors("spec.devices", (obj.get("spec") or {}).get("devices") or {})
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The spec stays."""
+        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+
+
+STRATEGY = ResourceClaimStrategy()

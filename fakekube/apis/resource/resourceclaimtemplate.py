@@ -1,0 +1,34 @@
+"""ResourceClaimTemplate: what claims are made from.
+
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}.
+"""
+
+from fakekube.apimachinery.field_errors import FieldError, invalid
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.resource.devices import default_devices, device_errors
+from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import IMMUTABLE, labels
+
+
+class ResourceClaimTemplateStrategy(Strategy):
+    """What is particular to ResourceClaimTemplates."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """As a claim's."""
+        default_devices(_devices(obj))
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The labels and devices of the claims to come."""
+        metadata = (obj.get("spec") or {}).get("metadata") or {}
+        return labels(metadata.get("labels") or {}, "spec.labels") + device_errors("spec.spec.devices", _devices(obj))
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The spec stays."""
+        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+
+
+def _devices(obj: Tree) -> Tree:
+    return ((obj.get("spec") or {}).get("spec") or {}).get("devices") or {}
+
+
+STRATEGY = ResourceClaimTemplateStrategy()
