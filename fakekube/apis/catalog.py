@@ -10,7 +10,7 @@ Left out: groups of aggregated API servers, and the deprecation warnings that ol
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
@@ -39,7 +39,7 @@ from fakekube.apis.resource.declarations import GROUP as RESOURCE
 from fakekube.apis.scheduling.declarations import GROUP as SCHEDULING
 from fakekube.apis.storage.declarations import GROUP as STORAGE
 from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATION
-from fakekube.registry.kind import Conversion, Kind, Printer, Subresource
+from fakekube.registry.kind import Conversion, Kind, Printer, Selectable, Subresource
 
 # In the order of discovery: by priority, equal ones in upstream's order.
 GROUPS = (
@@ -185,13 +185,13 @@ def _kinds(
     relaxing_gate, relaxed = resource.relaxed_name
     name_rule = relaxed if relaxed and gates.get(relaxing_gate, True) else resource.name_rule
     for served in versions:
-        v1 = served.version == "v1"
+        gvk, v1 = GroupVersionKind(group.name, served.version, resource.kind), served.version == "v1"
         yield Kind(
             group=group.name, version=served.version, kind=resource.kind, plural=resource.plural,
             singular=resource.singular or resource.kind.lower(), namespaced=resource.namespaced, verbs=resource.verbs,
             short_names=resource.short_names, categories=resource.categories, subresources=subresources,
-            strategy=resource.strategy, printer=_printer(resource.printer, served), selectable=resource.selectable,
-            conversion=_conversion(GroupVersionKind(group.name, served.version, resource.kind), stored, served),
+            strategy=resource.strategy, printer=_printer(resource.printer, served),
+            selectable=_selectable(resource.selectable, gvk), conversion=_conversion(gvk, stored, served),
             table=resource.table, tracks_generation=minor >= resource.generation_since,
             create_on_update=resource.create_on_update,
             unconditional_update=resource.unconditional_update and not (resource.unconditional_until_v1 and v1),
@@ -199,6 +199,12 @@ def _kinds(
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
             served_by_default=served.served_by_default, gate=served.gate,
         )  # fmt: skip
+
+
+def _selectable(selectable: Selectable, gvk: GroupVersionKind) -> Selectable:
+    if "{gvk}" not in selectable.unknown:
+        return selectable
+    return replace(selectable, unknown=selectable.unknown.replace("{gvk}", str(gvk)))
 
 
 def _conversion(gvk: GroupVersionKind, stored: GroupVersionKind, served: declaration.Served) -> Conversion | None:

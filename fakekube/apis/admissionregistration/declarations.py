@@ -3,7 +3,9 @@
 Upstream: pkg/registry/admissionregistration/rest/storage_apiserver.go.
 """
 
+from fakekube.apis.admissionregistration import printers
 from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, Group, Resource, Served, Sub
+from fakekube.registry.kind import Printer
 
 VALIDATING = (
     Served("v1", since=30),
@@ -17,19 +19,49 @@ MUTATING = (
 )
 
 
-def _admission(plural: str, kind: str, versions: tuple[Served, ...], *subresources: Sub) -> Resource:
+def _admission(plural: str, kind: str, printer: Printer, versions: tuple[Served, ...], *subresources: Sub) -> Resource:
     return Resource(
-        plural=plural, kind=kind, versions=versions, namespaced=False, categories=API_EXTENSIONS,
+        plural=plural,
+        kind=kind,
+        printer=printer,
+        versions=versions,
+        namespaced=False,
+        categories=API_EXTENSIONS,
         subresources=subresources,
-        generation_since=ALWAYS, unconditional_update=False,
-    )  # fmt: skip
+        generation_since=ALWAYS,
+        unconditional_update=False,
+    )
 
 
-GROUP = Group("admissionregistration.k8s.io", 16700, (
-    _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", MUTATING),
-    _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", MUTATING),
-    _admission("mutatingwebhookconfigurations", "MutatingWebhookConfiguration", (Served("v1"),)),
-    _admission("validatingadmissionpolicies", "ValidatingAdmissionPolicy", VALIDATING, Sub("status", since=27)),
-    _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", VALIDATING),
-    _admission("validatingwebhookconfigurations", "ValidatingWebhookConfiguration", (Served("v1"),)),
-))  # fmt: skip
+GROUP = Group(
+    "admissionregistration.k8s.io",
+    16700,
+    (
+        _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", printers.MUTATING_POLICY, MUTATING),
+        _admission(
+            "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", printers.POLICY_BINDING, MUTATING
+        ),
+        _admission(
+            "mutatingwebhookconfigurations",
+            "MutatingWebhookConfiguration",
+            printers.WEBHOOK_CONFIGURATION,
+            (Served("v1"),),
+        ),
+        _admission(
+            "validatingadmissionpolicies",
+            "ValidatingAdmissionPolicy",
+            printers.VALIDATING_POLICY,
+            VALIDATING,
+            Sub("status", since=27),
+        ),
+        _admission(
+            "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", printers.POLICY_BINDING, VALIDATING
+        ),
+        _admission(
+            "validatingwebhookconfigurations",
+            "ValidatingWebhookConfiguration",
+            printers.WEBHOOK_CONFIGURATION,
+            (Served("v1"),),
+        ),
+    ),
+)

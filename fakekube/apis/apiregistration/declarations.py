@@ -1,11 +1,21 @@
 """The resources of apiregistration.k8s.io. Upstream: kube-aggregator/pkg/registry/apiservice/rest."""
 
+from fakekube.apis.apiregistration import printers
 from fakekube.apis.declaration import API_EXTENSIONS, STATUS, Group, Resource
 
-GROUP = Group("apiregistration.k8s.io", 18000, (
-    Resource(
-        plural="apiservices", kind="APIService", namespaced=False, categories=API_EXTENSIONS,
-        unconditional_update=False,
-        name_rule="path_segment", subresources=(STATUS,),
+GROUP = Group(
+    "apiregistration.k8s.io",
+    18000,
+    (
+        Resource(
+            plural="apiservices",
+            kind="APIService",
+            printer=printers.API_SERVICE,
+            namespaced=False,
+            categories=API_EXTENSIONS,
+            unconditional_update=False,
+            name_rule="path_segment",
+            subresources=(STATUS,),
+        ),
     ),
-))  # fmt: skip
+)

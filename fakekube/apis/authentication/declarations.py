@@ -2,14 +2,22 @@
 
 from fakekube.apis.declaration import CREATE, Group, Resource, Served
 
-GROUP = Group("authentication.k8s.io", 17700, (
-    Resource(
-        plural="selfsubjectreviews", kind="SelfSubjectReview", namespaced=False, verbs=CREATE, table=False,
-        versions=(
-            Served("v1", since=28),
-            Served("v1beta1", since=27, until=32),
-            Served("v1alpha1", since=26, until=31),
+GROUP = Group(
+    "authentication.k8s.io",
+    17700,
+    (
+        Resource(
+            plural="selfsubjectreviews",
+            kind="SelfSubjectReview",
+            namespaced=False,
+            verbs=CREATE,
+            table=False,
+            versions=(
+                Served("v1", since=28),
+                Served("v1beta1", since=27, until=32),
+                Served("v1alpha1", since=26, until=31),
+            ),
         ),
+        Resource(plural="tokenreviews", kind="TokenReview", namespaced=False, verbs=CREATE, table=False),
     ),
-    Resource(plural="tokenreviews", kind="TokenReview", namespaced=False, verbs=CREATE, table=False),
-))  # fmt: skip
+)

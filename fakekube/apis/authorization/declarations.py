@@ -7,9 +7,13 @@ def _review(plural: str, kind: str, *, namespaced: bool = False) -> Resource:
     return Resource(plural=plural, kind=kind, namespaced=namespaced, verbs=CREATE, table=False)
 
 
-GROUP = Group("authorization.k8s.io", 17600, (
-    _review("localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True),
-    _review("selfsubjectaccessreviews", "SelfSubjectAccessReview"),
-    _review("selfsubjectrulesreviews", "SelfSubjectRulesReview"),
-    _review("subjectaccessreviews", "SubjectAccessReview"),
-))  # fmt: skip
+GROUP = Group(
+    "authorization.k8s.io",
+    17600,
+    (
+        _review("localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True),
+        _review("selfsubjectaccessreviews", "SelfSubjectAccessReview"),
+        _review("selfsubjectrulesreviews", "SelfSubjectRulesReview"),
+        _review("subjectaccessreviews", "SubjectAccessReview"),
+    ),
+)

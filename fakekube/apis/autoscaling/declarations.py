@@ -1,17 +1,27 @@
 """The resources of autoscaling. Upstream: pkg/registry/autoscaling/rest/storage_autoscaling.go."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apis.autoscaling import printers
 from fakekube.apis.declaration import ALL, ALWAYS, STATUS, Group, Resource, Served
 
-GROUP = Group("autoscaling", 17500, (
-    Resource(
-        plural="horizontalpodautoscalers", kind="HorizontalPodAutoscaler", short_names=("hpa",), categories=ALL,
-        generation_since=ALWAYS, subresources=(STATUS,), stored=GroupVersionKind("autoscaling", "v2",
-        "HorizontalPodAutoscaler"),
-        versions=(
-            Served("v2"),
-            Served("v1"),
-            Served("v2beta2", until=25, on=True),
+GROUP = Group(
+    "autoscaling",
+    17500,
+    (
+        Resource(
+            plural="horizontalpodautoscalers",
+            kind="HorizontalPodAutoscaler",
+            printer=printers.HORIZONTAL_POD_AUTOSCALER,
+            short_names=("hpa",),
+            categories=ALL,
+            generation_since=ALWAYS,
+            subresources=(STATUS,),
+            stored=GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler"),
+            versions=(
+                Served("v2"),
+                Served("v1"),
+                Served("v2beta2", until=25, on=True),
+            ),
         ),
     ),
-))  # fmt: skip
+)

@@ -1,28 +1,49 @@
 """The resources of certificates.k8s.io. Upstream: pkg/registry/certificates/rest/storage_certificates.go."""
 
+from fakekube.apis import selecting
+from fakekube.apis.certificates import printers
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
 
-GROUP = Group("certificates.k8s.io", 17300, (
-    Resource(
-        plural="certificatesigningrequests", kind="CertificateSigningRequest", namespaced=False, short_names=("csr",),
-        name_rule="any", subresources=(Sub("approval"), STATUS),
-    ),
-    Resource(
-        plural="clustertrustbundles", kind="ClusterTrustBundle", namespaced=False, unconditional_update=False,
-        name_rule="any",
-        versions=(
-            Served("v1", since=37, gate="ClusterTrustBundle"),
-            Served("v1beta1", since=33, gate="ClusterTrustBundle"),
-            Served("v1alpha1", since=27, until=36, gate="ClusterTrustBundle"),
+GROUP = Group(
+    "certificates.k8s.io",
+    17300,
+    (
+        Resource(
+            plural="certificatesigningrequests",
+            kind="CertificateSigningRequest",
+            selectable=selecting.SIGNER,
+            printer=printers.CERTIFICATE_SIGNING_REQUEST,
+            namespaced=False,
+            short_names=("csr",),
+            name_rule="any",
+            subresources=(Sub("approval"), STATUS),
+        ),
+        Resource(
+            plural="clustertrustbundles",
+            kind="ClusterTrustBundle",
+            selectable=selecting.SIGNER,
+            printer=printers.CLUSTER_TRUST_BUNDLE,
+            namespaced=False,
+            unconditional_update=False,
+            name_rule="any",
+            versions=(
+                Served("v1", since=37, gate="ClusterTrustBundle"),
+                Served("v1beta1", since=33, gate="ClusterTrustBundle"),
+                Served("v1alpha1", since=27, until=36, gate="ClusterTrustBundle"),
+            ),
+        ),
+        Resource(
+            plural="podcertificaterequests",
+            kind="PodCertificateRequest",
+            selectable=selecting.POD_CERTIFICATE_REQUEST,
+            printer=printers.POD_CERTIFICATE_REQUEST,
+            unconditional_update=False,
+            subresources=(STATUS,),
+            versions=(
+                Served("v1", since=37, gate="PodCertificateRequest"),
+                Served("v1beta1", since=35, gate="PodCertificateRequest"),
+                Served("v1alpha1", since=34, until=34, gate="PodCertificateRequest"),
+            ),
         ),
     ),
-    Resource(
-        plural="podcertificaterequests", kind="PodCertificateRequest", unconditional_update=False,
-        subresources=(STATUS,),
-        versions=(
-            Served("v1", since=37, gate="PodCertificateRequest"),
-            Served("v1beta1", since=35, gate="PodCertificateRequest"),
-            Served("v1alpha1", since=34, until=34, gate="PodCertificateRequest"),
-        ),
-    ),
-))  # fmt: skip
+)

@@ -1,16 +1,27 @@
 """The resources of coordination.k8s.io. Upstream: pkg/registry/coordination/rest/storage_coordination.go."""
 
+from fakekube.apis.coordination import printers
 from fakekube.apis.declaration import Group, Resource, Served
 
-GROUP = Group("coordination.k8s.io", 16500, (
-    Resource(
-        plural="leasecandidates", kind="LeaseCandidate", unconditional_update=False, create_on_update=True,
-        name_rule="config_map_key",
-        versions=(
-            Served("v1beta1", since=33),
-            Served("v1alpha2", since=32),
-            Served("v1alpha1", since=31, until=31),
+GROUP = Group(
+    "coordination.k8s.io",
+    16500,
+    (
+        Resource(
+            plural="leasecandidates",
+            kind="LeaseCandidate",
+            printer=printers.LEASE_CANDIDATE,
+            unconditional_update=False,
+            create_on_update=True,
+            name_rule="config_map_key",
+            versions=(
+                Served("v1beta1", since=33),
+                Served("v1alpha2", since=32),
+                Served("v1alpha1", since=31, until=31),
+            ),
+        ),
+        Resource(
+            plural="leases", kind="Lease", printer=printers.LEASE, unconditional_update=False, create_on_update=True
         ),
     ),
-    Resource(plural="leases", kind="Lease", unconditional_update=False, create_on_update=True),
-))  # fmt: skip
+)

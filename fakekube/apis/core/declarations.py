@@ -1,6 +1,8 @@
 """The resources of the core group. Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apis import selecting
+from fakekube.apis.core import pod_printer, printers
 from fakekube.apis.declaration import ALL, ALWAYS, CREATE, PROXY, SCALE, STATUS, Group, Resource, Sub
 
 CONNECT = ("create", "get")
@@ -11,7 +13,14 @@ def _v1(kind: str) -> GroupVersionKind:
 
 
 PODS = Resource(
-    plural="pods", kind="Pod", short_names=("po",), categories=ALL, generation_since=33, delete_returns_object=True,
+    plural="pods",
+    kind="Pod",
+    printer=pod_printer.PRINTER,
+    selectable=selecting.POD,
+    short_names=("po",),
+    categories=ALL,
+    generation_since=33,
+    delete_returns_object=True,
     subresources=(
         Sub("attach", CONNECT, _v1("PodAttachOptions")),
         Sub("binding", CREATE, _v1("Binding")),
@@ -24,67 +33,135 @@ PODS = Resource(
         Sub("resize", since=32, gate="InPlacePodVerticalScaling"),
         STATUS,
     ),
-)  # fmt: skip
+)
 
 NODES = Resource(
-    plural="nodes", kind="Node", namespaced=False, short_names=("no",),
+    plural="nodes",
+    kind="Node",
+    selectable=selecting.NODE,
+    printer=printers.NODE,
+    namespaced=False,
+    short_names=("no",),
     subresources=(Sub("proxy", PROXY, _v1("NodeProxyOptions")), STATUS),
-)  # fmt: skip
+)
 
 NAMESPACES = Resource(
-    plural="namespaces", kind="Namespace", namespaced=False, short_names=("ns",), name_rule="label",
+    plural="namespaces",
+    kind="Namespace",
+    selectable=selecting.NAMESPACE,
+    printer=printers.NAMESPACE,
+    namespaced=False,
+    short_names=("ns",),
+    name_rule="label",
     delete_returns_object=True,
-    verbs=("create", "delete", "get", "list", "patch", "update", "watch"), subresources=(Sub("finalize",
-    ("update",)), STATUS),
-)  # fmt: skip
+    verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+    subresources=(Sub("finalize", ("update",)), STATUS),
+)
 
 SERVICES = Resource(
-    plural="services", kind="Service", short_names=("svc",), categories=ALL, delete_returns_object=True,
+    plural="services",
+    kind="Service",
+    selectable=selecting.SERVICE,
+    printer=printers.SERVICE,
+    short_names=("svc",),
+    categories=ALL,
+    delete_returns_object=True,
     create_on_update=True,
-    name_rule="label1035", relaxed_name=("RelaxedServiceNameValidation", "label"),
+    name_rule="label1035",
+    relaxed_name=("RelaxedServiceNameValidation", "label"),
     subresources=(Sub("proxy", PROXY, _v1("ServiceProxyOptions")), STATUS),
-)  # fmt: skip
+)
 
 SERVICE_ACCOUNTS = Resource(
-    plural="serviceaccounts", kind="ServiceAccount", short_names=("sa",), delete_returns_object=True,
+    plural="serviceaccounts",
+    kind="ServiceAccount",
+    printer=printers.SERVICE_ACCOUNT,
+    short_names=("sa",),
+    delete_returns_object=True,
     subresources=(Sub("token", CREATE, GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")),),
-)  # fmt: skip
+)
 
-EVENTS = Resource(plural="events", kind="Event", short_names=("ev",), create_on_update=True)
+EVENTS = Resource(
+    plural="events",
+    kind="Event",
+    selectable=selecting.EVENT,
+    printer=printers.EVENT,
+    short_names=("ev",),
+    create_on_update=True,
+)
 
-GROUP = Group("", 18000, (
-    Resource(plural="bindings", kind="Binding", verbs=CREATE, table=False),
-    Resource(
-        plural="componentstatuses", kind="ComponentStatus", namespaced=False,
-        verbs=("get", "list"), short_names=("cs",),
+GROUP = Group(
+    "",
+    18000,
+    (
+        Resource(plural="bindings", kind="Binding", verbs=CREATE, table=False),
+        Resource(
+            plural="componentstatuses",
+            kind="ComponentStatus",
+            printer=printers.COMPONENT_STATUS,
+            namespaced=False,
+            verbs=("get", "list"),
+            short_names=("cs",),
+        ),
+        Resource(plural="configmaps", kind="ConfigMap", printer=printers.CONFIG_MAP, short_names=("cm",)),
+        Resource(
+            plural="endpoints", kind="Endpoints", printer=printers.ENDPOINTS, short_names=("ep",), create_on_update=True
+        ),
+        EVENTS,
+        Resource(plural="limitranges", kind="LimitRange", short_names=("limits",), create_on_update=True),
+        NAMESPACES,
+        NODES,
+        Resource(
+            plural="persistentvolumeclaims",
+            kind="PersistentVolumeClaim",
+            printer=printers.PERSISTENT_VOLUME_CLAIM,
+            short_names=("pvc",),
+            delete_returns_object=True,
+            subresources=(STATUS,),
+        ),
+        Resource(
+            plural="persistentvolumes",
+            kind="PersistentVolume",
+            printer=printers.PERSISTENT_VOLUME,
+            namespaced=False,
+            short_names=("pv",),
+            delete_returns_object=True,
+            subresources=(STATUS,),
+        ),
+        PODS,
+        Resource(
+            plural="podtemplates",
+            kind="PodTemplate",
+            printer=printers.POD_TEMPLATE,
+            delete_returns_object=True,
+            generation_since=ALWAYS,
+        ),
+        Resource(
+            plural="replicationcontrollers",
+            kind="ReplicationController",
+            selectable=selecting.REPLICATION_CONTROLLER,
+            printer=printers.REPLICATION_CONTROLLER,
+            short_names=("rc",),
+            categories=ALL,
+            generation_since=ALWAYS,
+            orphan_by_default=True,
+            subresources=(SCALE, STATUS),
+        ),
+        Resource(
+            plural="resourcequotas",
+            kind="ResourceQuota",
+            printer=printers.RESOURCE_QUOTA,
+            short_names=("quota",),
+            delete_returns_object=True,
+            subresources=(STATUS,),
+        ),
+        Resource(
+            plural="secrets",
+            kind="Secret",
+            selectable=selecting.SECRET,
+            printer=printers.SECRET,
+        ),
+        SERVICE_ACCOUNTS,
+        SERVICES,
     ),
-    Resource(plural="configmaps", kind="ConfigMap", short_names=("cm",)),
-    Resource(plural="endpoints", kind="Endpoints", short_names=("ep",), create_on_update=True),
-    EVENTS,
-    Resource(plural="limitranges", kind="LimitRange", short_names=("limits",), create_on_update=True),
-    NAMESPACES,
-    NODES,
-    Resource(
-        plural="persistentvolumeclaims", kind="PersistentVolumeClaim", short_names=("pvc",),
-        delete_returns_object=True,
-        subresources=(STATUS,),
-    ),
-    Resource(
-        plural="persistentvolumes", kind="PersistentVolume", namespaced=False, short_names=("pv",),
-        delete_returns_object=True,
-        subresources=(STATUS,),
-    ),
-    PODS,
-    Resource(plural="podtemplates", kind="PodTemplate", delete_returns_object=True, generation_since=ALWAYS),
-    Resource(
-        plural="replicationcontrollers", kind="ReplicationController", short_names=("rc",), categories=ALL,
-        generation_since=ALWAYS, orphan_by_default=True, subresources=(SCALE, STATUS),
-    ),
-    Resource(
-        plural="resourcequotas", kind="ResourceQuota", short_names=("quota",), delete_returns_object=True,
-        subresources=(STATUS,),
-    ),
-    Resource(plural="secrets", kind="Secret"),
-    SERVICE_ACCOUNTS,
-    SERVICES,
-))  # fmt: skip
+)

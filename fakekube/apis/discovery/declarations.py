@@ -1,7 +1,14 @@
 """The resources of discovery.k8s.io. Upstream: pkg/registry/discovery/rest/storage_discovery.go."""
 
 from fakekube.apis.declaration import ALWAYS, Group, Resource
+from fakekube.apis.discovery import printers
 
-GROUP = Group("discovery.k8s.io", 16200, (
-    Resource(plural="endpointslices", kind="EndpointSlice", generation_since=ALWAYS),
-))  # fmt: skip
+GROUP = Group(
+    "discovery.k8s.io",
+    16200,
+    (
+        Resource(
+            plural="endpointslices", kind="EndpointSlice", printer=printers.ENDPOINT_SLICE, generation_since=ALWAYS
+        ),
+    ),
+)

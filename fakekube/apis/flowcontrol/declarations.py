@@ -1,6 +1,7 @@
 """The resources of flowcontrol.apiserver.k8s.io. Upstream: pkg/registry/flowcontrol/rest/storage_flowcontrol.go."""
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
+from fakekube.apis.flowcontrol import printers
 
 VERSIONS = (
     Served("v1", since=29),
@@ -9,14 +10,27 @@ VERSIONS = (
     Served("v1beta1", until=25, on=True),
 )
 
-GROUP = Group("flowcontrol.apiserver.k8s.io", 16100, (
-    Resource(
-        plural="flowschemas", kind="FlowSchema", namespaced=False, generation_since=ALWAYS, subresources=(STATUS,),
-        versions=VERSIONS,
+GROUP = Group(
+    "flowcontrol.apiserver.k8s.io",
+    16100,
+    (
+        Resource(
+            plural="flowschemas",
+            kind="FlowSchema",
+            printer=printers.FLOW_SCHEMA,
+            namespaced=False,
+            generation_since=ALWAYS,
+            subresources=(STATUS,),
+            versions=VERSIONS,
+        ),
+        Resource(
+            plural="prioritylevelconfigurations",
+            kind="PriorityLevelConfiguration",
+            printer=printers.PRIORITY_LEVEL_CONFIGURATION,
+            namespaced=False,
+            generation_since=ALWAYS,
+            subresources=(STATUS,),
+            versions=VERSIONS,
+        ),
     ),
-    Resource(
-        plural="prioritylevelconfigurations", kind="PriorityLevelConfiguration", namespaced=False,
-        generation_since=ALWAYS,
-        subresources=(STATUS,), versions=VERSIONS,
-    ),
-))  # fmt: skip
+)

@@ -1,11 +1,21 @@
 """The resources of internal.apiserver.k8s.io. Upstream: pkg/registry/apiserverinternal/rest/storage.go."""
 
 from fakekube.apis.declaration import STATUS, Group, Resource, Served
+from fakekube.apis.internal import printers
 
-GROUP = Group("internal.apiserver.k8s.io", 16000, (
-    Resource(
-        plural="storageversions", kind="StorageVersion", namespaced=False, unconditional_update=False,
-        name_rule="any",
-        subresources=(STATUS,), versions=(Served("v1alpha1"),),
+GROUP = Group(
+    "internal.apiserver.k8s.io",
+    16000,
+    (
+        Resource(
+            plural="storageversions",
+            kind="StorageVersion",
+            printer=printers.STORAGE_VERSION,
+            namespaced=False,
+            unconditional_update=False,
+            name_rule="any",
+            subresources=(STATUS,),
+            versions=(Served("v1alpha1"),),
+        ),
     ),
-))  # fmt: skip
+)

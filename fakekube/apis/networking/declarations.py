@@ -4,24 +4,59 @@ Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's sho
 """
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
+from fakekube.apis.networking import printers
 
 ADDRESS_VERSIONS = (Served("v1", since=33), Served("v1beta1", since=31, until=36))
 
-GROUP = Group("networking.k8s.io", 17200, (
-    Resource(
-        plural="clustercidrs", kind="ClusterCIDR", namespaced=False, short_names=("cc",),
-        versions=(Served("v1alpha1", until=28),),
+GROUP = Group(
+    "networking.k8s.io",
+    17200,
+    (
+        Resource(
+            plural="clustercidrs",
+            kind="ClusterCIDR",
+            namespaced=False,
+            short_names=("cc",),
+            versions=(Served("v1alpha1", until=28),),
+        ),
+        Resource(
+            plural="ingressclasses",
+            kind="IngressClass",
+            printer=printers.INGRESS_CLASS,
+            namespaced=False,
+            generation_since=ALWAYS,
+        ),
+        Resource(
+            plural="ingresses",
+            kind="Ingress",
+            printer=printers.INGRESS,
+            short_names=("ing",),
+            generation_since=ALWAYS,
+            subresources=(STATUS,),
+        ),
+        Resource(
+            plural="ipaddresses",
+            kind="IPAddress",
+            printer=printers.IP_ADDRESS,
+            namespaced=False,
+            short_names=("ip",),
+            name_rule="ip",
+            versions=(*ADDRESS_VERSIONS, Served("v1alpha1", since=27, until=30)),
+        ),
+        Resource(
+            plural="networkpolicies",
+            kind="NetworkPolicy",
+            printer=printers.NETWORK_POLICY,
+            short_names=("netpol",),
+            generation_since=ALWAYS,
+        ),
+        Resource(
+            plural="servicecidrs",
+            kind="ServiceCIDR",
+            printer=printers.SERVICE_CIDR,
+            namespaced=False,
+            subresources=(STATUS,),
+            versions=(*ADDRESS_VERSIONS, Served("v1alpha1", since=29, until=30)),
+        ),
     ),
-    Resource(plural="ingressclasses", kind="IngressClass", namespaced=False, generation_since=ALWAYS),
-    Resource(plural="ingresses", kind="Ingress", short_names=("ing",), generation_since=ALWAYS,
-    subresources=(STATUS,)),
-    Resource(
-        plural="ipaddresses", kind="IPAddress", namespaced=False, short_names=("ip",), name_rule="ip",
-        versions=(*ADDRESS_VERSIONS, Served("v1alpha1", since=27, until=30)),
-    ),
-    Resource(plural="networkpolicies", kind="NetworkPolicy", short_names=("netpol",), generation_since=ALWAYS),
-    Resource(
-        plural="servicecidrs", kind="ServiceCIDR", namespaced=False, subresources=(STATUS,),
-        versions=(*ADDRESS_VERSIONS, Served("v1alpha1", since=29, until=30)),
-    ),
-))  # fmt: skip
+)

@@ -5,6 +5,7 @@ PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with CompositePodGr
 """
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
+from fakekube.apis.scheduling import printers
 
 GATE = "GenericWorkload"
 
@@ -14,21 +15,40 @@ GROUP_VERSIONS = (
     Served("v1alpha2", since=36, until=36, gate=GATE),
 )
 
-GROUP = Group("scheduling.k8s.io", 16600, (
-    Resource(
-        plural="compositepodgroups", kind="CompositePodGroup", unconditional_update=False, subresources=(STATUS,),
-        versions=(Served("v1alpha3", since=37, gate="CompositePodGroup"),),
+GROUP = Group(
+    "scheduling.k8s.io",
+    16600,
+    (
+        Resource(
+            plural="compositepodgroups",
+            kind="CompositePodGroup",
+            printer=printers.COMPOSITE_POD_GROUP,
+            unconditional_update=False,
+            subresources=(STATUS,),
+            versions=(Served("v1alpha3", since=37, gate="CompositePodGroup"),),
+        ),
+        Resource(
+            plural="podgroups",
+            kind="PodGroup",
+            printer=printers.POD_GROUP,
+            unconditional_update=False,
+            subresources=(STATUS,),
+            versions=GROUP_VERSIONS,
+        ),
+        Resource(
+            plural="priorityclasses",
+            kind="PriorityClass",
+            printer=printers.PRIORITY_CLASS,
+            namespaced=False,
+            short_names=("pc",),
+            generation_since=ALWAYS,
+        ),
+        Resource(
+            plural="workloads",
+            kind="Workload",
+            printer=printers.WORKLOAD,
+            unconditional_update=False,
+            versions=(*GROUP_VERSIONS, Served("v1alpha1", since=35, until=35, gate=GATE)),
+        ),
     ),
-    Resource(
-        plural="podgroups", kind="PodGroup", unconditional_update=False, subresources=(STATUS,),
-        versions=GROUP_VERSIONS,
-    ),
-    Resource(
-        plural="priorityclasses", kind="PriorityClass", namespaced=False, short_names=("pc",),
-        generation_since=ALWAYS,
-    ),
-    Resource(
-        plural="workloads", kind="Workload", unconditional_update=False,
-        versions=(*GROUP_VERSIONS, Served("v1alpha1", since=35, until=35, gate=GATE)),
-    ),
-))  # fmt: skip
+)

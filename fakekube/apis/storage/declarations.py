@@ -1,35 +1,64 @@
 """The resources of storage.k8s.io. Upstream: pkg/registry/storage/rest/storage_storage.go."""
 
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
+from fakekube.apis.storage import printers
 
-GROUP = Group("storage.k8s.io", 16800, (
-    Resource(
-        plural="csidrivers", kind="CSIDriver", namespaced=False, unconditional_update=False,
-        delete_returns_object=True,
-    ),
-    Resource(
-        plural="csinodes", kind="CSINode", namespaced=False, unconditional_update=False, delete_returns_object=True,
-        subresources=(Sub("status", since=37),),
-    ),
-    Resource(
-        plural="csistoragecapacities", kind="CSIStorageCapacity", unconditional_update=False,
-        versions=(Served("v1"), Served("v1beta1", until=26, on=True)),
-    ),
-    Resource(
-        plural="storageclasses", kind="StorageClass", namespaced=False, short_names=("sc",),
-        delete_returns_object=True,
-    ),
-    Resource(
-        plural="volumeattachments", kind="VolumeAttachment", namespaced=False, unconditional_update=False,
-        delete_returns_object=True, subresources=(STATUS,),
-    ),
-    Resource(
-        plural="volumeattributesclasses", kind="VolumeAttributesClass", namespaced=False, short_names=("vac",),
-        delete_returns_object=True,
-        versions=(
-            Served("v1", since=34, gate="VolumeAttributesClass"),
-            Served("v1beta1", since=31, until=36, gate="VolumeAttributesClass"),
-            Served("v1alpha1", since=29, until=34, gate="VolumeAttributesClass"),
+GROUP = Group(
+    "storage.k8s.io",
+    16800,
+    (
+        Resource(
+            plural="csidrivers",
+            kind="CSIDriver",
+            printer=printers.CSI_DRIVER,
+            namespaced=False,
+            unconditional_update=False,
+            delete_returns_object=True,
+        ),
+        Resource(
+            plural="csinodes",
+            kind="CSINode",
+            printer=printers.CSI_NODE,
+            namespaced=False,
+            unconditional_update=False,
+            delete_returns_object=True,
+            subresources=(Sub("status", since=37),),
+        ),
+        Resource(
+            plural="csistoragecapacities",
+            kind="CSIStorageCapacity",
+            unconditional_update=False,
+            versions=(Served("v1"), Served("v1beta1", until=26, on=True)),
+        ),
+        Resource(
+            plural="storageclasses",
+            kind="StorageClass",
+            printer=printers.STORAGE_CLASS,
+            namespaced=False,
+            short_names=("sc",),
+            delete_returns_object=True,
+        ),
+        Resource(
+            plural="volumeattachments",
+            kind="VolumeAttachment",
+            printer=printers.VOLUME_ATTACHMENT,
+            namespaced=False,
+            unconditional_update=False,
+            delete_returns_object=True,
+            subresources=(STATUS,),
+        ),
+        Resource(
+            plural="volumeattributesclasses",
+            kind="VolumeAttributesClass",
+            printer=printers.VOLUME_ATTRIBUTES_CLASS,
+            namespaced=False,
+            short_names=("vac",),
+            delete_returns_object=True,
+            versions=(
+                Served("v1", since=34, gate="VolumeAttributesClass"),
+                Served("v1beta1", since=31, until=36, gate="VolumeAttributesClass"),
+                Served("v1alpha1", since=29, until=34, gate="VolumeAttributesClass"),
+            ),
         ),
     ),
-))  # fmt: skip
+)

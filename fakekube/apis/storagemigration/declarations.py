@@ -4,18 +4,26 @@ Upstream: pkg/registry/storagemigration/rest/storage_storagemigration.go.
 """
 
 from fakekube.apis.declaration import STATUS, Group, Resource, Served
+from fakekube.apis.storagemigration import printers
 
 GATE = "StorageVersionMigrator"
 
-GROUP = Group("storagemigration.k8s.io", 15800, (
-    Resource(
-        plural="storageversionmigrations", kind="StorageVersionMigration", namespaced=False,
-        unconditional_update=False,
-        subresources=(STATUS,),
-        versions=(
-            Served("v1", since=37, gate=GATE),
-            Served("v1beta1", since=35, gate=GATE),
-            Served("v1alpha1", since=30, until=34, gate=GATE),
+GROUP = Group(
+    "storagemigration.k8s.io",
+    15800,
+    (
+        Resource(
+            plural="storageversionmigrations",
+            kind="StorageVersionMigration",
+            printer=printers.STORAGE_VERSION_MIGRATION,
+            namespaced=False,
+            unconditional_update=False,
+            subresources=(STATUS,),
+            versions=(
+                Served("v1", since=37, gate=GATE),
+                Served("v1beta1", since=35, gate=GATE),
+                Served("v1alpha1", since=30, until=34, gate=GATE),
+            ),
         ),
     ),
-))  # fmt: skip
+)
