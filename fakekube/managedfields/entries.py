@@ -1,0 +1,112 @@
+"""The list ``metadata.managedFields``: read, ordered, kept short.
+
+Upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,capmanagers}.go.
+"""
+
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.managedfields import fieldsv1
+from fakekube.managedfields.fieldset import FieldSet, union
+
+APPLY, UPDATE = "Apply", "Update"
+MAX_UPDATE_MANAGERS = 10
+ANCIENT = "ancient-changes"
+
+
+class Owner(NamedTuple):
+    """Who owns fields; an applier is the same one whatever version it applies in."""
+
+    manager: str
+    operation: str
+    api_version: str  # empty for an applier
+    subresource: str = ""
+
+
+class Entry(NamedTuple):
+    """What an owner owns, in which version it said so, and when; ``time`` is empty when nobody knows."""
+
+    api_version: str
+    time: str
+    fields: FieldSet
+
+
+Managed = dict[Owner, Entry]
+
+
+def owner(manager: str, operation: str, api_version: str, subresource: str) -> Owner:
+    """The identity under which a manager's fields are kept."""
+    return Owner(manager or "unknown", operation, "" if operation == APPLY else api_version, subresource)
+
+
+def decode(found: Json, *, trusted: bool = True) -> Managed:
+    """The entries of a list. ``trusted`` ones were written by ``encode``. Raises FieldsError for anything odd."""
+    result: Managed = {}
+    for entry in found or ():
+        operation, api_version = entry.get("operation"), entry.get("apiVersion")
+        if not trusted:
+            _check(entry)
+        fields = entry.get("fieldsV1") or {}
+        key = owner(entry.get("manager", ""), operation, api_version, entry.get("subresource", ""))
+        key = key._replace(manager=entry.get("manager", ""))
+        result[key] = Entry(api_version, entry.get("time") or "", fields if trusted else fieldsv1.parse(fields))
+    return result
+
+
+def _check(entry: Tree) -> None:
+    if entry.get("operation") not in (APPLY, UPDATE):
+        raise fieldsv1.FieldsError("operation must be `Apply` or `Update`")
+    if not entry.get("apiVersion"):
+        raise fieldsv1.FieldsError("apiVersion must not be empty")
+    if entry.get("fieldsType") != "FieldsV1":
+        raise fieldsv1.FieldsError("invalid fieldsType in managed fields entry")
+
+
+def encode(managed: Managed) -> list[Tree]:
+    """The list as it is stored: appliers first, then by time, name, version and sub-resource."""
+    return [_encoded(key, managed[key]) for key in sorted(managed, key=lambda key: _rank(key, managed[key]))]
+
+
+def _rank(key: Owner, entry: Entry) -> tuple[str, ...]:
+    return (key.operation, entry.time, key.manager, entry.api_version, key.subresource)
+
+
+def _encoded(key: Owner, entry: Entry) -> Tree:
+    result: Tree = {"manager": key.manager} if key.manager else {}
+    result |= {"operation": key.operation, "apiVersion": entry.api_version}
+    if entry.time:
+        result["time"] = entry.time
+    result |= {"fieldsType": "FieldsV1", "fieldsV1": entry.fields}
+    return result | {"subresource": key.subresource} if key.subresource else result
+
+
+def is_reset(found: Json) -> bool:
+    """Whether a client asks for ownership to be forgotten: an empty list, or one empty entry."""
+    return isinstance(found, list) and (not found or (len(found) == 1 and not any((found[0] or {}).values())))
+
+
+def capped(managed: Managed) -> Managed:
+    """The same with the oldest updates of each version merged into one while there are too many of them."""
+    updates = [key for key in managed if key.operation == UPDATE]
+    if len(updates) <= MAX_UPDATE_MANAGERS:
+        return managed
+    updates.sort(key=lambda key: (managed[key].time, key.manager, key.api_version, key.subresource))
+    result: dict[Owner, Any] = dict(managed)
+    first_of: dict[str, Owner] = {}
+    left = len(updates)
+    for key in updates:
+        if left <= MAX_UPDATE_MANAGERS:
+            break
+        entry = result[key]
+        bucket = Owner(ANCIENT, UPDATE, entry.api_version)
+        first = first_of.setdefault(entry.api_version, key)
+        if first is key:
+            continue
+        if bucket not in result:
+            result[bucket] = result.pop(first)
+        merged = union(entry.fields, result[bucket].fields)
+        if key != bucket:
+            del result[key]
+        result[bucket] = Entry(entry.api_version, entry.time, merged)
+        left -= 1
+    return result

@@ -1,0 +1,111 @@
+"""Path elements as they travel, as they are shown to people, and the reading of sets that a client sent.
+
+Upstream: structured-merge-diff/fieldpath/serialize.go, serialize-pe.go and element.go.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json
+from fakekube.managedfields.fieldset import SELF, FieldSet, Path, ordered
+
+_ESCAPED = (("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e"))
+
+
+class FieldsError(ValueError):
+    """A tree that is no set of fields."""
+
+
+def key_element(keys: Mapping[str, Json]) -> str:
+    """The element of an item that is known by its keys: ``k:{"name":"c"}``."""
+    return "k:" + _json(keys)
+
+
+def value_element(value: Json) -> str:
+    """The element of a set's item: ``v:"x"``."""
+    return "v:" + _json(value)
+
+
+def _json(value: Json) -> str:
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    for sign, escaped in _ESCAPED:
+        if sign in text:
+            text = text.replace(sign, escaped)
+    return text
+
+
+def path_text(path: Path) -> str:
+    """``.spec.containers[name="c"].image``, as conflicts print it."""
+    return "".join(map(element_text, path))
+
+
+def element_text(element: str) -> str:
+    """``.spec``, ``[name="c"]``, ``[="x"]`` or ``[0]``."""
+    kind, text = element[0], element[2:]
+    if kind == "f":
+        return f".{text}"
+    if kind == "i":
+        return f"[{text}]"
+    value = orjson.loads(text)
+    if kind == "v":
+        return f"[={_shown(value)}]"
+    return f"[{','.join(f'{name}={_shown(value[name])}' for name in sorted(value))}]"
+
+
+def _shown(value: Json) -> str:
+    if value is None:
+        return "null"
+    return go_quote(value) if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def parse(tree: Json) -> FieldSet:
+    """A set from a tree that anybody may have written. Raises FieldsError.
+
+    Elements of kinds that nobody knows are dropped, as upstream does.
+    """
+    if tree is None:
+        return {}
+    children, _ = _parsed(tree)
+    return children
+
+
+def _parsed(tree: Json) -> tuple[FieldSet, bool]:
+    if not isinstance(tree, dict):
+        raise FieldsError("a set of fields must be an object")
+    children: FieldSet = {}
+    member = False
+    for element, below in tree.items():
+        if element == SELF:
+            member = True
+            continue
+        known = _normal(element)
+        if known is None:
+            continue
+        grandchildren, is_member = _parsed(below)
+        children[known] = {SELF: {}, **grandchildren} if grandchildren and is_member else grandchildren
+    return ordered(children), member or not children
+
+
+@lru_cache(maxsize=4096)
+def _normal(element: str) -> str | None:
+    """The element in the one way to write it, or None when nobody knows its kind."""
+    if len(element) < 2 or element[1] != ":":
+        raise FieldsError(f"missing colon: {element}")
+    kind, text = element[0], element[2:]
+    if kind == "f":
+        return element
+    if kind not in ("k", "v", "i"):
+        return None
+    try:
+        value: Any = int(text) if kind == "i" else orjson.loads(text)
+    except ValueError:
+        raise FieldsError(f"cannot parse {element}") from None
+    if kind == "i":
+        return f"i:{value}"
+    if kind == "k" and not isinstance(value, dict):
+        raise FieldsError(f"cannot parse {element}")
+    return f"{kind}:{_json(value)}"

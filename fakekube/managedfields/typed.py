@@ -1,0 +1,317 @@
+"""What a tree is made of, seen through its schema: which parts stand alone, which are one, how items are known.
+
+A ``Node`` is a schema node reduced to what field ownership asks of it. Nodes are made as values are walked and kept, so
+that a walk costs a dict lookup a field. Upstream: structured-merge-diff/typed and kube-openapi/pkg/schemaconv.
+Left out: sets that a schema change turned from granular to atomic, or back, since they were written.
+"""
+
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json
+from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
+from fakekube.managedfields.fieldsv1 import key_element, value_element
+from fakekube.schema.structural import Schema
+
+# Published schemas carry no defaults, but items are known by this key also when it is not given.
+BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
+
+MAP, LIST, SCALAR = "map", "list", "scalar"
+
+
+class TypedError(ValueError):
+    """A value that does not fit its schema; the message is upstream's."""
+
+
+class Difference(NamedTuple):
+    """What changed from one value to another; None when nothing did in that way."""
+
+    removed: FieldSet | None
+    modified: FieldSet | None
+    added: FieldSet | None
+
+
+CHANGED = Difference(None, {}, None)
+
+
+class Node:
+    """One place in a kind's structure.
+
+    ``atom`` says what may stand here: one of MAP, LIST, SCALAR, or empty when anything may. ``granular`` is about maps,
+    ``keyed`` (with ``keys``) and ``is_set`` about lists; what is none of these is one indivisible leaf.
+    ``scalar`` is string, numeric, boolean or untyped.
+    """
+
+    __slots__ = (
+        "_children", "_element", "_extra", "_memo", "_schema", "atom", "granular", "is_set", "key_defaults", "keyed",
+        "keys", "scalar",
+    )  # fmt: skip
+
+    def __init__(self, schema: Schema | None, memo: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
+        self._schema, self._memo = schema, memo
+        self._children: dict[str, Node] = {}
+        self._element: Node | None = None
+        self._extra: Node | None = None
+        self.keys: tuple[str, ...] = ()
+        self.key_defaults: dict[str, Json] | None = None
+        self.is_set = self.keyed = False
+        self.atom, self.scalar, self.granular = "", "untyped", True
+        if schema is None:
+            self._extra = self
+        else:
+            self._read(schema, inherits_unknown or schema.preserve_unknown)
+
+    def _read(self, schema: Schema, unknown: bool) -> None:
+        if schema.name.endswith(".Quantity") or schema.int_or_string:
+            self.atom = SCALAR
+        elif schema.name.endswith(".RawExtension"):
+            self.granular = False
+        elif schema.type in ("object", "array", ""):
+            self.atom = {"object": MAP, "array": LIST, "": ""}[schema.type]
+            self.granular = schema.map_type != "atomic"
+            self._read_list(schema)
+            if schema.additional is not None:
+                self._extra = self._node(schema.additional, unknown)
+            elif schema.type != "array" and (unknown or not schema.properties):
+                self._extra = ANYTHING
+        else:
+            self.atom = SCALAR
+            self.scalar = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}.get(schema.type, "string")
+            if schema.type == "string" and schema.format not in ("", "byte"):
+                self.scalar = "untyped"
+
+    def _read_list(self, schema: Schema) -> None:
+        merged = not schema.list_type and "merge" in schema.patch_strategy.split(",")
+        self.is_set = schema.list_type == "set" or (merged and not schema.merge_key)
+        self.keyed = schema.list_type == "map" or (merged and bool(schema.merge_key))
+        if self.keyed:
+            self.keys = schema.list_map_keys or (schema.merge_key,)
+
+    def _node(self, schema: Schema, unknown: bool = False) -> "Node":
+        found = self._memo.get(id(schema))
+        if found is None:
+            inherits = unknown and not schema.name
+            found = self._memo[id(schema)] = Node(schema, self._memo, inherits_unknown=inherits)
+        return found
+
+    def child(self, name: str) -> "Node | None":
+        """What a map has under a name; None when the schema knows no such field."""
+        found = self._children.get(name)
+        if found is None and self._schema is not None:
+            schema = self._schema.properties.get(name)
+            if schema is not None:
+                found = self._children[name] = self._node(schema, self._schema.preserve_unknown)
+        return found or self._extra
+
+    def declares(self, name: str) -> bool:
+        """Whether a map has the field by name, and not just as any entry."""
+        return self._schema is not None and name in self._schema.properties
+
+    @property
+    def element(self) -> "Node":
+        """What a list's items are."""
+        if self._element is None:
+            items = self._schema.items if self._schema is not None else None
+            self._element = self._node(items) if items is not None else ANYTHING_WHOLE
+        return self._element
+
+    def item(self, value: Json) -> str:
+        """The path element of a list's item. Raises TypedError when it cannot be told apart from others."""
+        if self.is_set:
+            if isinstance(value, dict):
+                raise TypedError("associative list without keys has an element that's a map type")
+            if isinstance(value, list):
+                raise TypedError("not supported: associative list with lists as elements")
+            if value is None:
+                raise TypedError("associative list without keys has an element that's an explicit null")
+            return value_element(value)
+        if value is None:
+            raise TypedError("associative list with keys may not have a null element")
+        if not isinstance(value, dict):
+            raise TypedError("associative list with keys may not have non-map elements")
+        found = {key: value[key] for key in self.keys if key in value}
+        if len(found) < len(self.keys):
+            found = self._defaulted_keys(found)
+        return key_element(found)
+
+    def _defaulted_keys(self, found: dict[str, Json]) -> dict[str, Json]:
+        if self.key_defaults is None:
+            properties: Any = self.element._schema.properties if self.element._schema is not None else {}
+            built_in = self.element._schema is not None and self.element._schema.go is not None
+            defaults = {key: properties[key].default for key in self.keys if key in properties}
+            if built_in:
+                defaults |= {key: text for key, text in BUILT_IN_KEY_DEFAULTS.items() if key in self.keys}
+            self.key_defaults = {key: value for key, value in defaults.items() if value is not None}
+        result = self.key_defaults | found
+        if not result:
+            raise TypedError(
+                f"associative list with keys has an element that omits all key fields {_go_list(self.keys)} "
+                "(and doesn't have default values for any key fields)"
+            )
+        return result
+
+    def items(self, values: list[Json]) -> dict[str, list[Json]]:
+        """A list's items by their path elements; several under one when there are duplicates. Raises TypedError."""
+        found: dict[str, list[Json]] = {}
+        for number, value in enumerate(values):
+            try:
+                found.setdefault(self.item(value), []).append(value)
+            except TypedError as error:
+                raise TypedError(f"element {number}: {error}") from None
+        return found
+
+    @property
+    def associative(self) -> bool:
+        """Whether a list's items are owned one by one."""
+        return self.keyed or self.is_set
+
+    def members(self, value: Json) -> FieldSet:
+        """Everything in a value, the value included, as it is owned by who brings it as a whole."""
+        if type(value) is dict:
+            if not value or not self.granular or self.atom not in (MAP, ""):
+                return {}
+            result: FieldSet = {SELF: {}}
+            children = self._children
+            for name in sorted(value):
+                inner = value[name]
+                if type(inner) is not dict and type(inner) is not list:
+                    result[f"f:{name}"] = {}
+                    continue
+                child = children.get(name) or self.child(name) or ANYTHING
+                result[f"f:{name}"] = child.members(inner)
+            return result
+        if type(value) is list and value and (self.keyed or self.is_set):
+            element = self.element
+            found = {
+                item: element.members(same[0]) if len(same) == 1 else {} for item, same in self.items(value).items()
+            }
+            return ordered({SELF: {}, **found})
+        return {}
+
+    def difference(self, old: Json, new: Json) -> Difference:
+        """What has to change for ``old`` to become ``new``; the two differ. Raises TypedError."""
+        before, after = self.atom_of(old), self.atom_of(new)
+        if before != after:
+            removed = self.members(old) if before == MAP and old else None
+            added = self.members(new) if after == MAP and new else None
+            return Difference(_below(removed), {}, _below(added))
+        if not (old or new):
+            return CHANGED
+        if after == MAP and self.granular:
+            return self._map_difference(_of_type(dict, old), _of_type(dict, new))
+        if after == LIST and self.associative:
+            return self._list_difference(_of_type(list, old), _of_type(list, new))
+        return CHANGED
+
+    def atom_of(self, value: Json) -> str:
+        """Which of the three a value is taken for here."""
+        if self.atom:
+            return self.atom
+        if isinstance(value, dict):
+            return MAP
+        return LIST if isinstance(value, list) else SCALAR if value is not None else MAP
+
+    def _map_difference(self, old: dict[str, Json], new: dict[str, Json]) -> Difference:
+        removed: FieldSet = {}
+        modified: FieldSet = {}
+        added: FieldSet = {}
+        for name, value in new.items():
+            if name in old:
+                known = old[name]
+                if known is value or known == value:
+                    continue
+                inner = (self.child(name) or ANYTHING).difference(known, value)
+                _collect(f"f:{name}", inner, removed, modified, added)
+            else:
+                added[f"f:{name}"] = (self.child(name) or ANYTHING).members(value)
+        for name, value in old.items():
+            if name not in new:
+                removed[f"f:{name}"] = (self.child(name) or ANYTHING).members(value)
+        return _sorted_difference(removed, modified, added)
+
+    def _list_difference(self, old: list[Json], new: list[Json]) -> Difference:
+        removed: FieldSet = {}
+        modified: FieldSet = {}
+        added: FieldSet = {}
+        before, after = self.items(old), self.items(new)
+        element = self.element
+        for item in [*before, *(item for item in after if item not in before)]:
+            left, right = before.get(item, []), after.get(item, [])
+            if left == right:
+                continue
+            if len(left) == len(right) == 1:
+                _collect(item, element.difference(left[0], right[0]), removed, modified, added)
+            elif len(left) > 1 and len(right) > 1:
+                modified[item] = {}
+            else:
+                # Duplicates are one indivisible thing; a single item next to nothing, or to them, is itself.
+                if left:
+                    removed[item] = element.members(left[0]) if len(left) == 1 else {}
+                if right:
+                    added[item] = element.members(right[0]) if len(right) == 1 else {}
+        return _sorted_difference(removed, modified, added)
+
+    def to_set(self, value: Json) -> FieldSet:
+        """What an applied configuration speaks of: leaves and items, not the maps on the way. Never raises TypedError
+        for a value that ``check`` has passed.
+        """
+        result: FieldSet = {}
+        if isinstance(value, dict) and self.granular:
+            for name in sorted(value):
+                below = (self.child(name) or ANYTHING).part(value[name], declared=self.declares(name))
+                if below is not None:
+                    result[f"f:{name}"] = below
+        elif isinstance(value, list) and self.associative:
+            for item, same in self.items(value).items():
+                inner = self.element.part(same[0], declared=False) if len(same) == 1 else {}
+                result[item] = {} if inner is None else inner
+            result = ordered(result)
+        return result
+
+    def part(self, value: Json, *, declared: bool) -> FieldSet | None:
+        """The dict below an element that holds ``value``; None when there is nothing to own."""
+        kind = self.atom_of(value)
+        if kind == SCALAR or (kind == MAP and not self.granular) or (kind == LIST and not self.associative):
+            return {}
+        below = self.to_set(value)
+        member = not declared or value is None or value == {}
+        if not below:
+            return {} if member else None
+        return {SELF: {}, **below} if member else below
+
+
+def _of_type(kind: type[Any], value: Json) -> Any:
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise TypedError(f"expected {'map' if kind is dict else 'list'}, got {value}")
+    return value
+
+
+def _below(whole: FieldSet | None) -> FieldSet | None:
+    """What lies below an element that is no member itself."""
+    if not whole:
+        return None
+    return {element: below for element, below in whole.items() if element != SELF}
+
+
+def _collect(element: str, inner: Difference, removed: FieldSet, modified: FieldSet, added: FieldSet) -> None:
+    if inner.removed is not None:
+        removed[element] = inner.removed
+    if inner.modified is not None:
+        modified[element] = inner.modified
+    if inner.added is not None:
+        added[element] = inner.added
+
+
+def _sorted_difference(removed: FieldSet, modified: FieldSet, added: FieldSet) -> Difference:
+    return Difference(*(ordered(found) if found else None for found in (removed, modified, added)))
+
+
+def _go_list(names: tuple[str, ...]) -> str:
+    return "[" + " ".join(map(go_quote, names)) + "]"
+
+
+ANYTHING = Node(None, {})
+ANYTHING_WHOLE = Node(None, {})
+ANYTHING_WHOLE.granular = False
