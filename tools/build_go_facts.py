@@ -6,8 +6,8 @@
     tools/build_go_facts.py --modules DIR      read api@v0.37.1, apimachinery@v0.37.1 ... below DIR
 
 For each OpenAPI definition: the struct's name and package, its fields in order, and for each field the type as
-reflection prints it, whether it is a pointer, omitempty, omitzero, and the embedded struct it comes from. A definition is
-kept once for each shape it had: ``{definition: [[minor, facts], ...]}``, where minor is the first release of the shape.
+reflection prints it, whether it is a pointer, omitempty, omitzero, and the embedded struct it comes from. A definition
+is kept once for each shape it had: ``{definition: [[minor, facts], ...]}``, where minor is the first release of the shape.
 Only these facts are taken, no text.
 """
 
@@ -29,13 +29,13 @@ MODULES = {
     "kube-aggregator": ["pkg/apis/apiregistration/v1"],
 }
 BASIC = {
-    "string", "bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float32",
-    "float64", "any", "error",
+    "string", "bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "any", "error",
 }  # fmt: skip
 
-STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.M | re.S)
-NAMED = re.compile(r"^type (\w+) (= )?((?!struct\b|interface\b)\S.*)$", re.M)
-IMPORT = re.compile(r'^\s*(?:import )?(\w+ )?"([^"]+)"$', re.M)
+STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"^type (\w+) (= )?((?!struct\b|interface\b)\S.*)$", re.MULTILINE)
+IMPORT = re.compile(r'^\s*(?:import )?(\w+ )?"([^"]+)"$', re.MULTILINE)
 FIELD = re.compile(r'^\s*((?:\w+, )*\w+)\s+(\S.*?)\s+`.*?json:"([^"]*)".*`')
 EMBEDDED = re.compile(r'^\s*(\*?)([\w.]+)\s*(?:`.*?json:"([^"]*)".*`)?\s*$')
 
@@ -59,8 +59,8 @@ class Package:
                 self._read(file.read_text())
 
     def _read(self, text: str) -> None:
-        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-        text = re.sub(r'^((?:[^"`\n]|"[^"\n]*"|`[^`\n]*`)*?)//.*$', r"\1", text, flags=re.M)
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        text = re.sub(r'^((?:[^"`\n]|"[^"\n]*"|`[^`\n]*`)*?)//.*$', r"\1", text, flags=re.MULTILINE)
         imports = {}
         for alias, path in IMPORT.findall(text):
             imports[alias.strip() or path.rsplit("/", 1)[-1]] = path

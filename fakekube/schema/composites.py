@@ -6,11 +6,11 @@ meets a volume of some kind never builds a reader for it.
 Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.schema.scalars import Acceptor, Shape
+from fakekube.schema.scalars import Acceptor, Shape, Text, any_text, filled_text
 from fakekube.schema.walk import DecodeError, Walk, described
 
 
@@ -30,10 +30,7 @@ class ListOf(Shape):
                 return False
             if item is None:
                 item = self.item.acceptor(nonzero=False)
-            for one in value:  # noqa: SIM110 - a generator costs as much as the check
-                if not item(one):
-                    return False
-            return True
+            return _all(value, item)
 
         return accept
 
@@ -65,10 +62,7 @@ class MapOf(Shape):
                 return False
             if check is None:
                 check = self.value.acceptor(nonzero=False)
-            for one in value.values():  # noqa: SIM110 - as above
-                if not check(one):
-                    return False
-            return True
+            return _all(value.values(), check)
 
         return accept
 
@@ -82,6 +76,18 @@ class MapOf(Shape):
             out[key] = self.value.zero() if one is None else self.value.read(one, walk)
             walk.path.pop()
         return out
+
+
+def _all(values: Iterable[Json], accept: Acceptor) -> bool:
+    if accept is any_text:
+        for one in values:  # noqa: SIM110 - a generator costs as much as the check
+            if one.__class__ is not str:
+                return False
+        return True
+    for one in values:  # noqa: SIM110 - as above
+        if not accept(one):
+            return False
+    return True
 
 
 class FieldPlan(NamedTuple):
@@ -119,7 +125,7 @@ class Struct(Shape):
         return self._accept
 
     def _build(self) -> Acceptor:
-        rules: dict[str, Acceptor | type[str]] = {}
+        rules: dict[str, Acceptor] = {}
         for name, field in self.plan.items():
             rules[name] = self._rule(rules, name, field)
         missing = tuple(
@@ -132,11 +138,9 @@ class Struct(Shape):
                 return False
             for key, value in tree.items():
                 rule = get(key)
-                if rule is str:
-                    # Most fields are texts that are left out when empty: no call for them.
-                    if value.__class__ is str and value:
-                        continue
-                    return False
+                # Most fields are texts: no call for them.
+                if value.__class__ is str and (rule is any_text or (rule is filled_text and value)):
+                    continue
                 if rule is None or not rule(value):
                     return False
             for name, make in missing:
@@ -147,9 +151,7 @@ class Struct(Shape):
         return accept
 
     @staticmethod
-    def _rule(rules: dict[str, Acceptor | type[str]], name: str, field: FieldPlan) -> Acceptor | type[str]:
-        if field.omitted_when_empty and field.shape.zero() == "":
-            return str
+    def _rule(rules: dict[str, Acceptor], name: str, field: FieldPlan) -> Acceptor:
         if not isinstance(field.shape, Struct):
             return field.shape.acceptor(nonzero=field.omitted_when_empty)
 
@@ -170,6 +172,8 @@ class Struct(Shape):
             field = plan.get(key)
             if field is None:
                 walk.unknown_field(key)
+            elif one.__class__ is str and field.shape.__class__ is Text:
+                given[key] = one
             elif one is not None:
                 walk.struct = self.name
                 walk.fields.append(field.label)

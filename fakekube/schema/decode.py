@@ -1,8 +1,8 @@
 """Decoding a body of a built-in kind: what Go's decoding into the typed object and encoding it again would give.
 
-Unknown fields and nulls are gone, zero values that ``omitempty`` drops are gone, what Go always prints is there, amounts
-and times are in canonical form. A body that already is so passes a quick test; only one that is not is walked a second
-time, by the path that can say what is wrong with it.
+Unknown fields and nulls are gone, zero values that ``omitempty`` drops are gone, what Go always prints is there,
+amounts and times are in canonical form. A body that already is so passes a quick test; only one that is not is walked a
+second time, by the path that can say what is wrong with it.
 
 Upstream: apimachinery/pkg/runtime/serializer/json with sigs.k8s.io/json. Left out: a repeated key merges into what the
 first gave (here the last wins), and keys keep the order of the body when the quick test passes.
@@ -16,6 +16,7 @@ from fakekube.schema.compile import shape_of
 from fakekube.schema.structural import Schema
 from fakekube.schema.walk import DecodeError, NumberText, Walk
 
+_LONGEST_INTEGER = 20  # digits and sign of 64 bits
 __all__ = ["Codec", "DecodeError", "Decoded"]
 
 
@@ -39,8 +40,8 @@ class Codec:
     def decode(self, tree: Tree, body: bytes | None = None) -> Decoded:
         """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
 
-        ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read as
-        they are spelled there. Raises DecodeError with Go's text.
+        ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read
+        as they are spelled there. Raises DecodeError with Go's text.
         """
         if self._accept(tree):
             return Decoded(tree, [])
@@ -63,6 +64,8 @@ def _as_spelled(body: bytes) -> Tree:
     """The body with numbers that remember their spelling, where a float would not."""
 
     def integer(text: str) -> int | NumberText:
+        if len(text) > _LONGEST_INTEGER:
+            return NumberText(text)
         value = int(text)
         return value if -(1 << 63) <= value < 1 << 64 else NumberText(text)
 

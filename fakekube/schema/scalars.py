@@ -1,13 +1,12 @@
 """How the leaves of a body are read: one small class for each Go type that has its own way with JSON.
 
-Every shape has two paths. ``acceptor`` gives a function that says in a few nanoseconds whether a value already is what Go
-would print; ``read`` takes any value, notes what is wrong with it and gives what Go would print. Upstream: the
+Every shape has two paths. ``acceptor`` gives a function that says in a few nanoseconds whether a value already is what
+Go would print; ``read`` takes any value, notes what is wrong with it and gives what Go would print. Upstream: the
 UnmarshalJSON and MarshalJSON methods of metav1.Time, resource.Quantity, intstr.IntOrString and others.
 """
 
 import base64
 import binascii
-import re
 from collections.abc import Callable
 
 from fakekube.apimachinery import quantity, times
@@ -16,7 +15,7 @@ from fakekube.schema.walk import DecodeError, Walk, described
 
 Acceptor = Callable[[Json], bool]
 
-_PLAIN_QUANTITY = re.compile(r"(?:[1-9][0-9]{0,2}(?:m|k|M|G|T|Ki|Mi|Gi|Ti)?|0)").fullmatch
+_KNOWN_QUANTITIES = 4096
 _ZERO_TIME_SECONDS = -62135596800.0  # 0001-01-01T00:00:00Z, which Go takes for "not set"
 _INTEGER_BITS = {
     "int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64,
@@ -46,13 +45,21 @@ class Shape:
         return None
 
 
+def any_text(value: Json) -> bool:
+    """The acceptor of texts; those who test many values know it by identity and spare the call."""
+    return value.__class__ is str
+
+
+def filled_text(value: Json) -> bool:
+    """The acceptor of texts that are left out when empty."""
+    return value.__class__ is str and value != ""
+
+
 class Text(Shape):
     """A string, or a named string type."""
 
     def acceptor(self, *, nonzero: bool) -> Acceptor:
-        if nonzero:
-            return lambda value: value.__class__ is str and value != ""
-        return lambda value: value.__class__ is str
+        return filled_text if nonzero else any_text
 
     def read(self, value: Json, walk: Walk) -> Json:
         if isinstance(value, str):
@@ -140,7 +147,8 @@ class Bytes(Shape):
                 return False
             try:
                 # Encoding again tells whether unused bits were set: Go ignores and clears them.
-                return bool(binascii.b2a_base64(binascii.a2b_base64(value, strict_mode=True), newline=False).decode() == value)
+                data = binascii.a2b_base64(value, strict_mode=True)
+                return binascii.b2a_base64(data, newline=False).decode() == str(value)
             except ValueError:
                 return value == ""
 
@@ -205,15 +213,20 @@ class Amount(Shape):
     omittable = False
 
     def acceptor(self, *, nonzero: bool) -> Acceptor:
+        known: set[str] = set()  # canonical ones met before: a cluster sees the same few all the time
+
         def accept(value: Json) -> bool:
             if value.__class__ is not str:
                 return False
-            if _PLAIN_QUANTITY(value):
+            if value in known:
                 return True
             try:
-                return quantity.canonical(value) == value
+                same = quantity.canonical(value) == value
             except ValueError:
                 return False
+            if same and len(known) < _KNOWN_QUANTITIES:
+                known.add(value)
+            return same
 
         return accept
 

@@ -1,8 +1,8 @@
 """The one model of a kind's structure, for built-in kinds and for custom resources alike.
 
-Decoding, strategic merge, server-side apply, pruning and defaulting all ask the same questions about a field: what type
-it has, how a list is keyed, whether a map is atomic. ``Schema`` answers them. A node is made from a raw form (a row of a
-release's table, or the translation of an openAPIV3Schema) and makes its children on first use, so that recursive
+Decoding, strategic merge, server-side apply, pruning and defaulting all ask the same questions about a field: what
+type it has, how a list is keyed, whether a map is atomic. ``Schema`` answers them. A node is made from a raw form (a row
+of a release's table, or the translation of an openAPIV3Schema) and makes its children on first use, so that recursive
 definitions such as JSONSchemaProps cost nothing until someone descends.
 
 Upstream: apiextensions-apiserver/pkg/apiserver/schema (structural schemas) and kube-openapi's proto models. Left out
@@ -47,9 +47,9 @@ class Schema:
     """
 
     __slots__ = (
-        "_additional", "_items", "_properties", "_raw", "_resolve", "default", "format", "go", "int_or_string", "keywords",
-        "kinds", "list_map_keys", "list_type", "map_type", "merge_key", "name", "nullable", "patch_strategy",
-        "preserve_unknown", "required", "shape", "type",
+        "_additional", "_items", "_properties", "_raw", "_resolve", "default", "format", "go", "int_or_string",
+        "keywords", "kinds", "list_map_keys", "list_type", "map_type", "merge_key", "name", "nullable",
+        "patch_strategy", "preserve_unknown", "required", "shape", "type",
     )  # fmt: skip
 
     def __init__(self, raw: Mapping[str, Any], resolve: "Callable[[str], Schema]", name: str = "") -> None:

@@ -1,8 +1,8 @@
 """The state of one decoding that has something to report: where it is, what it did not know, what went wrong first.
 
-Upstream: the ``decodeState`` of sigs.k8s.io/json. There, a value of the wrong type is remembered and decoding goes on, so
-that the first such error is told at the end; a type that decodes itself (a time, a quantity) ends everything at once,
-even when a type error was remembered before.
+Upstream: the ``decodeState`` of sigs.k8s.io/json. There, a value of the wrong type is remembered and decoding goes on,
+so that the first such error is told at the end; a type that decodes itself (a time, a quantity) ends everything at
+once, even when a type error was remembered before.
 """
 
 from fakekube.apimachinery.types import Json
@@ -49,10 +49,7 @@ class Walk:
 
     def mismatch_text(self, value: str, go_type: str) -> str:
         """The words for a value (``string``, ``number 1.5``) that does not fit the field where decoding stands."""
-        if self.fields:
-            where = f"Go struct field {self.struct}.{'.'.join(self.fields)}"
-        else:
-            where = "Go value"
+        where = f"Go struct field {self.struct}.{'.'.join(self.fields)}" if self.fields else "Go value"
         return f"json: cannot unmarshal {value} into {where} of type {go_type}"
 
     def remember(self, text: str) -> None:
