@@ -25,6 +25,7 @@ BACKOFF_SECONDS = 0.8
 MAX_BACKOFF_SECONDS = 30.0
 BACKOFF_RESET_SECONDS = 120.0
 SHORT_WATCH_SECONDS = 1.0
+DAEMON_TRIES = 8  # further ones do not pull virtual time: a resource that is not served may never be
 
 
 class Target(Protocol):
@@ -55,7 +56,7 @@ class Reflector:
         self.last_error = ""
         self._watch_timeout_seconds = watch_timeout_seconds
         self._clock, self._activity, self._rng = clock, activity, rng
-        self._delay_seconds, self._failed_at = BACKOFF_SECONDS, 0.0
+        self._delay_seconds, self._failed_at, self._tries = BACKOFF_SECONDS, 0.0, 0
 
     async def run(self) -> None:
         """List and watch for ever."""
@@ -126,11 +127,12 @@ class Reflector:
     async def _back_off(self) -> None:
         now = self._clock.time()
         if now - self._failed_at > BACKOFF_RESET_SECONDS:
-            self._delay_seconds = BACKOFF_SECONDS
+            self._delay_seconds, self._tries = BACKOFF_SECONDS, 0
         self._failed_at = now
+        self._tries += 1
         delay_seconds = self._delay_seconds * self._rng.uniform(1, 2)
         self._delay_seconds = min(self._delay_seconds * 2, MAX_BACKOFF_SECONDS)
-        await self._clock.sleep(delay_seconds)
+        await self._clock.sleep(delay_seconds, daemon=self._tries > DAEMON_TRIES)
 
 
 class _Inbox:

@@ -57,7 +57,6 @@ class Manager:
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context] = {}
-        self._started = False
 
     @property
     def names(self) -> list[str]:
@@ -81,12 +80,10 @@ class Manager:
         return runnable
 
     async def start(self) -> None:
-        """Start every component, then the caches; return once these hold their first lists."""
-        self._started = True
+        """Start every component, then the caches. The driver's ``settle`` waits until all of them have begun."""
         for name in self.names:
             await self.start_component(name)
         self.informers.start()
-        await self.informers.wait_for_sync()
 
     async def start_component(self, name: str) -> None:
         """Start one component with a fresh context; harmless when it runs. KeyError when there is none."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 class Activity:
     """Units of work in flight on one event loop. Not for use from other threads."""
 
-    __slots__ = ("_busy", "_units", "_waiters", "generation", "on_progress", "progress")
+    __slots__ = ("_busy", "_units", "_waiters", "generation", "progress")
 
     def __init__(self) -> None:
         self._units = 0
@@ -22,7 +22,6 @@ class Activity:
         self._waiters: list[asyncio.Future[None]] = []
         self.generation = 0  # grows with every unit taken: unchanged means that nothing happened
         self.progress = 0  # grows with every change that somebody saw
-        self.on_progress: Callable[[], None] | None = None
 
     @property
     def idle(self) -> bool:
@@ -52,8 +51,6 @@ class Activity:
     def note_progress(self) -> None:
         """Something changed: an object was written, a request came from outside. Not: somebody tried again."""
         self.progress += 1
-        if self.on_progress is not None:
-            self.on_progress()
 
     @contextmanager
     def busy(self) -> Iterator[None]:

@@ -28,8 +28,17 @@ Predicate = Callable[[], "bool | Awaitable[bool]"]
 SPINNING_TURNS = 64
 """After so many turns of the loop in which nothing was taken up, what is still ready is no business of ours."""
 
-FRUITLESS_TIMERS = 1000
-"""The pump rests after so many timers in a row that changed nothing, until something changes."""
+FRUITLESS_TIMERS = 50
+"""After so many timers in a row that changed nothing, the pump takes a breath before each."""
+
+BREATH_SECONDS = 0.01
+"""How long that breath is, on the wall."""
+
+HOPELESS_TIMERS = 10_000
+"""After so many timers in a row that changed nothing, a predicate will not come true."""
+
+LIMIT_SECONDS = 30 * 86_400.0
+"""So much virtual time may pass until a predicate holds, unless somebody allows more."""
 
 UNTURNED_TIMERS = 64
 """So many timers may fire before the loop gets a turn, where it has neither callbacks to run nor sockets to look at."""
@@ -70,9 +79,9 @@ class Driver(ABC):
     async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
-        Without ``within`` only timers that are no daemons move time. With it, every timer does, for at most so long
-        (seconds or a timedelta of this clock). Raises Stalled when the predicate is false and nothing is left to wait
-        for.
+        Without ``within`` only timers that are no daemons move time, for a month at most. With it, every timer does,
+        for at most so long (seconds or a timedelta of this clock). Raises Stalled when the predicate is false and
+        nothing is left to wait for.
         """
 
     def start(self, tasks: Tasks) -> None:  # noqa: B027 - most drivers do nothing by themselves
@@ -141,34 +150,39 @@ class VirtualDriver(Driver):
 
     async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
         """Let virtual time pass until the predicate holds."""
-        clock = self.clock
+        clock, activity = self.clock, self.activity
+        limit = LIMIT_SECONDS if within is None else seconds_of(within)
+        fruitless, progress = 0, activity.progress
         async with self._moving:
             await self._settle()
-            end = None if within is None else clock.time() + seconds_of(within)
+            end = clock.time() + limit
             while not await self._holds(predicate):
                 due = clock.next_due()
                 if due is None:
                     raise self._stalled("no timer is left", predicate)
-                if end is None and not clock.pending:
+                if within is None and not clock.pending:
                     raise self._stalled("only daemon timers are left", predicate)
-                if end is not None and due > end:
+                if due > end:
                     clock.move_to(end)
-                    raise self._stalled(f"{seconds_of(within or 0):g} s have passed", predicate)
+                    raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
+                if fruitless > HOPELESS_TIMERS:
+                    raise self._stalled(f"the last {fruitless} timers changed nothing", predicate)
                 clock.fire_next()
                 await self._quiet()
+                fruitless, progress = fruitless + 1 if activity.progress == progress else 0, activity.progress
             self.raise_failure()
 
     def start(self, tasks: Tasks) -> None:
         """On an AutoClock, start the pump."""
         if isinstance(self.clock, AutoClock):
-            self.clock.on_timer = self.activity.on_progress = self._wake.set
+            self.clock.on_timer = self._wake.set
             tasks.spawn(self._pump(), "clock pump")
 
     async def _pump(self) -> None:
         """Fire the next timer whenever nothing is in flight and one is pending that pulls time.
 
-        A controller that requeues for ever would burn a core and whole virtual years while a test thinks; so after many
-        timers in a row without any progress the pump rests until there is some.
+        A controller that requeues for ever would burn a core and whole virtual years while a test thinks; so where
+        timers change nothing the pump goes slowly.
         """
         clock, activity = self.clock, self.activity
         fruitless, progress = 0, activity.progress
@@ -176,10 +190,10 @@ class VirtualDriver(Driver):
             if activity.progress != progress:
                 fruitless, progress = 0, activity.progress
             self._wake.clear()
-            if not clock.pending or fruitless >= FRUITLESS_TIMERS:
+            if not clock.pending:
                 await self._wake.wait()
-                fruitless = 0
-                continue
+            elif fruitless >= FRUITLESS_TIMERS:
+                await asyncio.sleep(BREATH_SECONDS)
             async with self._moving:
                 await self._quiet()
                 if clock.pending:
@@ -257,7 +271,7 @@ class RealDriver(Driver):
         end = None if within is None else self.clock.time() + seconds_of(within)
         while not await self._holds(predicate):
             if end is not None and self.clock.time() > end:
-                raise self._stalled(f"{seconds_of(within or 0):g} s have passed", predicate)
+                raise self._stalled(f"{timedelta(seconds=seconds_of(within or 0))} have passed", predicate)
             await asyncio.sleep(POLL_SECONDS)
         self.raise_failure()
 

@@ -13,6 +13,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock, Timer
 from fakekube.workqueue.ratelimit import RateLimiter, default_rate_limiter
 
+DAEMON_TRIES = 15
+"""So many tries in a row, five minutes of them, are to be waited for. More of them come when time passes anyway."""
+
 K = TypeVar("K", bound=Hashable)
 
 
@@ -126,8 +129,12 @@ class WorkQueue(Generic[K]):
         self.add(key)
 
     def add_rate_limited(self, key: K) -> None:
-        """Add a key when the limiter says that it may be tried again."""
-        self.add_after(key, self._limiter.when(key))
+        """Add a key when the limiter says that it may be tried again.
+
+        A key that has failed very often pulls virtual time no more.
+        """
+        delay_seconds = self._limiter.when(key)
+        self.add_after(key, delay_seconds, daemon=self._limiter.num_requeues(key) > DAEMON_TRIES)
 
     def forget(self, key: K) -> None:
         """The key is fine: its back-off starts anew."""
