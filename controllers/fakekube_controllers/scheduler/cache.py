@@ -16,25 +16,23 @@ class Cache:
     """Nodes by name, in the order in which they came. It is the snapshot of a cycle, since cycles do not interleave."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, NodeInfo] = {}
+        self.nodes: dict[str, NodeInfo] = {}  # those that are there
+        self._nodes: dict[str, NodeInfo] = {}  # those too that pods are on and that are not there
         self._placed: dict[str, str] = {}  # node by pod
         self._assumed: dict[str, None] = {}
-
-    @property
-    def nodes(self) -> Mapping[str, NodeInfo]:
-        """The nodes that are there."""
-        return {name: info for name, info in self._nodes.items() if info.node is not None}
 
     def _info(self, name: str) -> NodeInfo:
         return self._nodes.setdefault(name, NodeInfo(name))
 
     def set_node(self, node: Tree) -> None:
         """A node came or changed."""
-        self._info(node["metadata"]["name"]).set_node(node)
+        info = self._info(node["metadata"]["name"])
+        info.set_node(node)
+        self.nodes[info.name] = info
 
     def drop_node(self, name: str) -> None:
         """A node went; its pods are remembered in case that it comes back."""
-        info = self._nodes.get(name)
+        info = self.nodes.pop(name, None)
         if info is not None:
             info.node, info.allocatable = None, {}
             if not info.pods:

@@ -5,16 +5,12 @@ and of several that are best the first in name order wins, so that one history f
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
-
 from fakekube_controllers.scheduler.framework.interface import (
     Bind, Filter, Permit, Plugin, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve, Score,
     Snapshot, State,
 )
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-
-P = TypeVar("P")
 
 
 class SchedulingError(Exception):
@@ -25,13 +21,18 @@ class Framework:
     """The plugins of one profile, by extension point."""
 
     def __init__(self, plugins: Sequence[Plugin]) -> None:
-        def of(point: type[P]) -> list[P]:
-            return [plugin for plugin in plugins if isinstance(plugin, point)]
-
-        self.pre_enqueue, self.queue_sort = of(PreEnqueue), of(QueueSort)[0]
-        self.pre_filter, self.filter, self.post_filter = of(PreFilter), of(Filter), of(PostFilter)
-        self.pre_score, self.score, self.reserve_plugins = of(PreScore), of(Score), of(Reserve)
-        self.permit_plugins, self.pre_bind, self.bind_plugins, self.post_bind = of(Permit), of(PreBind), of(Bind), of(PostBind)
+        self.queue_sort = next(plugin for plugin in plugins if isinstance(plugin, QueueSort))
+        self.pre_enqueue = [plugin for plugin in plugins if isinstance(plugin, PreEnqueue)]
+        self.pre_filter = [plugin for plugin in plugins if isinstance(plugin, PreFilter)]
+        self.filter = [plugin for plugin in plugins if isinstance(plugin, Filter)]
+        self.post_filter = [plugin for plugin in plugins if isinstance(plugin, PostFilter)]
+        self.pre_score = [plugin for plugin in plugins if isinstance(plugin, PreScore)]
+        self.score = [plugin for plugin in plugins if isinstance(plugin, Score)]
+        self.reserve_plugins = [plugin for plugin in plugins if isinstance(plugin, Reserve)]
+        self.permit_plugins = [plugin for plugin in plugins if isinstance(plugin, Permit)]
+        self.pre_bind = [plugin for plugin in plugins if isinstance(plugin, PreBind)]
+        self.bind_plugins = [plugin for plugin in plugins if isinstance(plugin, Bind)]
+        self.post_bind = [plugin for plugin in plugins if isinstance(plugin, PostBind)]
 
     def schedule(self, state: State, pod: PodInfo, snapshot: Snapshot) -> str:
         """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""

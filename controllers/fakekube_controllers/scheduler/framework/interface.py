@@ -25,7 +25,9 @@ class QueuedPod(NamedTuple):
 class Snapshot(Protocol):
     """The cluster at the start of a cycle."""
 
-    nodes: Mapping[str, NodeInfo]
+    @property
+    def nodes(self) -> Mapping[str, NodeInfo]:
+        """Nodes by name."""
 
 
 class Plugin(Protocol):

@@ -65,7 +65,8 @@ def _all_match(requirements: Sequence[Requirement], values: Mapping[str, str]) -
 
 
 def _matches(requirement: Requirement, values: Mapping[str, str]) -> bool:
-    key, operator, wanted = requirement["key"], requirement["operator"], requirement.get("values") or ()
+    key, operator = requirement["key"], requirement["operator"]
+    wanted: list[str] = list(requirement.get("values") or [])
     value = values.get(key)
     if operator in ("In", "NotIn"):
         return (value in wanted) if operator == "In" else (value is None or value not in wanted)

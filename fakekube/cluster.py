@@ -1,0 +1,188 @@
+"""A whole cluster in one object: clock, storage, API server, controllers, and a client to use it with.
+
+    async with Cluster(nodes=2) as cluster:
+        await cluster.client.create(JOBS, manifest)
+        await cluster.run_until(job_is_complete)
+
+This is where the server stack and the client stack meet; nothing else sees both. Controllers are found through the
+entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than cleaning one: there is no state outside it.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from fakekube import options as cluster_options
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.client import users
+from fakekube.client.client import Client
+from fakekube.client.inprocess import InProcess
+from fakekube.controlplane import PodLogs, build_apiserver
+from fakekube.options import ClusterOptions, OptionError
+from fakekube.runtime.manager import Manager, Runnable
+from fakekube.util.activity import Activity
+from fakekube.util.clock import START, AutoClock, Clock, ManualClock, RealClock, ScaledClock
+from fakekube.util.driver import driver_for
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks
+
+if TYPE_CHECKING:
+    from fakekube.served import Served
+
+CONTROLLERS = "fakekube.controllers"
+OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
+MANAGER_GROUP = "system:masters"
+
+Predicate = Callable[[], "bool | Awaitable[bool]"]
+
+
+def known_controllers() -> dict[str, Any]:
+    """The entry points of every controller that is installed, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in sorted(entry_points(group=CONTROLLERS), key=lambda point: point.name)}
+
+
+class Cluster:
+    """One cluster; an async context manager.
+
+    Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
+    ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare, see the kubelet;
+    ``extra`` are components that run besides those found, a controller of your own among them. Raises OptionError.
+    """
+
+    def __init__(
+        self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
+        extra: Iterable[Any] = (), **values: Any,
+    ) -> None:
+        if options is not None and values:
+            raise OptionError("give either options or keyword arguments")
+        self.options = options or ClusterOptions.of(**values)
+        self._extra = list(extra)
+        self.activity = Activity()
+        self.clock = _clock(self.options, self.activity)
+        self.driver = driver_for(self.clock, self.activity)
+        self.rng = Rng(self.options.seed)
+        points = known_controllers()
+        self._selected = {
+            name: points[name] for name in cluster_options.selected(self.options.controllers, points, OPTIONAL_CONTROLLERS)
+        }
+        self.token = f"fakekube-{self.rng.fork('token').suffix(16)}"
+        plane = build_apiserver(
+            self.options, self.clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
+            service_accounts="serviceaccount" in self._selected)
+        self.apiserver, self.gates = plane.apiserver, plane.gates
+        self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
+        self._outcome = outcome
+        self.tasks = Tasks(on_failure=self.driver.fail)
+        self._manager: Manager | None = None
+        self._servers: list[Served] = []
+
+    # life
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Start the controllers; return once their caches have synced and nothing is left to do at this time."""
+        controllers = Manager(
+            self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
+            clock=self.clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
+            version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options())
+        self._manager = controllers
+        for point in self._selected.values():
+            controllers.add(point.load()())
+        for component in self._extra:
+            controllers.add(component)
+        self.driver.explainers.append(controllers.explain)
+        self.driver.start(self.tasks)
+        if controllers.names:
+            await controllers.start()
+        if isinstance(self.clock, ManualClock):
+            await self.driver.settle()
+
+    def _controller_options(self) -> Mapping[str, Any]:
+        return {"nodes": self.options.nodes, "outcome": self._outcome, "root_ca": ""}
+
+    async def stop(self) -> None:
+        """Stop servers, then controllers. Raises what a component broke with, if one did."""
+        for server in self._servers:
+            await server.stop()
+        self._servers.clear()
+        if self._manager is not None:
+            await self._manager.stop()
+            self._manager = None
+        await self.tasks.close()
+
+    @property
+    def manager(self) -> Manager:
+        """The running controllers: stop and start single ones by name."""
+        assert self._manager is not None, "not started"
+        return self._manager
+
+    def component(self, name: str) -> Runnable:
+        """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""
+        return self.manager.component(name)
+
+    # time
+
+    async def settle(self) -> None:
+        """Return once nothing is left to do at the present time."""
+        await self.driver.settle()
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Let so much time pass (seconds or a timedelta), with all that happens in it, one timer at a time."""
+        await self.driver.advance(duration)
+
+    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+        """Let time pass until ``predicate()`` (plain or async) is true.
+
+        Raises Stalled, which says what is pending, when it is false and nothing is left that could make it true; with
+        ``within`` also when so much time has passed.
+        """
+        await self.driver.run_until(predicate, within=within)
+
+    # use
+
+    async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
+        """Create what a YAML file (its path), a YAML text or a list of trees holds; the objects as created.
+
+        An object that exists already is applied over it. Raises APIError, OptionError for what is no manifest.
+        """
+        from fakekube.manifests import create_all
+
+        return await create_all(self.client, manifests)
+
+    async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
+        """Listen on a port (0: one that is free) until the cluster stops. Raises OSError when it is taken."""
+        from fakekube.served import Served
+
+        server = Served(self, host, port)
+        await server.start()
+        self._servers.append(server)
+        return server
+
+    def _log(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
+        """What a container has logged, if a kubelet runs here."""
+        if self._manager is None or not self._manager.is_running("kubelet"):
+            return None
+        kubelet: Any = self._manager.component("kubelet")
+        lines: list[tuple[float, str]] | None = kubelet.log(namespace, name, container, previous=previous)
+        return lines
+
+
+def _clock(options: ClusterOptions, activity: Activity) -> Clock:
+    start = options.start or START
+    if options.clock == "real":
+        return RealClock()
+    if options.clock == "manual":
+        return ManualClock(start, activity)
+    if options.clock == "auto":
+        return AutoClock(start, activity)
+    return ScaledClock(float(options.clock))

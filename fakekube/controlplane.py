@@ -1,0 +1,97 @@
+"""Puts the server's parts together: what is served, what is stored, who is let in, what is refused.
+
+The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from fakekube.admission import chain
+from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.http import Stream, UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.apis import bootstrap, catalog
+from fakekube.apis.gates import Gates
+from fakekube.apiserver.apiserver import APIServer
+from fakekube.apiserver.nodeproxy import LogOptions
+from fakekube.options import ClusterOptions, OptionError
+from fakekube.schema import definitions
+from fakekube.storage.memory import Storage
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+
+
+class ControlPlane(NamedTuple):
+    """An API server, and the state of its feature gates."""
+
+    apiserver: APIServer
+    gates: Mapping[str, bool]
+
+
+class LogReader(Protocol):
+    """Whoever knows what containers have logged."""
+
+    def __call__(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
+        """Lines with their times (Unix seconds), or None when there is no such run."""
+
+
+class PodLogs:
+    """Answers ``kubectl logs`` from the lines that a reader has."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._read = reader
+
+    async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:
+        """The lines that the options ask for. Raises APIError as a kubelet does."""
+        meta = pod["metadata"]
+        lines = self._read(meta["namespace"], meta["name"], container, previous=options.previous)
+        if lines is None:
+            if options.previous:
+                raise errors.bad_request(
+                    f'previous terminated container "{container}" in pod "{meta["name"]}" not found')
+            raise errors.bad_request(
+                f'container "{container}" in pod "{meta["name"]}" is waiting to start: {_waiting(pod, container)}')
+        return _text(lines, options)
+
+
+def _waiting(pod: Tree, container: str) -> str:
+    for status in (pod.get("status") or {}).get("containerStatuses") or ():
+        if status["name"] == container:
+            reason: str = (status["state"].get("waiting") or {}).get("reason", "ContainerCreating")
+            return reason
+    return "ContainerCreating"
+
+
+def _text(lines: list[tuple[float, str]], options: LogOptions) -> bytes:
+    if options.since_time is not None:
+        lines = [line for line in lines if line[0] >= (options.since_time or 0.0)]
+    if options.tail_lines is not None:
+        lines = lines[len(lines) - min(options.tail_lines, len(lines)):]
+    text = "".join(f"{_stamp(at)} {line}\n" if options.timestamps else f"{line}\n" for at, line in lines)
+    data = text.encode()
+    return data if options.limit_bytes is None else data[: options.limit_bytes]
+
+
+def _stamp(at: float) -> str:
+    """The time in front of a line, in billionths of a second as the runtimes write it."""
+    return times.format_micro_time(at).removesuffix("Z") + "000Z"
+
+
+def build_apiserver(
+    options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], logs: PodLogs,
+    service_accounts: bool,
+) -> ControlPlane:
+    """An API server for these options. Raises OptionError for a release, gate, API or plugin that does not exist."""
+    release = options.kubernetes_version
+    try:
+        gates = Gates(release, options.feature_gates)
+        served = catalog.catalog(release, gates, options.runtime_config)
+        admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
+        known = definitions.load(release)
+    except (ValueError, KeyError) as error:
+        raise OptionError(str(error.args[0] if error.args else error)) from error
+    apiserver = APIServer(
+        served.kinds, Storage(), clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
+        bootstrap=bootstrap.bootstrap_objects, tokens=tokens, nodes=logs)
+    apiserver.use_admission(admission)
+    return ControlPlane(apiserver, gates)
