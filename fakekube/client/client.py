@@ -14,7 +14,8 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.http import Request, Response, Sink, Stream, UserInfo
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.client import discovery
+from fakekube.client import discovery, parameters
+from fakekube.client.parameters import Query
 from fakekube.client.resources import Resource
 from fakekube.client.transport import Transport, TransportError
 from fakekube.client.watch import Watch
@@ -29,8 +30,6 @@ PATCH_CONTENT_TYPES: Mapping[PatchType, str] = {
 }
 
 JSON = "application/json"
-
-Query = dict[str, list[str]]
 
 
 class ListResult(NamedTuple):
@@ -83,7 +82,7 @@ class Client:
             headers = {**headers, "accept": accept}
         response = await self.transport.request(Request(method, path, query or {}, headers, body, self.user))
         if response.status >= 400:
-            raise _error_of(response)
+            raise parameters.error_of(response)
         return response
 
     async def _tree(
@@ -127,7 +126,7 @@ class Client:
         limit: int = 0, continue_token: str = "", resource_version: str = "", resource_version_match: str = "",
     ) -> ListResult:
         """The objects of one namespace, or of all when ``namespace`` is empty; items carry apiVersion and kind."""
-        query = _selectors(label_selector, field_selector)
+        query = parameters.selectors(label_selector, field_selector)
         if limit:
             query["limit"] = [str(limit)]
         if continue_token:
@@ -156,7 +155,7 @@ class Client:
         if "kind" not in obj:
             obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         path = self._path(resource, namespace or meta.namespace_of(obj), name, subresource)
-        return await self._tree("POST", path, _write_options(field_manager, field_validation, dry_run), obj)
+        return await self._tree("POST", path, parameters.write_options(field_manager, field_validation, dry_run), obj)
 
     async def update(
         self, resource: Resource, obj: Tree, *, subresource: str = "", field_manager: str = "",
@@ -166,7 +165,7 @@ class Client:
         if "kind" not in obj:
             obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         path = self._path(resource, meta.namespace_of(obj), meta.name_of(obj), subresource)
-        return await self._tree("PUT", path, _write_options(field_manager, field_validation, dry_run), obj)
+        return await self._tree("PUT", path, parameters.write_options(field_manager, field_validation, dry_run), obj)
 
     async def update_status(
         self, resource: Resource, obj: Tree, *, field_manager: str = "", dry_run: bool = False,
@@ -189,7 +188,7 @@ class Client:
             field_manager = field_manager or self.user_agent.partition("/")[0]
             if isinstance(body, dict) and "kind" not in body:
                 body = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
-        query = _write_options(field_manager, field_validation, dry_run)
+        query = parameters.write_options(field_manager, field_validation, dry_run)
         if force:
             query = (query or {}) | {"force": ["true"]}
         path = self._path(resource, namespace, name, subresource)
@@ -205,7 +204,7 @@ class Client:
         ``propagation_policy``: Background, Foreground, Orphan. ``uid`` and ``resource_version`` are preconditions:
         APIError 409 when they do not hold. With ``missing_ok`` None stands for a 404.
         """
-        body = _delete_options(propagation_policy, uid, resource_version, grace_period_seconds, dry_run)
+        body = parameters.delete_options(propagation_policy, uid, resource_version, grace_period_seconds, dry_run)
         try:
             return await self._tree("DELETE", self._path(resource, namespace, name), None, body)
         except APIError as error:
@@ -219,8 +218,8 @@ class Client:
     ) -> Tree:
         """Delete every object of a namespace that the selectors match."""
         path = resource.path(namespace or self.namespace)
-        body = _delete_options(propagation_policy, "", "", grace_period_seconds, dry_run)
-        return await self._tree("DELETE", path, _selectors(label_selector, field_selector), body)
+        body = parameters.delete_options(propagation_policy, "", "", grace_period_seconds, dry_run)
+        return await self._tree("DELETE", path, parameters.selectors(label_selector, field_selector), body)
 
     async def apply(self, obj: Tree, *, force: bool = True, field_manager: str = "") -> Tree:
         """Server-side apply of a manifest of any kind."""
@@ -240,7 +239,7 @@ class Client:
 
     async def evict(self, pod: str, namespace: str, *, grace_period_seconds: int | None = None) -> Tree:
         """Ask for a pod to go; APIError 429 while a disruption budget forbids it."""
-        options = _delete_options("", "", "", grace_period_seconds, dry_run=False)
+        options = parameters.delete_options("", "", "", grace_period_seconds, dry_run=False)
         return await self._tree("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction", None, {
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
         } | ({"deleteOptions": options} if options else {}))
@@ -260,7 +259,7 @@ class Client:
 
         Returns the stream, to be stopped. Raises APIError when the server refuses.
         """
-        query = _selectors(label_selector, field_selector) | {"watch": ["true"]}
+        query = parameters.selectors(label_selector, field_selector) | {"watch": ["true"]}
         if resource_version:
             query["resourceVersion"] = [resource_version]
         if allow_bookmarks or send_initial_events:
@@ -304,51 +303,3 @@ class Client:
     async def for_object(self, obj: Tree) -> Resource:
         """The resource of a manifest, by its apiVersion and kind. KeyError when it is not served."""
         return await self._discovery.for_object(obj)
-
-
-def _error_of(response: Response) -> APIError:
-    try:
-        status = orjson.loads(response.body)
-    except orjson.JSONDecodeError:
-        status = None
-    if isinstance(status, dict) and status.get("kind") == "Status":
-        return APIError.from_status(status, response.status)
-    return APIError(response.status, "", response.body.decode(errors="replace").strip())
-
-
-def _selectors(label_selector: str, field_selector: str) -> Query:
-    query: Query = {}
-    if label_selector:
-        query["labelSelector"] = [label_selector]
-    if field_selector:
-        query["fieldSelector"] = [field_selector]
-    return query
-
-
-def _write_options(field_manager: str, field_validation: str, dry_run: bool) -> Query | None:
-    if not (field_manager or field_validation or dry_run):
-        return None
-    query: Query = {}
-    if field_manager:
-        query["fieldManager"] = [field_manager]
-    if field_validation:
-        query["fieldValidation"] = [field_validation]
-    if dry_run:
-        query["dryRun"] = ["All"]
-    return query
-
-
-def _delete_options(
-    propagation_policy: str, uid: str, resource_version: str, grace_period_seconds: int | None, dry_run: bool,
-) -> Tree | None:
-    options: Tree = {}
-    if grace_period_seconds is not None:
-        options["gracePeriodSeconds"] = grace_period_seconds
-    preconditions = ({"uid": uid} if uid else {}) | ({"resourceVersion": resource_version} if resource_version else {})
-    if preconditions:
-        options["preconditions"] = preconditions
-    if propagation_policy:
-        options["propagationPolicy"] = propagation_policy
-    if dry_run:
-        options["dryRun"] = ["All"]
-    return {"kind": "DeleteOptions", "apiVersion": "v1", **options} if options else None
