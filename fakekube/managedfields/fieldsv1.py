@@ -25,6 +25,12 @@ def key_element(keys: Mapping[str, Json]) -> str:
     return "k:" + _json(keys)
 
 
+@lru_cache(maxsize=4096)
+def named_element(key: str, value: str) -> str:
+    """As ``key_element``, for the most common case: one key that holds a string."""
+    return key_element({key: value})
+
+
 def value_element(value: Json) -> str:
     """The element of a set's item: ``v:"x"``."""
     return "v:" + _json(value)

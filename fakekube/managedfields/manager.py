@@ -7,6 +7,8 @@ structured-merge-diff/merge. Left out: conversion of sets between versions of a 
 
 from collections.abc import Mapping, Sequence
 
+import orjson
+
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import entries, fieldset
 from fakekube.managedfields.empty import empty_object
@@ -14,7 +16,7 @@ from fakekube.managedfields.entries import UPDATE, Entry, Managed
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.managedfields.resetfields import reset_fields_of
-from fakekube.managedfields.typed import Difference, Node, TypedError
+from fakekube.managedfields.typed import NO_DIFFERENCE, Difference, Node, TypedError, collect
 from fakekube.schema.structural import Schema
 
 # Fields of metadata that the server keeps for itself.
@@ -22,6 +24,8 @@ STRIPPED = (
     "f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation",
     "f:managedFields", "f:resourceVersion",
 )  # fmt: skip
+
+CREATED_FIELDS_KEPT = 128
 
 ResetFields = Mapping[str, Sequence[Path]]
 
@@ -38,6 +42,7 @@ class FieldManager:
         self._api_version = api_version
         self._node = Node(schema, {})
         self._empty = empty_object(schema)
+        self._created: dict[tuple[str, bytes], Difference] = {}
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
@@ -54,7 +59,9 @@ class FieldManager:
         if not managed and old is not None:
             return
         try:
-            found = self._node.difference(self._empty if old is None else old, new) if old != new else NO_DIFFERENCE
+            found = (
+                self._of_new(new) if old is None else self._node.difference(old, new) if old != new else NO_DIFFERENCE
+            )
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays what it was.
             if live:
@@ -67,6 +74,32 @@ class FieldManager:
             written = entries.encode(self._updated(managed, removed, changed, manager, now, subresource))
         if written:
             metadata["managedFields"] = written
+
+    def _of_new(self, new: Tree) -> Difference:
+        """What a create sets. Many objects are created alike, so what a field's bytes led to is kept for a while."""
+        removed: FieldSet = {}
+        modified: FieldSet = {}
+        added: FieldSet = {}
+        for name, value in new.items():
+            if name == "metadata" or type(value) is not dict:
+                collect(f"f:{name}", self._field_of_new(name, value), removed, modified, added)
+            else:
+                key = (name, orjson.dumps(value))
+                found = self._created.get(key)
+                if found is None:
+                    if len(self._created) >= CREATED_FIELDS_KEPT:
+                        del self._created[next(iter(self._created))]
+                    found = self._created[key] = self._field_of_new(name, value)
+                collect(f"f:{name}", found, removed, modified, added)
+        for name, value in self._empty.items():
+            if name not in new:
+                removed[f"f:{name}"] = self._node.whole_field(name, value)
+        return Difference(removed, modified, added)
+
+    def _field_of_new(self, name: str, value: Json) -> Difference:
+        if name not in self._empty:
+            return Difference(None, None, self._node.whole_field(name, value))
+        return self._node.field_difference(name, self._empty[name], value)
 
     def _known(self, live: Json, sent: Json, subresource: str) -> tuple[Managed, bool]:
         """The entries to start from, and whether they are exactly the stored ones.
@@ -109,9 +142,6 @@ class FieldManager:
                 mine = fieldset.union(result[key].fields, mine)
             result[key] = Entry(self._api_version, now, mine)
         return entries.capped(result)
-
-
-NO_DIFFERENCE = Difference(None, None, None)
 
 
 def stripped(fields: FieldSet) -> FieldSet:

@@ -15,12 +15,25 @@ METADATA: Path = ("f:metadata",)
 
 # Kinds whose status endpoint puts metadata back as well.
 KEEP_METADATA = frozenset(
-    {
-        "ValidatingAdmissionPolicy", "StorageVersion", "PodCertificateRequest", "FlowSchema",
-        "PriorityLevelConfiguration", "Eviction", "EvictionRequest", "ServiceCIDR", "DeviceTaintRule", "ResourceClaim", "ResourcePoolStatusRequest",
-        "CompositePodGroup", "PodGroup", "CSINode", "VolumeAttachment", "StorageVersionMigration",
-    }
-)  # fmt: skip
+    [
+        "ValidatingAdmissionPolicy",
+        "StorageVersion",
+        "PodCertificateRequest",
+        "FlowSchema",
+        "PriorityLevelConfiguration",
+        "Eviction",
+        "EvictionRequest",
+        "ServiceCIDR",
+        "DeviceTaintRule",
+        "ResourceClaim",
+        "ResourcePoolStatusRequest",
+        "CompositePodGroup",
+        "PodGroup",
+        "CSINode",
+        "VolumeAttachment",
+        "StorageVersionMigration",
+    ]
+)
 
 
 def reset_fields_of(schema: Schema | None) -> Mapping[str, Sequence[Path]]:

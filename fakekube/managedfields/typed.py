@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
-from fakekube.managedfields.fieldsv1 import key_element, value_element
+from fakekube.managedfields.fieldsv1 import key_element, named_element, value_element
 from fakekube.schema.structural import Schema
 
 # Published schemas carry no defaults, but items are known by this key also when it is not given.
@@ -32,6 +32,7 @@ class Difference(NamedTuple):
 
 
 CHANGED = Difference(None, {}, None)
+NO_DIFFERENCE = Difference(None, None, None)
 
 
 class Node:
@@ -129,8 +130,11 @@ class Node:
             raise TypedError("associative list with keys may not have a null element")
         if not isinstance(value, dict):
             raise TypedError("associative list with keys may not have non-map elements")
-        found = {key: value[key] for key in self.keys if key in value}
-        if len(found) < len(self.keys):
+        keys = self.keys
+        if len(keys) == 1 and type(value.get(keys[0])) is str:
+            return named_element(keys[0], value[keys[0]])
+        found = {key: value[key] for key in keys if key in value}
+        if len(found) < len(keys):
             found = self._defaulted_keys(found)
         return key_element(found)
 
@@ -211,6 +215,14 @@ class Node:
             return MAP
         return LIST if isinstance(value, list) else SCALAR if value is not None else MAP
 
+    def whole_field(self, name: str, value: Json) -> FieldSet:
+        """``members`` of one field of a map."""
+        return (self.child(name) or ANYTHING).members(value)
+
+    def field_difference(self, name: str, old: Json, new: Json) -> Difference:
+        """``difference`` of one field of a map; nothing when the two are equal. Raises TypedError."""
+        return NO_DIFFERENCE if old == new else (self.child(name) or ANYTHING).difference(old, new)
+
     def _map_difference(self, old: dict[str, Json], new: dict[str, Json]) -> Difference:
         removed: FieldSet = {}
         modified: FieldSet = {}
@@ -221,9 +233,11 @@ class Node:
                 if known is value or known == value:
                     continue
                 inner = (self.child(name) or ANYTHING).difference(known, value)
-                _collect(f"f:{name}", inner, removed, modified, added)
-            else:
+                collect(f"f:{name}", inner, removed, modified, added)
+            elif type(value) is dict or type(value) is list:
                 added[f"f:{name}"] = (self.child(name) or ANYTHING).members(value)
+            else:
+                added[f"f:{name}"] = {}
         for name, value in old.items():
             if name not in new:
                 removed[f"f:{name}"] = (self.child(name) or ANYTHING).members(value)
@@ -240,7 +254,7 @@ class Node:
             if left == right:
                 continue
             if len(left) == len(right) == 1:
-                _collect(item, element.difference(left[0], right[0]), removed, modified, added)
+                collect(item, element.difference(left[0], right[0]), removed, modified, added)
             elif len(left) > 1 and len(right) > 1:
                 modified[item] = {}
             else:
@@ -295,7 +309,8 @@ def _below(whole: FieldSet | None) -> FieldSet | None:
     return {element: below for element, below in whole.items() if element != SELF}
 
 
-def _collect(element: str, inner: Difference, removed: FieldSet, modified: FieldSet, added: FieldSet) -> None:
+def collect(element: str, inner: Difference, removed: FieldSet, modified: FieldSet, added: FieldSet) -> None:
+    """Hang what changed below one element into the sets of the level above."""
     if inner.removed is not None:
         removed[element] = inner.removed
     if inner.modified is not None:
