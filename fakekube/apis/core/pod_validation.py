@@ -1,0 +1,86 @@
+"""What is wrong with a new Pod: its spec, its annotations, and what a template would be allowed.
+
+Upstream: ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go. Left out: the old
+annotations for seccomp and AppArmor.
+"""
+
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.core.containers_validation import validate_image_padding
+from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_pod_spec
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import nonnegative
+
+MIRROR = "kubernetes.io/config.mirror"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+MAX_INT32 = 2**31 - 1
+NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
+
+
+def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
+    """How a Pod's own spec is to be looked at."""
+    meta = pod["metadata"]
+    return PodSpecOptions(
+        pod_name=meta.get("name", ""), mirror=MIRROR in meta.get("annotations", ()),
+        comparing_tolerations="tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators"),
+    )
+
+
+def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
+    """A new Pod, metadata excepted."""
+    spec = pod["spec"]
+    found = validate_content(pod, ctx)
+    if spec.get("ephemeralContainers"):
+        found.append(field_errors.forbidden("spec.ephemeralContainers", "cannot be set on create"))
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        what = "cannot be set until all schedulingGates have been cleared"
+        found.append(field_errors.forbidden("spec.nodeName", what))
+    return found
+
+
+def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
+    """What holds for a Pod at any time."""
+    spec = pod["spec"]
+    found: list[FieldError] = []
+    if annotations := pod["metadata"].get("annotations"):
+        found += validate_annotations(annotations, spec)
+    found += validate_pod_spec(spec, "spec", options_for(pod, ctx))
+    if not spec.get("serviceAccountName"):
+        found += _without_account(spec)
+    found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))
+    for field in ("containers", "initContainers"):
+        for position, container in enumerate(spec.get(field) or ()):
+            found += validate_image_padding(container, f"spec.{field}[{position}]")
+    return found
+
+
+def validate_annotations(annotations: dict[str, str], spec: Tree) -> list[FieldError]:
+    """Annotations that mean something on a Pod."""
+    found: list[FieldError] = []
+    if MIRROR in annotations and not spec.get("nodeName"):
+        what = "must set spec.nodeName if mirror pod annotation is set"
+        found.append(field_errors.invalid(f"metadata.annotations[{MIRROR}]", annotations[MIRROR], what))
+    cost = annotations.get(DELETION_COST)
+    if cost is not None and not _is_int32(cost):
+        found.append(field_errors.invalid(f"metadata.annotations[{DELETION_COST}]", cost, "must be a 32bit integer"))
+    return found
+
+
+def _is_int32(text: str) -> bool:
+    """A number as Go prints one: no plus, no leading zero."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()) or (digits[0] == "0" and text != "0"):
+        return False
+    return -MAX_INT32 - 1 <= int(text) <= MAX_INT32
+
+
+def _without_account(spec: Tree) -> list[FieldError]:
+    """A token needs somebody whom it is for."""
+    found: list[FieldError] = []
+    for position, volume in enumerate(spec.get("volumes", ())):
+        for number, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+            if "serviceAccountToken" in source:
+                here = f"spec.volumes[{position}].projected.sources[{number}].serviceAccountToken"
+                found.append(field_errors.forbidden(here, NO_ACCOUNT))
+    return found

@@ -1,0 +1,216 @@
+"""What a client is told about a pod that is accepted, and probably not what it wanted.
+
+Upstream: pkg/api/pod/warnings.go. Left out: annotations for seccomp and AppArmor, claims of ephemeral volumes.
+"""
+
+from collections.abc import Iterator
+
+from fakekube.apimachinery import quantity
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.addresses import ip_warnings
+from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
+from fakekube.apis.core.volume_warnings import overlap_warnings
+
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+DEPRECATED_LABELS = {
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+    "app.kubernetes.io/created-by": "deprecated since v1.9",
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
+    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
+}
+DEPRECATED_ANNOTATIONS = {
+    "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
+    "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+    "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+}
+DEPRECATED_VOLUMES = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+BYTE_RESOURCES = ("memory", "ephemeral-storage")
+NO_SELECTOR = "a null labelSelector results in matching no pod"
+
+
+def pod_warnings(pod: Tree) -> list[str]:
+    """About a Pod."""
+    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata")
+
+
+def template_warnings(template: Tree, path: str) -> list[str]:
+    """About a pod template at ``path``."""
+    annotations = (template.get("metadata") or {}).get("annotations", {})
+    return _warnings(template["spec"], annotations, f"{path}.spec", f"{path}.metadata")
+
+
+def _warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
+    found = [
+        f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
+        for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS
+    ]
+    affinity = spec.get("affinity", {})
+    if "nodeAffinity" in affinity:
+        found += _node_affinity(affinity["nodeAffinity"], f"{path}.affinity.nodeAffinity")
+    for position, constraint in enumerate(spec.get("topologySpreadConstraints", ())):
+        here, key = f"{path}.topologySpreadConstraints[{position}]", constraint.get("topologyKey", "")
+        if key in DEPRECATED_LABELS:
+            found.append(f"{here}.topologyKey: {key} is {DEPRECATED_LABELS[key]}")
+        if "labelSelector" not in constraint:
+            found.append(f"{here}.labelSelector: {NO_SELECTOR}")
+    for key, text in DEPRECATED_ANNOTATIONS.items():
+        if key in annotations:
+            found.append(f"{meta_path}.annotations[{key}]: {text}")
+    if "volumes" in spec:
+        found += _volumes(spec["volumes"], f"{path}.volumes")
+    found += _duplicates(spec.get("hostAliases", ()), f"{path}.hostAliases", "ip")
+    secrets = spec.get("imagePullSecrets", ())
+    found += _duplicates(secrets, f"{path}.imagePullSecrets", "name")
+    found += [
+        f'{path}.imagePullSecrets[{position}].name: invalid empty name ""'
+        for position, secret in enumerate(secrets) if not secret.get("name")
+    ]
+    found += _fractions(spec.get("overhead", {}), f"{path}.overhead")
+    for container, here in _containers(spec, path):
+        resources = container.get("resources")
+        if resources:
+            found += _fractions(resources.get("limits", {}), f"{here}.resources.limits")
+            found += _fractions(resources.get("requests", {}), f"{here}.resources.requests")
+        if len(container.get("env", ())) > 1:
+            found += _hidden_variables(container["env"], f"{here}.env")
+    found += _ports(spec, path)
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        what = "must be >= 0; negative values are invalid and will be treated as 1"
+        found.append(f"{path}.terminationGracePeriodSeconds: {what}")
+    for name in ("podAffinity", "podAntiAffinity"):
+        if name in affinity:
+            found += _pod_affinity(affinity[name], f"{path}.affinity.{name}")
+    for position, server in enumerate(spec.get("dnsConfig", {}).get("nameservers", ())):
+        found += ip_warnings(f"{path}.dnsConfig.nameservers[{position}]", server)
+    for position, alias in enumerate(spec.get("hostAliases", ())):
+        found += ip_warnings(f"{path}.hostAliases[{position}].ip", alias.get("ip", ""))
+    return found
+
+
+def _containers(spec: Tree, path: str) -> Iterator[tuple[Tree, str]]:
+    for field in CONTAINER_LISTS:
+        for position, container in enumerate(spec.get(field) or ()):
+            yield container, f"{path}.{field}[{position}]"
+
+
+def _node_affinity(rules: Tree, path: str) -> list[str]:
+    terms = [
+        (term, f"{path}.{REQUIRED}.nodeSelectorTerms[{position}]", False)
+        for position, term in enumerate((rules.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())
+    ] + [
+        (weighted.get("preference", {}), f"{path}.{PREFERRED}[{position}].preference", True)
+        for position, weighted in enumerate(rules.get(PREFERRED, ()))
+    ]
+    found: list[str] = []
+    for term, here, preferred in terms:
+        expressions = term.get("matchExpressions", ())
+        if preferred and not expressions and not term.get("matchFields"):
+            found.append(f"{here}: empty preference term matches no objects")
+        found += [
+            f"{here}.matchExpressions[{position}].key: {expression['key']} is {DEPRECATED_LABELS[expression['key']]}"
+            for position, expression in enumerate(expressions) if expression.get("key") in DEPRECATED_LABELS
+        ]
+    return found
+
+
+def _volumes(volumes: list[Tree], path: str) -> list[str]:
+    found = []
+    for position, volume in enumerate(volumes):
+        for name in volume:
+            if name in DEPRECATED_VOLUMES:
+                shown = "storageOS" if name == "storageos" else name
+                found.append(f"{path}[{position}].{shown}: {DEPRECATED_VOLUMES[name]}")
+    return found + overlap_warnings(volumes)
+
+
+def _duplicates(items: list[Tree], path: str, field: str) -> list[str]:
+    found, seen = [], []
+    for position, item in enumerate(items):
+        value = item.get(field, "")
+        if value in seen:
+            found.append(f"{path}[{position}].{field}: duplicate {field} {go_quote(value)}")
+        seen.append(value)
+    return found
+
+
+def _fractions(amounts: dict[str, str], path: str) -> list[str]:
+    return [
+        f"{path}[{name}]: fractional byte value {go_quote(amounts[name])} is invalid, must be an integer"
+        for name in BYTE_RESOURCES if name in amounts and quantity.parse(amounts[name]).milli_value % 1000
+    ]
+
+
+def _hidden_variables(variables: list[Tree], path: str) -> list[str]:
+    found, seen = [], []
+    for position, variable in enumerate(variables):
+        name, value = variable.get("name", ""), variable.get("value", "")
+        reference = f"$({name})"
+        if name not in seen:
+            seen.append(name)
+        elif "valueFrom" in variable or value == reference or reference not in value:
+            what = f"hides previous definition of {go_quote(name)}, which may be dropped when using apply"
+            found.append(f"{path}[{position}]: {what}")
+    return found
+
+
+def _ports(spec: Tree, path: str) -> list[str]:
+    """Ports that are there twice, by number and by name."""
+    ports = [
+        (port, f"{here}.ports[{position}]")
+        for container, here in _containers(spec, path) for position, port in enumerate(container.get("ports", ()))
+    ]
+    found: list[str] = []
+    by_number: dict[tuple[int, str], list[tuple[Tree, str]]] = {}
+    for port, here in ports:
+        others = by_number.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
+        for other, where in others:
+            if text := _clash(port, other):
+                found.append(f"{here}: {text} port definition with {where}")
+        others.append((port, here))
+    by_name: dict[str, str] = {}
+    for port, here in ports:
+        if name := port.get("name"):
+            first = by_name.setdefault(name, here)
+            if first != here:
+                found.append(f"{here}: duplicate port name {go_quote(name)} with {first}, services and probes that "
+                             f"select ports by name will use {first}")
+    return found
+
+
+def _clash(port: Tree, other: Tree) -> str:
+    address, host_port = port.get("hostIP", ""), port.get("hostPort", 0)
+    other_address, other_host_port = other.get("hostIP", ""), other.get("hostPort", 0)
+    if address == other_address and host_port == other_host_port:
+        return "duplicate"
+    if not host_port or not other_host_port:
+        return "overlapping"
+    if host_port == other_host_port and bool(address) != bool(other_address):
+        return "dangerously ambiguous"
+    return ""
+
+
+def _pod_affinity(rules: Tree, path: str) -> list[str]:
+    found = [
+        f"{path}.{REQUIRED}[{position}].labelSelector: {NO_SELECTOR}"
+        for position, term in enumerate(rules.get(REQUIRED, ())) if "labelSelector" not in term
+    ]
+    return found + [
+        f"{path}.{PREFERRED}[{position}].podAffinityTerm.labelSelector: {NO_SELECTOR}"
+        for position, weighted in enumerate(rules.get(PREFERRED, ()))
+        if "labelSelector" not in weighted.get("podAffinityTerm", {})
+    ]

@@ -1,0 +1,66 @@
+"""Fields of a pod spec that the server forgets while their feature gate is off and no stored object uses them.
+
+Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here are left out.
+"""
+
+from collections.abc import Iterator
+
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.strategy import Cluster
+
+SPEC_FIELDS = {
+    "schedulingGroup": "GenericWorkload",
+    "evictionResponders": "EvictionRequestAPI",
+    "resources": "PodLevelResources",
+    "hostnameOverride": "HostnameOverride",
+}
+MOUNT_FIELDS = {"bindMountOptions": "VolumeBindMountOptions"}
+CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
+
+
+def drop_disabled(spec: Tree, old: Tree | None, cluster: Cluster) -> None:
+    """Remove fields of disabled features from ``spec``, unless ``old`` uses them too."""
+    before = old or {}
+    for field, gate in SPEC_FIELDS.items():
+        if field in spec and field not in before and not cluster.gate(gate):
+            del spec[field]
+    for container in _containers(spec):
+        if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
+            _drop_stop_signal(container, before, cluster)
+        for mount in container.get("volumeMounts", ()):
+            for field, gate in MOUNT_FIELDS.items():
+                if field in mount and not cluster.gate(gate):
+                    del mount[field]
+        for name in HTTP_HOLDERS:
+            if name in container:
+                _drop_probe_fields(container[name], cluster)
+        if "restartPolicyRules" in container:
+            _drop_restart_rules(container, before, cluster)
+    for volume in spec.get("volumes", ()):
+        if "mode" in (volume.get("emptyDir") or ()) and not cluster.gate("EmptyDirVolumeMode"):
+            del volume["emptyDir"]["mode"]
+
+
+def _containers(spec: Tree) -> Iterator[Tree]:
+    for field in CONTAINER_LISTS:
+        yield from spec.get(field) or ()
+
+
+def _drop_stop_signal(container: Tree, before: Tree, cluster: Cluster) -> None:
+    used = any("stopSignal" in each.get("lifecycle", ()) for each in _containers(before))
+    if not used and not cluster.gate("ContainerStopSignals"):
+        container["lifecycle"] = {name: value for name, value in container["lifecycle"].items() if name != "stopSignal"}
+
+
+def _drop_restart_rules(container: Tree, before: Tree, cluster: Cluster) -> None:
+    used = any("restartPolicyRules" in each for each in _containers(before))
+    if not used and not cluster.gate("ContainerRestartRules"):
+        del container["restartPolicyRules"]
+
+
+def _drop_probe_fields(probe: Tree, cluster: Cluster) -> None:
+    if "protocol" in probe.get("httpGet", ()) and not cluster.gate("H2CContainerProbe"):
+        del probe["httpGet"]["protocol"]
+    if "tls" in probe.get("grpc", ()) and not cluster.gate("GRPCContainerProbeTLS"):
+        del probe["grpc"]["tls"]

@@ -1,0 +1,126 @@
+"""What is wrong with a projected volume and its sources.
+
+Upstream: validateProjectionSources in pkg/apis/core/validation/validation.go. Left out: the names of trust bundles and
+signers beyond their presence.
+"""
+
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.core.volume_items import (
+    validate_downward_file,
+    validate_free_path,
+    validate_key_to_path,
+    validate_mode,
+)
+from fakekube.registry import validation
+
+SHORTEST_TOKEN_SECONDS = 600
+LONGEST_TOKEN_SECONDS = 2**32
+SHORTEST_CERTIFICATE_SECONDS = 3600
+LONGEST_CERTIFICATE_SECONDS = 91 * 86400
+LONGEST_KUBERNETES_CERTIFICATE_SECONDS = 86400
+KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+CERTIFICATE_PATHS = ("credentialBundlePath", "keyPath", "certificateChainPath")
+CONFLICT = "conflicting duplicate paths"
+NO_PATH = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
+
+
+def validate_projected(source: Tree, path: str) -> list[FieldError]:
+    """A projected volume; no two of its files may have the same path."""
+    found = validate_mode(source.get("defaultMode"), f"{path}.defaultMode")
+    taken: list[str] = []
+    for position, projection in enumerate(source.get("sources") or ()):
+        here = f"{path}.sources[{position}]"
+        for name in ("secret", "configMap"):
+            if name in projection:
+                found += _keyed(projection[name], f"{here}.{name}", path, taken)
+        if "downwardAPI" in projection:
+            for item in projection["downwardAPI"].get("items", ()):
+                found += validate_downward_file(item, f"{here}.downwardAPI")
+                found += _take(item.get("path", ""), item.get("path", ""), path, taken)
+        if "serviceAccountToken" in projection:
+            found += _token(projection["serviceAccountToken"], f"{here}.serviceAccountToken", path)
+        if "clusterTrustBundle" in projection:
+            found += _trust_bundle(projection["clusterTrustBundle"], f"{here}.clusterTrustBundle", path, taken)
+        if "podCertificate" in projection:
+            found += _certificate(projection["podCertificate"], f"{here}.podCertificate", path, taken)
+        if len(projection) > 1:
+            found.append(field_errors.forbidden(here, "may not specify more than 1 volume type per source"))
+    return found
+
+
+def _take(text: str, shown: str, path: str, taken: list[str]) -> list[FieldError]:
+    if not text:
+        return []
+    if text in taken:
+        return [field_errors.invalid(path, shown, CONFLICT)]
+    taken.append(text)
+    return []
+
+
+def _keyed(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+    found: list[FieldError] = []
+    if not source.get("name"):
+        found.append(field_errors.required(f"{path}.name"))
+    for position, item in enumerate(source.get("items", ())):
+        found += validate_key_to_path(item, f"{path}.items[{position}]")
+        found += _take(item.get("path", ""), source.get("name", ""), volume_path, taken)
+    return found
+
+
+def _token(source: Tree, path: str, volume_path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    seconds = source.get("expirationSeconds")
+    if seconds is None:
+        found.append(field_errors.required(f"{path}.expirationSeconds"))
+    elif seconds < SHORTEST_TOKEN_SECONDS:
+        what = "may not specify a duration less than 10 minutes"
+        found.append(field_errors.invalid(f"{path}.expirationSeconds", seconds, what))
+    elif seconds > LONGEST_TOKEN_SECONDS:
+        what = "may not specify a duration larger than 2^32 seconds"
+        found.append(field_errors.invalid(f"{path}.expirationSeconds", seconds, what))
+    if not source.get("path"):
+        return [*found, field_errors.required(f"{volume_path}.path")]
+    return found + validate_free_path(source["path"], f"{volume_path}.path")
+
+
+def _trust_bundle(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+    found: list[FieldError] = []
+    name, signer = source.get("name"), source.get("signerName")
+    if name is not None and signer is not None:
+        found.append(field_errors.invalid(path, source, "only one of name and signerName may be used"))
+    elif name is not None:
+        if not name:
+            found.append(field_errors.required(f"{path}.name", "must be a valid object name"))
+        if "labelSelector" in source:
+            what = "labelSelector must be unset if name is specified"
+            found.append(field_errors.invalid(f"{path}.labelSelector", source["labelSelector"], what))
+    elif signer is not None:
+        if not signer:
+            found.append(field_errors.required(f"{path}.signerName", "must be a valid signer name"))
+        found += validation.label_selector(source.get("labelSelector"), f"{path}.labelSelector")
+    else:
+        found.append(field_errors.required(path, "either name or signerName must be specified"))
+    text = source.get("path", "")
+    if not text:
+        found.append(field_errors.required(f"{path}.path"))
+    return found + validate_free_path(text, f"{path}.path") + _take(text, text, volume_path, taken)
+
+
+def _certificate(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+    found = validation.one_of(f"{path}.keyType", source.get("keyType", ""), KEY_TYPES)
+    seconds = source.get("maxExpirationSeconds")
+    if seconds is not None:
+        kubernetes = source.get("signerName", "").partition("/")[0].endswith("kubernetes.io")
+        longest = LONGEST_KUBERNETES_CERTIFICATE_SECONDS if kubernetes else LONGEST_CERTIFICATE_SECONDS
+        here = f"{path}.maxExpirationSeconds"
+        if seconds < SHORTEST_CERTIFICATE_SECONDS:
+            found.append(field_errors.invalid(here, seconds, "if provided, maxExpirationSeconds must be >= 3600"))
+        if seconds > longest:
+            found.append(field_errors.invalid(here, seconds, f"if provided, maxExpirationSeconds must be <= {longest}"))
+    given = [name for name in CERTIFICATE_PATHS if source.get(name)]
+    for name in given:
+        found += validate_free_path(source[name], f"{path}.{name}")
+        found += _take(source[name], source[name], volume_path, taken)
+    return found if given else [*found, field_errors.required(path, NO_PATH)]
