@@ -228,16 +228,24 @@ def http_header(text: str) -> list[str]:
     return [mismatch(what, HTTP_HEADER, "X-Header-Name")]
 
 
+def anything(text: str) -> list[str]:
+    """Any name at all."""
+    return []
+
+
 @cache
 def _rules() -> dict[str, Callable[[str], list[str]]]:
     return {
         "subdomain": dns1123_subdomain, "label": dns1123_label, "label1035": dns1035_label,
-        "path_segment": path_segment,
+        "path_segment": path_segment, "config_map_key": config_key, "any": anything, "ip": anything,
     }
 
 
 def object_name(rule: str, text: str) -> list[str]:
-    """A name by the rule that a Kind names: subdomain, label, label1035 or path_segment."""
+    """A name by the rule that a Kind names: subdomain, label, label1035, path_segment, config_map_key, any or ip.
+
+    Whether the name of an IPAddress is an address is its strategy's to say.
+    """
     return _rules()[rule](text)
 
 

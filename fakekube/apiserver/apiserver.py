@@ -18,6 +18,8 @@ from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
+from fakekube.auth.authorizer import AlwaysAllow, Authorizer
+from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import error_answer, page_not_found
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -38,14 +40,15 @@ class APIServer:
     """A Handler. Make one a cluster.
 
     ``kinds`` are served in the order of discovery, ``storage`` holds the objects, ``bootstrap`` gives those that a
-    resource has from the beginning, ``tokens`` are the bearer tokens that are known. ``stores`` is the way in for the
+    resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
+    accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
     cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
     """
 
     def __init__(
         self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *, release: str,
         gates: Callable[[str], bool], bootstrap: Callable[[GroupResource], list[Tree]] | None = None,
-        tokens: Mapping[str, UserInfo] | None = None, nodes: NodeProxy | None = None,
+        tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None, nodes: NodeProxy | None = None,
     ) -> None:
         self.clock = clock
         by_resource = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
@@ -54,10 +57,13 @@ class APIServer:
             now=lambda: format_time(clock.time()), bootstrap=bootstrap)
         self.services = Services(by_resource, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
-        self.routes = Routes(self.services, special_routes(lambda: self.nodes))
+        self.tokens = Tokens(clock, rng.fork("tokens"))
+        self.authenticator = Authenticator(tokens or {}, self.tokens, self.stores.lookup)
+        self.authorizer: Authorizer = authorizer or AlwaysAllow()
+        special = special_routes(lambda: self.nodes, self.authorizer, self.tokens, self.authenticator)
+        self.routes = Routes(self.services, special)
         for kind in kinds:
             self.routes.add(kind)
-        self.authenticator = Authenticator(tokens or {})
         self.log = RequestLog()
         self._paths = MetaPaths(self.services, self.routes, self.log, release)
         self._decorator = Decorator(rng.fork("answers"))

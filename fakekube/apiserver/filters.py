@@ -6,12 +6,14 @@ fairness (its headers are there), CORS, HSTS.
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.auth.tokens import ISSUER, PREFIX, Token, Tokens
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.util.rng import Rng
 
@@ -68,8 +70,24 @@ class Authenticator:
     A request that carries its user already comes from the same process and is believed.
     """
 
-    def __init__(self, tokens: Mapping[str, UserInfo], nobody: UserInfo = ADMIN) -> None:
-        self.tokens, self.nobody = dict(tokens), nobody
+    def __init__(
+        self, known: Mapping[str, UserInfo], tokens: Tokens, lookup: Callable[[str, str, str, str], Tree | None],
+        nobody: UserInfo = ADMIN,
+    ) -> None:
+        self.known, self.tokens, self.nobody = dict(known), tokens, nobody
+        self._lookup = lookup
+
+    def check_token(self, token: str) -> Token | None:
+        """Whom a token names: one of those given, or a service account that is still the one it was issued for."""
+        user = self.known.get(token)
+        if user is not None:
+            return Token(user, (ISSUER,))
+        found = self.tokens.verify(token)
+        if found is None:
+            return None
+        namespace, _, name = found.user.name.removeprefix(PREFIX).partition(":")
+        account = self._lookup("", "serviceaccounts", namespace, name)
+        return found if account is not None and account["metadata"]["uid"] == found.user.uid else None
 
     def authenticate(self, request: Request) -> UserInfo:
         """The user. Raises 401 for a token that nobody issued."""
@@ -82,10 +100,10 @@ class Authenticator:
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
             return self.nobody
-        user = self.tokens.get(token)
-        if user is None:
+        found = self.check_token(token)
+        if found is None:
             raise errors.unauthorized()
-        return user
+        return found.user
 
 
 class Decorator:

@@ -6,17 +6,39 @@ Upstream: the storage map of pkg/registry/core/rest/storage_core.go and of its f
 from collections.abc import Callable
 
 from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.apiserver.podlog import PodLogs
 from fakekube.apiserver.routes import SpecialRoutes
-from fakekube.endpoints import subresources
+from fakekube.auth.authorizer import Authorizer
+from fakekube.auth.tokens import Tokens
+from fakekube.endpoints import componentstatus, subresources
+from fakekube.endpoints.reviews import Reviews, TokenCheck
+from fakekube.endpoints.tokenrequest import TokenRequests
+
+AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
 
-def special_routes(nodes: Callable[[], NodeProxy]) -> SpecialRoutes:  # noqa: ARG001
-    """The endpoints by group, ``resource/subresource`` and method. ``nodes`` gives the agents of the nodes."""
+def special_routes(
+    nodes: Callable[[], NodeProxy], authorizer: Authorizer, tokens: Tokens, check: TokenCheck,
+) -> SpecialRoutes:
+    """The endpoints by group, ``resource/subresource`` and method.
+
+    ``nodes`` gives the agents of the nodes, ``check`` knows whom tokens of any origin name.
+    """
+    reviews = Reviews(authorizer, check)
     return {
         ("", "bindings", "POST"): subresources.bind,
         ("", "pods/binding", "POST"): subresources.bind,
         ("", "pods/eviction", "POST"): subresources.evict,
+        ("", "pods/log", "GET"): PodLogs(nodes).get,
+        ("", "serviceaccounts/token", "POST"): TokenRequests(tokens).create,
+        ("", "componentstatuses", "GET"): componentstatus.get,
         ("*", "*/scale", "GET"): subresources.get_scale,
         ("*", "*/scale", "PUT"): subresources.update_scale,
         ("*", "*/scale", "PATCH"): subresources.patch_scale,
+        (AUTHORIZATION, "selfsubjectaccessreviews", "POST"): reviews.access,
+        (AUTHORIZATION, "subjectaccessreviews", "POST"): reviews.access,
+        (AUTHORIZATION, "localsubjectaccessreviews", "POST"): reviews.access,
+        (AUTHORIZATION, "selfsubjectrulesreviews", "POST"): reviews.rules,
+        (AUTHENTICATION, "selfsubjectreviews", "POST"): reviews.self_review,
+        (AUTHENTICATION, "tokenreviews", "POST"): reviews.token,
     }

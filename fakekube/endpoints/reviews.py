@@ -1,0 +1,167 @@
+"""Questions in the shape of objects: who am I, may I, whose token is this. Nothing is stored.
+
+Upstream: pkg/registry/authentication and pkg/registry/authorization, with their validation. Left out: webhooks that answer.
+"""
+
+from typing import Protocol
+
+from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery.field_errors import FieldError, Verbatim
+from fakekube.apimachinery.gvk import GroupKind
+from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import Access, Authorizer, Decision
+from fakekube.auth.tokens import Token
+from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints.answers import object_answer
+from fakekube.endpoints.options import write_options
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import ANONYMOUS, Scope
+from fakekube.managedfields.manager import FieldManager
+
+GROUP = "authorization.k8s.io"
+EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+
+
+class TokenCheck(Protocol):
+    """Who knows tokens."""
+
+    def check_token(self, token: str) -> Token | None:
+        """Whom a token names, or None."""
+
+
+class Reviews:
+    """The endpoints of all review kinds."""
+
+    def __init__(self, authorizer: Authorizer, tokens: TokenCheck) -> None:
+        self._authorizer, self._tokens = authorizer, tokens
+
+    async def access(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
+        """Answer a SelfSubjectAccessReview, a SubjectAccessReview or a LocalSubjectAccessReview."""
+        kind = scope.kind.kind
+        form, review = _posted(scope, info, request)
+        _own_fields(scope, info, request, review)
+        _validate(kind, review)
+        spec = review.get("spec") or {}
+        if kind == "SelfSubjectAccessReview":
+            user = request.user or ANONYMOUS
+        else:
+            extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+            user = UserInfo(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra)
+        review["status"] = _status(self._authorizer.decide(user, _access(spec)))
+        return object_answer(scope, request, form, review, status=201)
+
+    async def rules(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
+        """Answer a SelfSubjectRulesReview: everything, as far as this authorizer can list what it allows."""
+        form, review = _posted(scope, info, request)
+        if not (review.get("spec") or {}).get("namespace"):
+            raise errors.bad_request("no namespace on request")
+        everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+        review["spec"] = {}
+        review["status"] = {
+            "resourceRules": everything, "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}], "incomplete": False}
+        return object_answer(scope, request, form, review, status=201)
+
+    async def self_review(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
+        """Answer a SelfSubjectReview."""
+        form, review = _posted(scope, info, request)
+        review["metadata"] = {"creationTimestamp": scope.services.now()}
+        review["status"] = {"userInfo": user_tree(request.user or ANONYMOUS)}
+        return object_answer(scope, request, form, review, status=201)
+
+    async def token(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
+        """Answer a TokenReview."""
+        form, review = _posted(scope, info, request)
+        spec = review.get("spec") or {}
+        if not spec.get("token"):
+            raise errors.bad_request("token is required for TokenReview in authentication")
+        found = self._tokens.check_token(spec["token"])
+        wanted = tuple(spec.get("audiences") or ())
+        shared = [audience for audience in wanted if found and audience in found.audiences]
+        if found is None:
+            review["status"] = {"user": {}, "error": "invalid bearer token"}
+        elif wanted and not shared:
+            review["status"] = {"user": {}, "error": "token audiences are invalid for the target audiences"}
+        else:
+            review["status"] = {
+                "authenticated": True, "user": user_tree(found.user), "audiences": shared or list(found.audiences)}
+        return object_answer(scope, request, form, review, status=201)
+
+
+def user_tree(user: UserInfo) -> Tree:
+    """A user as reviews print one."""
+    tree: Tree = {"username": user.name} | ({"uid": user.uid} if user.uid else {})
+    if user.groups:
+        tree["groups"] = list(user.groups)
+    if user.extra:
+        tree["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
+    return tree
+
+
+def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[negotiation.Form, Tree]:
+    form = negotiation.negotiate(request, table=False)
+    bodies.input_type(request)
+    bodies.check_size(request)
+    options = write_options(request, "CreateOptions")
+    return form, bodies.decode(scope, request, options.directive, info.warnings)
+
+
+def _own_fields(scope: Scope, info: RequestInfo, request: Request, review: Tree) -> None:
+    """Metadata as upstream leaves it: the namespace of the path, and who set the fields."""
+    meta = review.setdefault("metadata", {})
+    for name in ("uid", "creationTimestamp", "deletionTimestamp", "selfLink", "resourceVersion"):
+        meta.pop(name, None)
+    if scope.kind.namespaced:
+        if meta.setdefault("namespace", info.namespace) != info.namespace:
+            raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    else:
+        meta.pop("namespace", None)
+    status = review.pop("status", None)
+    options = write_options(request, "CreateOptions")
+    context = scope.context(info, request, "CREATE", options)
+    schema = scope.services.definitions.schema(scope.gvk)
+    FieldManager(schema, scope.kind.api_version).update(None, review, manager=context.field_manager, now=context.now)
+    if status is not None:
+        review["status"] = status
+
+
+def _validate(kind: str, review: Tree) -> None:
+    spec, meta = review.get("spec") or {}, review.get("metadata") or {}
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    found: list[FieldError] = []
+    if (resource is None) == (path is None):
+        found.append(field_errors.invalid("spec", _go_path(path), EXACTLY_ONE))
+    if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
+        found.append(field_errors.invalid("spec.user", "", "at least one of user or group must be specified"))
+    if kind == "LocalSubjectAccessReview":
+        namespace = meta.get("namespace", "")
+        if resource is not None and resource.get("namespace", "") != namespace:
+            asked = resource.get("namespace", "")
+            found.append(field_errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
+        if path is not None:
+            found.append(field_errors.invalid(
+                "spec.nonResourceAttributes", _go_path(path), "disallowed on this kind of request"))
+        meta = {name: value for name, value in meta.items() if name != "namespace"}
+    if any(name != "managedFields" for name in meta):
+        found.append(field_errors.invalid("metadata", meta, "must be empty"))
+    if found:
+        raise errors.invalid(GroupKind(GROUP, ""), "", found)
+
+
+def _go_path(path: Tree | None) -> object:
+    if path is None:
+        return None
+    return Verbatim('{"Path":%s,"Verb":%s}' % (  # noqa: UP031
+        field_errors.go_quote(path.get("path", "")), field_errors.go_quote(path.get("verb", ""))))
+
+
+def _access(spec: Tree) -> Access:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes") or {}
+    if resource is None:
+        return Access(path.get("verb", ""), path=path.get("path", ""))
+    names = ("group", "version", "resource", "subresource", "namespace", "name")
+    return Access(resource.get("verb", ""), **{name: resource.get(name, "") for name in names})
+
+
+def _status(decision: Decision) -> Tree:
+    return {"allowed": decision.allowed} | ({"reason": decision.reason} if decision.reason else {})

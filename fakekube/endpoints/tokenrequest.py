@@ -1,0 +1,91 @@
+"""POST serviceaccounts/<name>/token: a token for a service account.
+
+Upstream: pkg/registry/core/serviceaccount/storage/token.go.
+"""
+
+from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.gvk import GroupKind, GroupResource
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.times import format_time
+from fakekube.apimachinery.types import Tree
+from fakekube.auth.tokens import ISSUER, Tokens
+from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints.answers import object_answer
+from fakekube.endpoints.options import write_options
+from fakekube.endpoints.requestinfo import RequestInfo
+from fakekube.endpoints.scope import Scope
+
+DEFAULT_SECONDS, MIN_SECONDS, MAX_SECONDS = 3600, 600, 1 << 32
+KIND = GroupKind("authentication.k8s.io", "TokenRequest")
+BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
+
+
+class TokenRequests:
+    """The endpoint, around who issues tokens."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    async def create(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
+        """Answer a TokenRequest."""
+        form = negotiation.negotiate(request, table=False)
+        bodies.input_type(request)
+        bodies.check_size(request)
+        options = write_options(request, "CreateOptions")
+        asked = bodies.decode(scope, request, options.directive, info.warnings)
+        account = scope.store.load(scope.store.find(info.namespace, info.name))
+        meta, spec = asked.get("metadata") or {}, dict(asked.get("spec") or {})
+        if meta.get("name", info.name) != info.name:
+            raise errors.invalid(KIND, info.name, [
+                field_errors.invalid("metadata.name", meta["name"], "must match the service account name if specified")])
+        if not spec.get("expirationSeconds"):
+            spec["expirationSeconds"] = DEFAULT_SECONDS
+        if found := _seconds_errors(spec["expirationSeconds"]):
+            raise errors.invalid(KIND, "", found)
+        bound = _bound_object(scope, info, spec.get("boundObjectRef"))
+        now = scope.services.clock.time()
+        expires = now + spec["expirationSeconds"]
+        audiences = spec.get("audiences") or [ISSUER]
+        token = self._tokens.issue(account, audiences, expires, bound)
+        answer: Tree = {
+            "kind": asked["kind"], "apiVersion": asked["apiVersion"],
+            "metadata": {"name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
+                         "creationTimestamp": format_time(now)},
+            "spec": {"audiences": audiences, "expirationSeconds": spec["expirationSeconds"],
+                     "boundObjectRef": spec.get("boundObjectRef")},
+            "status": {"token": token, "expirationTimestamp": format_time(expires)},
+        }
+        return object_answer(scope, request, form, answer, status=201)
+
+
+def _seconds_errors(seconds: int) -> list[FieldError]:
+    if seconds < MIN_SECONDS:
+        return [field_errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]
+    if seconds > MAX_SECONDS:
+        return [field_errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]
+    return []
+
+
+def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> Tree | None:
+    """The object that the token's life hangs on, as kind, name and uid. Raises 400, 404 and 409."""
+    if reference is None:
+        return None
+    kind, version, name = reference.get("kind", ""), reference.get("apiVersion", ""), reference.get("name", "")
+    if version != "v1" or kind not in BINDABLE:
+        shown = version if "/" in version else f"/{version}"
+        raise errors.bad_request(f"cannot bind token to object of type {shown}, Kind={kind}")
+    namespace = "" if kind == "Node" else info.namespace
+    obj = scope.services.stores.lookup("", BINDABLE[kind], namespace, name)
+    if obj is None:
+        raise errors.not_found(GroupResource("", BINDABLE[kind]), name)
+    if kind == "Pod" and obj["spec"].get("serviceAccountName", "") != info.name:
+        raise errors.bad_request(
+            f"cannot bind token for serviceaccount {field_errors.go_quote(info.name)} to pod running with different "
+            "serviceaccount name.")
+    uid = obj["metadata"]["uid"]
+    if reference.get("uid", uid) != uid:
+        raise errors.conflict(GroupResource("", kind), name, (
+            f"the UID in the bound object reference ({reference['uid']}) does not match the UID in record. The object might "
+            "have been deleted and then recreated"))
+    return {"kind": kind, "name": name, "uid": uid}
