@@ -7,8 +7,8 @@
 
 For each OpenAPI definition: the struct's name and package, its fields in order, and for each field the type as
 reflection prints it, whether it is a pointer, omitempty, omitzero, and the embedded struct it comes from. A definition
-is kept once for each shape it had: ``{definition: [[minor, facts], ...]}``, where minor is the first release of the shape.
-Only these facts are taken, no text.
+is kept once for each shape it had: ``{definition: [[minor, facts], ...]}``, where minor is the first release of the
+shape. Only these facts are taken, no text.
 """
 
 import argparse

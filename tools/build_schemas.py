@@ -52,7 +52,10 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
         out["type"] = kind
     out.update({ours: node[theirs] for theirs, ours in RENAMED.items() if theirs in node})
     if "oneOf" in node:
-        out["int_or_string" if any("integer" in item["type"] for item in node["oneOf"]) else "preserve_unknown"] = True
+        if any("integer" in item["type"] for item in node["oneOf"]):
+            out["int_or_string"] = True
+        else:
+            out["type"] = "string"  # a quantity, which upstream's document calls a string
     properties = node.get("properties", {})
     if facts is not None:
         order = [field[0] for field in facts["fields"]]

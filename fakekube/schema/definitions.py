@@ -7,18 +7,19 @@ Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path pa
 """
 
 import gzip
-from importlib import resources
+from pathlib import Path
 
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.schema.structural import Schema
 
+_TABLES = Path(__file__).parent / "tables"
+
 
 def releases() -> list[str]:
     """The releases there are tables for, oldest first: ``["1.25", ..., "1.37"]``."""
-    names = [item.name for item in resources.files("fakekube.schema").joinpath("tables").iterdir()]
-    found = [name.removesuffix(".gz") for name in names if name.endswith(".gz")]
+    found = [path.name.removesuffix(".gz") for path in _TABLES.glob("*.gz")]
     return sorted(found, key=lambda release: [int(part) for part in release.split(".")])
 
 
@@ -27,10 +28,9 @@ def load(release: str) -> "Definitions":
 
     Every call reads anew; who serves a release keeps what it got.
     """
-    table = resources.files("fakekube.schema").joinpath("tables", f"{release}.gz")
-    if not table.is_file():
+    if release not in releases():
         raise ValueError(f"unknown Kubernetes release {release!r}, known are {', '.join(releases())}")
-    return Definitions(release, gzip.decompress(table.read_bytes()))
+    return Definitions(release, gzip.decompress((_TABLES / f"{release}.gz").read_bytes()))
 
 
 class Definitions:

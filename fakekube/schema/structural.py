@@ -1,9 +1,9 @@
 """The one model of a kind's structure, for built-in kinds and for custom resources alike.
 
 Decoding, strategic merge, server-side apply, pruning and defaulting all ask the same questions about a field: what
-type it has, how a list is keyed, whether a map is atomic. ``Schema`` answers them. A node is made from a raw form (a row
-of a release's table, or the translation of an openAPIV3Schema) and makes its children on first use, so that recursive
-definitions such as JSONSchemaProps cost nothing until someone descends.
+type it has, how a list is keyed, whether a map is atomic. ``Schema`` answers them. A node is made from a raw form (a
+row of a release's table, or the translation of an openAPIV3Schema) and makes its children on first use, so that
+recursive definitions such as JSONSchemaProps cost nothing until someone descends.
 
 Upstream: apiextensions-apiserver/pkg/apiserver/schema (structural schemas) and kube-openapi's proto models. Left out
 here: value validation, whose keywords are kept in ``keywords`` for whoever validates.
