@@ -7,6 +7,7 @@ loop, as one batch: a cache is always a little behind its server, here too. Left
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 from fakekube.apimachinery.errors import APIError
@@ -42,8 +43,10 @@ class Reflector:
     """Lists and watches one resource into a target, until its task is cancelled.
 
     ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None leaves it to the
-    server.
+    server. ``on_missing`` is told when the server does not know the resource.
     """
+
+    on_missing: Callable[[], None] | None = None
 
     def __init__(
         self, client: Client, resource: Resource, target: Target, *, clock: Clock, activity: Activity, rng: Rng,
@@ -57,6 +60,7 @@ class Reflector:
         self._watch_timeout_seconds = watch_timeout_seconds
         self._clock, self._activity, self._rng = clock, activity, rng
         self._delay_seconds, self._failed_at, self._tries = BACKOFF_SECONDS, 0.0, 0
+        self._waiter: asyncio.Future[None] | None = None
 
     async def run(self) -> None:
         """List and watch for ever."""
@@ -72,6 +76,8 @@ class Reflector:
                 expired = isinstance(error, APIError) and error.code in (410, 504)
                 self.last_error = str(error)
                 log.warning("reflector of %s: %s", self.resource, error)
+                if isinstance(error, APIError) and error.code == 404 and self.on_missing is not None:
+                    self.on_missing()
                 await self._back_off()
 
     async def _list(self, resource_version: str) -> None:
@@ -132,7 +138,18 @@ class Reflector:
         self._tries += 1
         delay_seconds = self._delay_seconds * self._rng.uniform(1, 2)
         self._delay_seconds = min(self._delay_seconds * 2, MAX_BACKOFF_SECONDS)
-        await self._clock.sleep(delay_seconds, daemon=self._tries > DAEMON_TRIES)
+        self._waiter = asyncio.get_running_loop().create_future()
+        timer = self._clock.call_later(delay_seconds, self.poke, daemon=self._tries > DAEMON_TRIES)
+        try:
+            await self._waiter
+        finally:
+            timer.cancel()
+            self._waiter = None
+
+    def poke(self) -> None:
+        """Try again now, if it is waiting to try again."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
 
 class _Inbox:

@@ -1,11 +1,16 @@
-"""One informer a resource, made when first asked for. Upstream: client-go/informers' SharedInformerFactory."""
+"""One informer a resource, made when first asked for. Upstream: client-go/informers' SharedInformerFactory.
+
+A controller may start before the CustomResourceDefinition of what it is for; its cache then fills as soon as that is
+there.
+"""
 
 from collections.abc import Iterator
 
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.informer import SharedInformer
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
-from fakekube.client.resources import Resource
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, Resource
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -25,7 +30,7 @@ class Informers:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
         self._detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
-        self._started = False
+        self._started = self._definitions_watched = False
 
     def get(
         self, resource: Resource, namespace: str = "", label_selector: str = "", field_selector: str = "",
@@ -39,14 +44,29 @@ class Informers:
                 label_selector=label_selector, field_selector=field_selector, detector=self._detector,
                 watch_timeout_seconds=self._watch_timeout_seconds,
             )
+            if resource != CUSTOM_RESOURCE_DEFINITIONS:
+                informer.reflector.on_missing = self._await_definition
             if self._started:
                 informer.start(self._tasks)
         return informer
 
+    def _await_definition(self) -> None:
+        """Watch definitions from now on: a new one may be what a cache waits for."""
+        if not self._definitions_watched:
+            self._definitions_watched = True
+            self.get(CUSTOM_RESOURCE_DEFINITIONS).add_handler(self._poke, lambda _, new: self._poke(new))
+
+    def _poke(self, definition: Tree) -> None:
+        spec = definition.get("spec") or {}
+        for informer in self._informers.values():
+            resource = informer.resource
+            if (resource.group, resource.plural) == (spec.get("group"), (spec.get("names") or {}).get("plural")):
+                informer.reflector.poke()
+
     def start(self) -> None:
         """Start all, in the order in which they were asked for."""
         self._started = True
-        for informer in self._informers.values():
+        for informer in list(self._informers.values()):
             informer.start(self._tasks)
 
     async def wait_for_sync(self) -> None:

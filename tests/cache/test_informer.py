@@ -6,7 +6,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.cache.indexer import Indexer, by_label
 from fakekube.cache.mutation import CacheMutated, MutationDetector
-from fakekube.client.resources import PODS
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from tests.runtime.harness import WEBS, Harness, harness
 
 
@@ -120,6 +120,29 @@ async def test_a_refused_list_is_tried_again_with_back_off():
         await world.driver.advance(60)
         assert informer.has_synced
         assert len(informer.indexer) == 1
+
+
+async def test_a_cache_fills_as_soon_as_its_definition_is_there():
+    """Given a resource that is not served, when its definition comes hours later, then the cache fills at once."""
+    async with harness() as world:
+        informer = world.manager.informers.get(WEBS)
+
+        def unknown(request):
+            if request.path.endswith("/webs"):
+                raise APIError(404, "NotFound", "the server could not find the requested resource")
+
+        world.server.fault = unknown
+        await world.start()
+        await world.driver.advance(7200)
+        assert world.clock.pending == 0
+        world.server.fault = None
+        now = world.clock.time()
+        await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, {
+            "metadata": {"name": "webs.example.com"}, "spec": {"group": "example.com", "names": {"plural": "webs"}},
+        })
+        await world.driver.settle()
+        assert informer.has_synced
+        assert world.clock.time() == now
 
 
 async def test_resync_tells_everything_again_without_pulling_time():
