@@ -6,6 +6,7 @@ sharded lists, whose gate is off.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from fakekube.apimachinery import errors, field_errors, fields, labels
 from fakekube.apimachinery.field_errors import FieldError, go_quote
@@ -18,7 +19,8 @@ UINT64 = 1 << 64
 METADATA_LABELS = ("metadata.name", "metadata.namespace")
 
 Query = Mapping[str, list[str]]
-LabelSelector, FieldSelector = labels.Selector, fields.Selector  # the class below has fields of these names
+LabelSelector: TypeAlias = labels.Selector  # the class below has fields of these names
+FieldSelector: TypeAlias = fields.Selector
 
 
 @dataclass(slots=True)

@@ -157,8 +157,10 @@ def matcher(kind: Kind, options: ListOptions) -> Match | None:
     """What the selectors ask of a record; None when they ask nothing."""
     by_label = _label_matcher(options.labels) if options.labels is not None else None
     by_field = _field_matcher(kind, options.fields) if options.fields is not None else None
-    if by_label is None or by_field is None:
-        return by_label or by_field
+    if by_label is None:
+        return by_field
+    if by_field is None:
+        return by_label
     return lambda record: by_label(record) and by_field(record)
 
 
@@ -210,7 +212,8 @@ def _candidates(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions
             value = options.exact_field(label)
             if value:
                 return _within(bucket.by_field(label, value), namespace)
-    for requirement in options.labels.requirements if options.labels is not None else ():
+    requirements = options.labels.requirements if options.labels is not None else ()
+    for requirement in requirements:
         if requirement.operator in EQUALITY and len(requirement.values) == 1:
             found = bucket.by_label(requirement.key, requirement.values[0])
             if found is not None:

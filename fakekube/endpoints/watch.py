@@ -61,7 +61,7 @@ class WatchStream:
         self._match = matcher(kind, options)
         self._empty = empty if empty is not None else {"kind": kind.kind, "apiVersion": kind.api_version}
         self._render = render
-        self._keys = {type_: (kind.gvk, type_) for type_ in ("ADDED", "MODIFIED", "DELETED", "LEFT")}
+        self._keys = {type_: f"{kind.gvk} {type_}" for type_ in ("ADDED", "MODIFIED", "DELETED", "LEFT")}
         self._sink: Sink | None = None
         self._subscription: Subscription | None = None
         self._timers: dict[str, Timer] = {}
@@ -165,28 +165,29 @@ class WatchStream:
     # events
 
     def _deliver(self, event: Event) -> None:
+        """One event of the bucket, as it looks through the selectors."""
         type_, match = event.type, self._match
         if match is not None:
-            after = event.type != "DELETED" and match(event.record)
+            after = type_ != "DELETED" and match(event.record)
             before = event.previous is not None and match(event.previous)
-            if not (after or before):
-                return
-            if not after:
-                if event.type != "DELETED":
-                    self._send_left(event)
-                    return
-            else:
+            if after:
                 type_ = "MODIFIED" if before else "ADDED"
-        if self._sink is None:
+            elif not before:
+                return
+            elif type_ != "DELETED":
+                self._send_left(event)
+                return
+        sink = self._sink
+        if sink is None:
             return
         if self._render is not None:
             self._send_record(type_, event.record)
             return
-        frames = event.frames
-        frame = frames.get(self._keys[type_]) if frames is not None else None
+        frames, key = event.frames, self._keys[type_]
+        frame = frames.get(key) if frames is not None else None
         if frame is None:
-            frame = event.frame(self._keys[type_], lambda: self._record_frame(type_, event.record))
-        self._sink.send(frame)
+            frame = event.frame(key, lambda: self._record_frame(type_, event.record))
+        sink.send(frame)
 
     def _send_left(self, event: Event) -> None:
         """The object no longer matches: to this watcher it is gone, with what it last saw and the new revision."""

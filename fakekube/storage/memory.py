@@ -34,28 +34,31 @@ FIRST_REVISION = 1  # as a fresh etcd says
 FRESH_EVENTS = 64  # events whose frames are kept for watchers that come to them late in the same turn
 MAX_LABEL_INDEXES = 8  # each costs every write a little
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-# Go's ObjectMeta prints its fields in this order
-_METADATA_ORDER = (
+METADATA_FIELDS = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
     "managedFields",
 )
+"""Go's ObjectMeta in the order in which it prints."""
+MAX_ORDERS = 1_000
 
 
 class Storage:
     """All objects of one cluster.
 
-    ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of objects kept decoded.
+    ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of much used objects that
+    stay decoded.
     ``check_trees`` is for tests: every use of a shared tree proves that nobody changed it.
     """
 
     def __init__(
-        self, *, max_events: int = 100_000, max_bytes: int = 256 << 20, hot_trees: int = 2_000,
+        self, *, max_events: int = 100_000, max_bytes: int = 128 << 20, hot_trees: int = 500,
         check_trees: bool = False,
     ) -> None:
         self.revision = FIRST_REVISION
         self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
         self.trees = (CheckedTreeCache if check_trees else TreeCache)(hot_trees)
+        self.metadata_order = MetadataOrder()
         self._buckets: dict[GroupResource, Bucket] = {}
         self._fresh: deque[Event] = deque()
         self._committing = False
@@ -241,7 +244,7 @@ class Bucket:
     def _commit(self, type_: EventType, tree: Tree, previous: Record | None) -> Record:
         storage = self.storage
         revision = storage.next_revision()
-        record = self._encode(tree, revision)  # may refuse the tree, so nothing has happened yet
+        record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
         namespace = record.namespace
         if previous is None:
@@ -269,26 +272,24 @@ class Bucket:
         if not space.records:
             del self._spaces[record.namespace]
 
-    def _encode(self, tree: Tree, revision: int) -> Record:
+    def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
         """The record of a tree: stamped, its keys in order, encoded."""
-        meta = tree["metadata"]
-        if "resourceVersion" in meta or self._sort_keys:
-            meta = {**meta, "resourceVersion": str(revision)}
-        else:
-            meta = _in_order({**meta, "resourceVersion": str(revision)})
+        storage = self.storage
+        meta: Tree = {**tree["metadata"], "resourceVersion": str(revision)}
+        if not self._sort_keys:
+            meta = storage.metadata_order.apply(meta)
         stamped: Tree = {"kind": tree["kind"], "apiVersion": tree["apiVersion"], "metadata": meta}
         stamped.update(tree)
         stamped["metadata"] = meta
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
         data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
         refs = meta.get("ownerReferences")
-        storage = self.storage
         record = Record(
             meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
             tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
             self._fields(stamped) if self._fields is not None else _NOTHING,
             data, 0 if self._sort_keys else data.index(b'"metadata":'), storage.trees)
-        storage.trees.hold(record, stamped)
+        storage.trees.hold(record, stamped, previous)
         return record
 
     # watching
@@ -304,10 +305,10 @@ class Bucket:
         write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
         history = self.storage.log.since(self._track, since)
-        subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed)
+        ahead = since > self.storage.revision
+        subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
         for event in history:
-            if subscription.active and subscription.concerns(event):
-                deliver(event)
+            subscription.tell_if_concerned(event)
         if subscription.active:
             self._subscribers.add(subscription)
         return subscription
@@ -359,6 +360,19 @@ class PastState:
         return {**self._bucket.lookup(namespace), **then}
 
 
-def _in_order(meta: Tree) -> Tree:
-    ordered = {name: meta[name] for name in _METADATA_ORDER if name in meta}
-    return ordered if len(ordered) == len(meta) else {**ordered, **meta}
+class MetadataOrder:
+    """Metadata in the order of Go's fields. Objects have few different sets of fields, so each is sorted once."""
+
+    def __init__(self) -> None:
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def apply(self, meta: Tree) -> Tree:
+        """The same fields in order."""
+        names = tuple(meta)
+        order = self._orders.get(names)
+        if order is None:
+            if len(self._orders) >= MAX_ORDERS:
+                self._orders.clear()
+            rank = {name: number for number, name in enumerate(METADATA_FIELDS)}
+            order = self._orders[names] = tuple(sorted(names, key=lambda name: rank.get(name, len(rank))))
+        return meta if order == names else {name: meta[name] for name in order}

@@ -29,7 +29,7 @@ class Record:
 
     __slots__ = (
         "_trees", "body_offset", "data", "fields", "held_tree", "labels", "name", "namespace", "owners", "revision",
-        "uid", "used",
+        "uid", "uses",
     )
 
     def __init__(
@@ -41,14 +41,14 @@ class Record:
         self.data, self.body_offset = data, body_offset
         self._trees = trees
         self.held_tree: Tree | None = None  # the tree cache's, as is the next
-        self.used = False
+        self.uses = 0
 
     def tree(self) -> Tree:
         """The object decoded, shared by all who ask: never to be changed."""
         tree = self.held_tree
         if tree is None:
             return self._trees.load(self)
-        self.used = True
+        self.uses += 1
         return tree
 
     def copy_tree(self) -> Tree:

@@ -1,49 +1,72 @@
-"""The decoded objects that are worth keeping: a bounded cache, with second chances.
+"""The decoded objects that are worth keeping.
 
-Decoding a pod costs ten microseconds, keeping every pod decoded costs the cyclic collector far more, so only the
-objects that are asked for stay decoded. Upstream's counterpart of the checking variant is client-go's
-tools/cache/mutation_detector.go.
+Decoding a pod costs ten microseconds; keeping it costs the cyclic collector as much as soon as the tree outlives its
+youth, so a tree must be used again and again to be worth it. Every tree is kept for a short while (the writer's answer
+and the watchers in this process want it), and those that were asked for more often than that stay, up to a bound.
+Upstream's counterpart of the checking variant is client-go's tools/cache/mutation_detector.go.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.storage.record import Record
 
+RECENT_TREES = 32
+HOT_USES = 3  # the writer and one shared frame are no sign that anybody will come back
+
 
 class TreeCache:
-    """Decoded trees of up to ``capacity`` records. The tree hangs on its record, so a hit costs an attribute."""
+    """Decoded trees: the most recent ones, and up to ``capacity`` hot ones.
+
+    A tree hangs on its record, so a hit costs an attribute.
+    """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._held: OrderedDict[Record, None] = OrderedDict()
+        self._recent: deque[Record] = deque()
+        self._hot: OrderedDict[Record, None] = OrderedDict()
 
     def load(self, record: Record) -> Tree:
-        """The tree of a record that holds none: decoded, and held from now on."""
+        """The tree of a record that holds none: decoded, and held for now."""
         tree = record.copy_tree()
+        record.uses += 1
         self.hold(record, tree)
         return tree
 
-    def hold(self, record: Record, tree: Tree) -> None:
-        """Keep a tree that equals the record's data; it belongs to the cache."""
+    def hold(self, record: Record, tree: Tree, previous: Record | None = None) -> None:
+        """Keep a tree that equals the record's data; it belongs to the cache. It takes the place of ``previous``."""
         record.held_tree = tree
-        held = self._held
-        held[record] = None
-        while len(held) > self.capacity:
-            oldest, _ = held.popitem(last=False)
-            if oldest.used:
-                oldest.used = False
-                held[oldest] = None
-            else:
-                oldest.held_tree = None
+        if previous is not None:
+            record.uses = previous.uses
+            if previous in self._hot:
+                del self._hot[previous]
+                self._hot[record] = None
+                return
+        self._recent.append(record)
+        if len(self._recent) > RECENT_TREES:
+            self._sort_out(self._recent.popleft())
 
     def drop(self, record: Record) -> None:
         """Forget a tree whose record was superseded."""
-        if record.held_tree is not None:
+        record.held_tree = None
+        self._hot.pop(record, None)
+
+    def _sort_out(self, record: Record) -> None:
+        """Hot or not."""
+        if record.uses < HOT_USES:
             record.held_tree = None
-            self._held.pop(record, None)
+        if record.held_tree is None:
+            return
+        hot = self._hot
+        record.uses, hot[record] = 0, None
+        while len(hot) > self.capacity:
+            oldest, _ = hot.popitem(last=False)
+            if oldest.uses:
+                oldest.uses, hot[oldest] = 0, None
+            else:
+                oldest.held_tree = None
 
 
 class CheckedTreeCache(TreeCache):
@@ -62,7 +85,7 @@ class CheckedTreeCache(TreeCache):
         self._check(record, tree)
         return tree
 
-    def hold(self, record: Record, tree: Tree) -> None:
+    def hold(self, record: Record, tree: Tree, previous: Record | None = None) -> None:
         """As above; the record is left without its tree so that every use comes by ``load``."""
         self._trees[record] = tree
         while len(self._trees) > self.capacity:

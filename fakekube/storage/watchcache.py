@@ -17,16 +17,22 @@ Field = tuple[str, str]
 class Subscription:
     """One subscriber. ``cancel`` may be called at any time, and more than once."""
 
-    __slots__ = ("_subscribers", "active", "closed", "deliver", "field", "namespace", "since")
+    __slots__ = ("_deliver", "_subscribers", "active", "closed", "field", "namespace", "since", "tell")
 
     def __init__(
         self, subscribers: "Subscribers", since: int, namespace: str, field: Field | None, deliver: Deliver,
-        closed: Callable[[], None] | None,
+        closed: Callable[[], None] | None, *, ahead: bool,
     ) -> None:
-        self._subscribers = subscribers
-        self.since, self.namespace, self.field, self.deliver = since, namespace, field, deliver
-        self.closed = closed
+        """``ahead``: ``since`` lies in the future, so that not every event that comes is one to tell."""
+        self._subscribers, self._deliver = subscribers, deliver
+        self.since, self.namespace, self.field, self.closed = since, namespace, field, closed
         self.active = True
+        self.tell: Deliver = self.tell_if_concerned if ahead or (field is not None and namespace) else deliver
+
+    def tell_if_concerned(self, event: Event) -> None:
+        """Pass on an event that this subscriber asked for."""
+        if self.active and self.concerns(event):
+            self._deliver(event)
 
     def concerns(self, event: Event) -> bool:
         """Whether the event is one that this subscriber asked for."""
@@ -117,9 +123,7 @@ class Subscribers:
 
     @staticmethod
     def _tell(group: dict[Subscription, None] | None, event: Event) -> None:
-        if not group:
-            return
-        revision, namespace = event.revision, event.record.namespace
-        for subscription in tuple(group):  # a subscriber may cancel itself or another
-            if subscription.active and revision > subscription.since and subscription.namespace in ("", namespace):
-                subscription.deliver(event)
+        if group:
+            for subscription in tuple(group):  # a subscriber may cancel itself or another
+                if subscription.active:
+                    subscription.tell(event)

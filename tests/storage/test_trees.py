@@ -2,7 +2,8 @@
 
 import pytest
 
-from fakekube.storage.memory import Bucket, Storage
+from fakekube.storage.memory import Bucket, Record, Storage
+from fakekube.storage.trees import RECENT_TREES
 from tests.storage.pods import pod, pods
 
 
@@ -24,23 +25,49 @@ def test_the_tree_that_was_written_is_the_tree_that_is_read() -> None:
     assert "resourceVersion" not in tree["metadata"]
 
 
-def test_only_so_many_trees_stay_decoded() -> None:
-    """Given room for two trees / when three objects are read / then one of them was let go, and is decoded again."""
-    bucket = pods(Storage(hot_trees=2))
-    records = [bucket.create(pod(name)) for name in "abc"]
-    assert [record.held_tree is None for record in records] == [True, False, False]
-    assert records[0].tree()["metadata"]["name"] == "a"
+def use(record: Record, times: int) -> None:
+    for _ in range(times):
+        record.tree()
 
 
-def test_a_tree_that_is_used_gets_a_second_chance() -> None:
-    """Given room for two trees, one of them in use / when a third comes / then the idle one goes."""
+def pass_by(bucket: Bucket, count: int = RECENT_TREES) -> None:
+    for _ in range(count):
+        bucket.create(pod(f"other-{bucket.revision}"))
+
+
+def test_a_tree_that_nobody_comes_back_to_is_let_go() -> None:
+    """Given an object whose writer read it / when others come after it / then its tree goes, and is decoded again."""
+    bucket = pods(Storage())
+    record = bucket.create(pod("a"))
+    use(record, 2)
+    pass_by(bucket)
+    assert record.held_tree is None
+    assert record.tree()["metadata"]["name"] == "a"
+
+
+def test_a_tree_that_is_used_again_and_again_stays() -> None:
+    """Given an object that is read often / when many others come / then it stays decoded, and so does its successor."""
+    bucket = pods(Storage())
+    record = bucket.create(pod("a"))
+    use(record, 3)
+    pass_by(bucket, 100)
+    assert record.held_tree is not None
+    changed = bucket.update(pod("a", node="n1"), record)
+    pass_by(bucket, 100)
+    assert changed.held_tree is not None
+
+
+def test_only_so_many_stay_and_the_idle_go_first() -> None:
+    """Given room for two hot trees, one of them in use / when a third becomes hot / then the idle one goes."""
     bucket = pods(Storage(hot_trees=2))
-    used = bucket.create(pod("used"))
-    idle = bucket.create(pod("idle"))
-    used.tree()
-    bucket.create(pod("third"))
+    used, idle, third = (bucket.create(pod(name)) for name in ("used", "idle", "third"))
+    for record in (used, idle, third):
+        use(record, 3)
+    pass_by(bucket, RECENT_TREES - 1)
     assert used.held_tree is not None
-    assert idle.held_tree is None
+    use(used, 1)
+    pass_by(bucket, 1)
+    assert [record.held_tree is None for record in (used, idle, third)] == [False, True, False]
 
 
 def test_a_superseded_tree_is_let_go() -> None:
