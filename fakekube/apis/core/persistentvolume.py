@@ -1,0 +1,142 @@
+"""PersistentVolume: a piece of storage.
+
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolume. Left out: the
+rules within each kind of source, save what the common ones require, and node affinity.
+"""
+
+from fakekube.apimachinery import names
+from fakekube.apimachinery.field_errors import FieldError, child, forbidden, key, not_supported, required
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import StatusStrategy
+from fakekube.apis.checks import quantity_positive, ruled
+from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import immutable, one_of
+
+RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
+SOURCES = (
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
+    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume",
+    "azureDisk", "scaleIO", "local", "storageos", "csi",
+)
+REQUIRED = {
+    "hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle"),
+    "iscsi": ("targetPortal", "iqn"),
+}
+DEPRECATED = {
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+ANNOTATIONS = {
+    "volume.beta.kubernetes.io/storage-class": 'deprecated since v1.8; use "storageClassName" attribute instead',
+    "volume.beta.kubernetes.io/mount-options": 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+
+
+class PersistentVolumeStrategy(StatusStrategy):
+    """What is particular to PersistentVolumes."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Kept when released; a file system; not available yet."""
+        spec, status = obj.setdefault("spec", {}), obj.setdefault("status", {})
+        if not status.get("phase"):
+            status["phase"] = "Pending"
+        if not spec.get("persistentVolumeReclaimPolicy"):
+            spec["persistentVolumeReclaimPolicy"] = "Retain"
+        spec.setdefault("volumeMode", "Filesystem")
+        if "hostPath" in spec:
+            spec["hostPath"].setdefault("type", "")
+
+    def new_status(self, obj: Tree, ctx: WriteContext) -> Tree:
+        """Not available yet, since now."""
+        return {"phase": "Pending", "lastPhaseTransitionTime": ctx.now}
+
+    def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """The time of the last change of phase is the server's, unless the client says."""
+        super().prepare_for_status_update(obj, old, ctx)
+        status, before = dict(obj.get("status") or {}), old.get("status") or {}
+        time, old_time = status.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
+        if status.get("phase") == before.get("phase"):
+            if time is None and old_time is not None:
+                status["lastPhaseTransitionTime"] = old_time
+        elif time is None or time == old_time:
+            status["lastPhaseTransitionTime"] = ctx.now
+        obj["status"] = status
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Modes, capacity, one source, names."""
+        spec = obj["spec"]
+        found = access_mode_errors("spec.accessModes", spec, "") + _capacity(spec.get("capacity") or {})
+        policy = spec["persistentVolumeReclaimPolicy"]
+        found += one_of("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES)
+        found += _source(spec)
+        if spec.get("storageClassName"):
+            found += ruled("spec.storageClassName", spec["storageClassName"], names.dns1123_subdomain)
+        found += one_of("spec.volumeMode", spec["volumeMode"], VOLUME_MODES)
+        if "volumeAttributesClassName" in spec:
+            found += _attributes(spec)
+        return found
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """As for a new one; source and mode stay."""
+        new, before, found = obj["spec"], old["spec"], self.validate(obj, ctx)
+        if any(new.get(name) != before.get(name) for name in SOURCES):
+            path = "spec.persistentvolumesource"
+            found.append(forbidden(path, f"{path} is immutable after creation"))
+        found += immutable("volumeMode", new.get("volumeMode"), before.get("volumeMode"))
+        if "volumeAttributesClassName" in before and "volumeAttributesClassName" not in new:
+            text = "update from non-nil value to nil is forbidden"
+            found.append(forbidden("spec.volumeAttributesClassName", text))
+        return found
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """What does not work any more."""
+        annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
+        found = [f"metadata.annotations[{name}]: {text}" for name, text in ANNOTATIONS.items() if name in annotations]
+        if spec["persistentVolumeReclaimPolicy"] == "Recycle":
+            found.append(
+                "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the "
+                "recommended approach is to use dynamic provisioning.")
+        shown = {"storageos": "storageOS"}
+        return found + [
+            f"spec.{shown.get(name, name)}: {text}" for name, text in DEPRECATED.items() if name in spec]
+
+
+def _capacity(capacity: Tree) -> list[FieldError]:
+    found = [] if capacity else [required("spec.capacity")]
+    if list(capacity) != ["storage"]:
+        found.append(not_supported("spec.capacity", capacity or None, ["storage"]))
+    for name, amount in capacity.items():
+        found += quantity_positive(key("spec.capacity", name), amount)
+    return found
+
+
+def _source(spec: Tree) -> list[FieldError]:
+    given = [name for name in SOURCES if name in spec]
+    if not given:
+        return [required("spec", "must specify a volume type")]
+    found = []
+    for number, name in enumerate(given):
+        if number:
+            found.append(forbidden(child("spec", name), "may not specify more than 1 volume type"))
+            continue
+        found += [
+            required(child("spec", name, field)) for field in REQUIRED.get(name, ()) if not spec[name].get(field)]
+    if given[0] == "local" and "nodeAffinity" not in spec:
+        found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
+    return found
+
+
+def _attributes(spec: Tree) -> list[FieldError]:
+    name, path = spec["volumeAttributesClassName"], "spec.volumeAttributesClassName"
+    found = ruled(path, name, names.dns1123_subdomain) if name else [required(path, "an empty string is disallowed")]
+    if "csi" not in spec:
+        found.append(required("spec.csi", "has to be specified when using volumeAttributesClassName"))
+    return found
+
+
+STRATEGY = PersistentVolumeStrategy()

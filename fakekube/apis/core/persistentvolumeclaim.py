@@ -1,0 +1,178 @@
+"""PersistentVolumeClaim: a wish for storage.
+
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolumeclaim. Left out: the
+difference that upstream appends to the text about an immutable spec.
+"""
+
+from fakekube.apimachinery import names, quantity
+from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import StatusStrategy
+from fakekube.apis.checks import quantity_positive, required_name, ruled
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import immutable, label_selector, one_of
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES = ("Block", "Filesystem")
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+SNAPSHOT_GROUP = "snapshot.storage.k8s.io"
+FROZEN = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+
+
+class PersistentVolumeClaimStrategy(StatusStrategy):
+    """What is particular to PersistentVolumeClaims."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """A file system, not bound yet."""
+        default_claim_spec(obj.setdefault("spec", {}))
+        status = obj.setdefault("status", {})
+        if not status.get("phase"):
+            status["phase"] = "Pending"
+
+    def new_status(self, obj: Tree, ctx: WriteContext) -> Tree:
+        """Not bound yet."""
+        return {"phase": "Pending"}
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """A fresh status; both names of the data source say the same."""
+        super().prepare_for_create(obj, ctx)
+        _normalize(obj, {})
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """The stored status; the data source as on create."""
+        super().prepare_for_update(obj, old, ctx)
+        _normalize(obj, old)
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The spec."""
+        return claim_spec_errors("spec", obj["spec"])
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """As for a new one; a claim may be bound once, and grow."""
+        return self.validate(obj, ctx) + _changes(obj, old)
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """The annotation gave way to a field; bytes are whole."""
+        found = []
+        if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
+            text = 'deprecated since v1.8; use "storageClassName" attribute instead'
+            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+        for part in ("requests", "limits"):
+            amount = ((obj["spec"].get("resources") or {}).get(part) or {}).get("storage")
+            if amount is not None and quantity.parse(amount).milli_value % 1000:
+                text = f'fractional byte value "{amount}" is invalid, must be an integer'
+                found.append(f"spec.resources.{part}[storage]: {text}")
+        return found
+
+
+def default_claim_spec(spec: Tree) -> None:
+    """The defaults of a claim's spec, wherever it stands."""
+    spec.setdefault("volumeMode", "Filesystem")
+
+
+def _normalize(obj: Tree, old: Tree) -> None:
+    spec = obj["spec"]
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    before = (old.get("spec") or {}).get("dataSource")
+    if source is not None and before is None and reference is None and not _is_known_source(source):
+        spec.pop("dataSource")  # servers of old ignored what they did not know
+        return
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = _typed(source)
+    elif reference is not None and source is None and not reference.get("namespace"):
+        spec["dataSource"] = _typed(reference)
+
+
+def _typed(source: Tree) -> Tree:
+    return {"apiGroup": source.get("apiGroup"), "kind": source.get("kind", ""), "name": source.get("name", "")}
+
+
+def _is_known_source(source: Tree) -> bool:
+    pair = (source.get("apiGroup") or "", source.get("kind", ""))
+    return pair in (("", "PersistentVolumeClaim"), (SNAPSHOT_GROUP, "VolumeSnapshot"))
+
+
+def claim_spec_errors(path: str, spec: Tree) -> list[FieldError]:
+    """What is wrong with a claim's spec."""
+    found = access_mode_errors(child(path, "accessModes"), spec, "at least 1 access mode is required")
+    found += label_selector(spec.get("selector"), child(path, "selector"))
+    where = key(child(path, "resources"), "storage")
+    amount = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    found += [required(where)] if amount is None else quantity_positive(where, amount)
+    for name in ("storageClassName", "volumeAttributesClassName"):
+        if spec.get(name):
+            found += ruled(child(path, name), spec[name], names.dns1123_subdomain)
+    if "volumeMode" in spec:
+        found += one_of(child(path, "volumeMode"), spec["volumeMode"], VOLUME_MODES)
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    for name, each in (("dataSource", source), ("dataSourceRef", reference)):
+        if each is not None:
+            found += _source(child(path, name), each)
+    if source is not None and reference is not None:
+        if reference.get("namespace"):
+            text = "may not be specified when dataSourceRef.namespace is specified"
+            found.append(invalid(path, child(path, "dataSource"), text))
+        elif any((source.get(name) or "") != (reference.get(name) or "") for name in ("apiGroup", "kind", "name")):
+            found.append(invalid(path, child(path, "dataSource"), "must match dataSourceRef"))
+    return found
+
+
+def access_mode_errors(path: str, spec: Tree, missing: str) -> list[FieldError]:
+    """The access modes of a claim or a volume."""
+    modes = spec.get("accessModes") or []
+    found = [] if modes else [required(path, missing)]
+    found += [not_supported(path, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
+    others = [mode for mode in modes if mode in ACCESS_MODES and mode != "ReadWriteOncePod"]
+    if others and "ReadWriteOncePod" in modes:
+        found.append(forbidden(path, "may not use ReadWriteOncePod with other access modes"))
+    return found
+
+
+def _source(path: str, source: Tree) -> list[FieldError]:
+    group, kind = source.get("apiGroup") or "", source.get("kind", "")
+    found = [required(child(path, name)) for name in ("name", "kind") if not source.get(name)]
+    if not group and kind != "PersistentVolumeClaim":
+        text = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        found.append(invalid(path, kind, text))
+    if group:
+        found += ruled(child(path, "apiGroup"), group, names.dns1123_subdomain)
+    if source.get("namespace"):
+        found += required_name(child(path, "namespace"), source["namespace"], names.dns1123_label)
+    return found
+
+
+def _changes(obj: Tree, old: Tree) -> list[FieldError]:
+    new, before, found = obj["spec"], old["spec"], []
+    bound = (obj.get("status") or {}).get("phase") == "Bound"
+    annotations = [(tree["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "") for tree in (obj, old)]
+    if annotations[0] != annotations[1]:
+        found += immutable(key("metadata.annotations", CLASS_ANNOTATION), annotations[0], annotations[1])
+    if _compared(new, before, bound) != _compared(before, before, bound):
+        found.append(forbidden("spec", FROZEN))
+    sizes = [_storage(spec) for spec in (new, before)]
+    if sizes[0] < sizes[1]:
+        capacity = (((old.get("status") or {}).get("capacity")) or {}).get("storage", "0")
+        if sizes[0] <= quantity.parse(capacity).nano:
+            path = "spec.resources.requests.storage"
+            found.append(forbidden(path, "field can not be less than status.capacity"))
+    found += immutable("volumeMode", new.get("volumeMode"), before.get("volumeMode"))
+    return found
+
+
+def _storage(spec: Tree) -> int:
+    return quantity.parse(((spec.get("resources") or {}).get("requests") or {}).get("storage", "0")).nano
+
+
+def _compared(spec: Tree, before: Tree, bound: bool) -> Tree:
+    """What must be the same: all but what may be set once, and what may change once bound."""
+    free = [name for name in ("volumeName", "storageClassName") if not before.get(name) and name not in before]
+    if bound:
+        free.append("volumeAttributesClassName")
+    result = {name: value for name, value in spec.items() if name not in free}
+    if bound and "requests" in (spec.get("resources") or {}):
+        requests = {name: value for name, value in spec["resources"]["requests"].items() if name != "storage"}
+        result["resources"] = {**spec["resources"], "requests": requests}
+    return result
+
+
+STRATEGY = PersistentVolumeClaimStrategy()

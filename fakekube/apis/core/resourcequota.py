@@ -1,0 +1,101 @@
+"""ResourceQuota: how much a namespace may hold.
+
+Upstream: pkg/apis/core/validation, pkg/registry/core/resourcequota. Who keeps to it is admission/resource_quota.py.
+"""
+
+from fakekube.apimachinery.field_errors import FieldError, invalid, key, required
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import StatusStrategy
+from fakekube.apis.core.quotaresources import CLAIM_SCOPED, COMPUTE, is_standard_quota, quota_errors
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import IMMUTABLE
+
+POD_SCOPES = ("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity")
+EXISTENCE_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity")
+SCOPES = (*POD_SCOPES, "BestEffort", "VolumeAttributesClass")
+PAIRS = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+ONLY_EXISTS = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
+
+
+class ResourceQuotaStrategy(StatusStrategy):
+    """What is particular to ResourceQuotas."""
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Amounts, and scopes that fit them."""
+        return _spec(obj.get("spec") or {})
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """As for a new one; the scopes stay."""
+        new, before = ((tree.get("spec") or {}).get("scopes") or [] for tree in (obj, old))
+        changed = [] if sorted(set(new)) == sorted(set(before)) else [invalid("spec.scopes", new or None, IMMUTABLE)]
+        return self.validate(obj, ctx) + changed
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """Amounts."""
+        found: list[FieldError] = []
+        for part in ("hard", "used"):
+            for name, amount in ((obj.get("status") or {}).get(part) or {}).items():
+                found += quota_errors(key(f"status.{part}", name), name, amount)
+        return found
+
+
+def _spec(spec: Tree) -> list[FieldError]:
+    hard, found = spec.get("hard") or {}, []
+    for name, amount in hard.items():
+        found += quota_errors(key("spec.hard", name), name, amount)
+    scopes = spec.get("scopes") or []
+    for scope in scopes:
+        if scope not in SCOPES:
+            found.append(invalid("spec.scopes", scopes, "unsupported scope"))
+        found += [invalid("spec.scopes", scopes, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
+    found += _conflicts(scopes, scopes, "spec.scopes")
+    if "scopeSelector" in spec:
+        found += _selector(spec["scopeSelector"], hard, scopes)
+    return found
+
+
+def _unfit(scope: str, hard: Tree) -> list[str]:
+    """The resources to which a scope does not apply."""
+    if scope in POD_SCOPES:
+        fit: tuple[str, ...] = ("pods", *COMPUTE)
+    elif scope == "BestEffort":
+        fit = ("pods",)
+    elif scope == "VolumeAttributesClass":
+        fit = CLAIM_SCOPED
+    else:
+        return []
+    return [name for name in sorted(hard) if is_standard_quota(name) and name not in fit]
+
+
+def _conflicts(given: list[str], shown: list[str], path: str) -> list[FieldError]:
+    return [invalid(path, shown, "conflicting scopes") for pair in PAIRS if all(scope in given for scope in pair)]
+
+
+def _selector(selector: Tree, hard: Tree, scopes: list[str]) -> list[FieldError]:
+    path, found, given = "spec.scopeSelector.matchExpressions", [], []
+    for requirement in selector.get("matchExpressions") or ():
+        scope, operator = requirement.get("scopeName", ""), requirement.get("operator", "")
+        values = requirement.get("values") or []
+        given.append(scope)
+        if scope not in SCOPES:
+            found.append(invalid(f"{path}.scopeName", scope, "unsupported scope"))
+        found += [invalid(path, selector, "unsupported scope applied to resource") for _ in _unfit(scope, hard)]
+        if scope in EXISTENCE_SCOPES and operator != "Exists":
+            found.append(invalid(f"{path}.operator", operator, ONLY_EXISTS))
+        if operator in ("In", "NotIn"):
+            if not values:
+                text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+                found.append(required(f"{path}.values", text))
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                text = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+                found.append(invalid(f"{path}.values", values, text))
+        else:
+            found.append(invalid(f"{path}.operator", operator, "not a valid selector operator"))
+    return found + _conflicts(given, scopes, path)
+
+
+STRATEGY = ResourceQuotaStrategy()

@@ -1,0 +1,60 @@
+"""One stored Event, two ways to say it: the renames of events.k8s.io. Upstream: pkg/apis/events/v1/conversion.go."""
+
+from collections.abc import Mapping
+
+from fakekube.apimachinery.types import Json, Tree
+
+# Of events.k8s.io, in the order in which it prints them, and what the core group calls them.
+RENAMES = {
+    "eventTime": "eventTime",
+    "series": "series",
+    "reportingController": "reportingComponent",
+    "reportingInstance": "reportingInstance",
+    "action": "action",
+    "reason": "reason",
+    "regarding": "involvedObject",
+    "related": "related",
+    "note": "message",
+    "type": "type",
+    "deprecatedSource": "source",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+}
+CORE_ORDER = (
+    "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime",
+    "series", "action", "related", "reportingComponent", "reportingInstance",
+)  # fmt: skip
+_NAMES = {core: name for name, core in RENAMES.items()}
+
+
+def to_core(tree: Tree) -> Tree:
+    """The stored form of an Event of events.k8s.io; what the core group always prints is there."""
+    always: dict[str, Json] = {
+        "involvedObject": {}, "source": {}, "firstTimestamp": None, "lastTimestamp": None, "eventTime": None,
+        "reportingComponent": "", "reportingInstance": "",
+    }  # fmt: skip
+    return _renamed(tree, {core: _NAMES[core] for core in CORE_ORDER}, always)
+
+
+def from_core(tree: Tree) -> Tree:
+    """The form of events.k8s.io, which leaves empty reporters out."""
+    always: dict[str, Json] = {
+        "eventTime": None, "regarding": {}, "deprecatedSource": {}, "deprecatedFirstTimestamp": None,
+        "deprecatedLastTimestamp": None,
+    }  # fmt: skip
+    converted = _renamed(tree, RENAMES, always)
+    for name in ("reportingController", "reportingInstance"):
+        if not converted.get(name):
+            converted.pop(name, None)
+    return converted
+
+
+def _renamed(tree: Tree, sources: Mapping[str, str], always: Mapping[str, Json]) -> Tree:
+    converted = {name: tree[name] for name in ("kind", "apiVersion", "metadata") if name in tree}
+    for name, source in sources.items():
+        if source in tree:
+            converted[name] = tree[source]
+        elif name in always:
+            converted[name] = always[name]
+    return converted
