@@ -14,25 +14,23 @@ SPEC: Path = ("f:spec",)
 METADATA: Path = ("f:metadata",)
 
 # Kinds whose status endpoint puts metadata back as well.
-KEEP_METADATA = frozenset(
-    [
-        "ValidatingAdmissionPolicy",
-        "StorageVersion",
-        "PodCertificateRequest",
-        "FlowSchema",
-        "PriorityLevelConfiguration",
-        "Eviction",
-        "EvictionRequest",
-        "ServiceCIDR",
-        "DeviceTaintRule",
-        "ResourceClaim",
-        "ResourcePoolStatusRequest",
-        "CompositePodGroup",
-        "PodGroup",
-        "CSINode",
-        "VolumeAttachment",
-        "StorageVersionMigration",
-    ]
+KEEP_METADATA = (
+    "ValidatingAdmissionPolicy",
+    "StorageVersion",
+    "PodCertificateRequest",
+    "FlowSchema",
+    "PriorityLevelConfiguration",
+    "Eviction",
+    "EvictionRequest",
+    "ServiceCIDR",
+    "DeviceTaintRule",
+    "ResourceClaim",
+    "ResourcePoolStatusRequest",
+    "CompositePodGroup",
+    "PodGroup",
+    "CSINode",
+    "VolumeAttachment",
+    "StorageVersionMigration",
 )
 
 
