@@ -24,6 +24,7 @@ from fakekube.apis.authorization.declarations import GROUP as AUTHORIZATION
 from fakekube.apis.autoscaling.declarations import GROUP as AUTOSCALING
 from fakekube.apis.batch.declarations import GROUP as BATCH
 from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
+from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
 from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
@@ -40,6 +41,7 @@ from fakekube.apis.scheduling.declarations import GROUP as SCHEDULING
 from fakekube.apis.storage.declarations import GROUP as STORAGE
 from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATION
 from fakekube.registry.kind import Conversion, Kind, Printer, Selectable, Subresource
+from fakekube.registry.strategy import Strategy
 
 # In the order of discovery: by priority, equal ones in upstream's order.
 GROUPS = (
@@ -176,7 +178,7 @@ def _kinds(
     ]
     if not versions:
         return
-    stored = resource.stored or GroupVersionKind(group.name, versions[0].version, resource.kind)
+    stored = resource.stored or GroupVersionKind(group.name, _stored_version(resource, minor, versions), resource.kind)
     subresources = tuple(
         Subresource(sub.name, sub.verbs, sub.kind, sub.strategy)
         for sub in resource.subresources
@@ -190,7 +192,7 @@ def _kinds(
             group=group.name, version=served.version, kind=resource.kind, plural=resource.plural,
             singular=resource.singular or resource.kind.lower(), namespaced=resource.namespaced, verbs=resource.verbs,
             short_names=resource.short_names, categories=resource.categories, subresources=subresources,
-            strategy=resource.strategy, printer=_printer(resource.printer, served),
+            strategy=_strategy(resource, served, as_stored=gvk == stored), printer=_printer(resource.printer, served),
             selectable=_selectable(resource.selectable, gvk), conversion=_conversion(gvk, stored, served),
             table=resource.table, tracks_generation=minor >= resource.generation_since,
             create_on_update=resource.create_on_update,
@@ -199,6 +201,19 @@ def _kinds(
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
             served_by_default=served.served_by_default, gate=served.gate,
         )  # fmt: skip
+
+
+def _stored_version(resource: declaration.Resource, minor: int, versions: list[declaration.Served]) -> str:
+    """The newest version: of all that exist where shapes differ, as conversions expect it, else of those served."""
+    existing = [served for served in resource.versions if _has(served, minor)]
+    return (existing if any(served.to_stored for served in existing) else versions)[0].version
+
+
+def _strategy(resource: declaration.Resource, served: declaration.Served, *, as_stored: bool) -> Strategy | None:
+    strategy = served.strategy or resource.strategy
+    if served.strategy or strategy is None or as_stored or not (served.to_stored and served.from_stored):
+        return strategy
+    return ConvertingStrategy(strategy, served.to_stored, served.from_stored)
 
 
 def _selectable(selectable: Selectable, gvk: GroupVersionKind) -> Selectable:

@@ -29,8 +29,9 @@ class Served:
     """One version of a resource: the minor numbers of the first and the last release that have it.
 
     ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions without alpha or
-    beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored one; they
-    may change the tree that they get, and need not touch apiVersion and kind.
+    beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored
+    one; they may change the tree that they get, and need not touch apiVersion and kind. ``strategy`` is for a
+    version with rules of its own; else the resource's strategy serves all versions, and sees them in the stored shape.
     """
 
     version: str
@@ -40,6 +41,7 @@ class Served:
     gate: str = ""
     to_stored: Convert | None = None
     from_stored: Convert | None = None
+    strategy: Strategy | None = None
 
     @property
     def served_by_default(self) -> bool:

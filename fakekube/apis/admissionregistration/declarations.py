@@ -3,9 +3,18 @@
 Upstream: pkg/registry/admissionregistration/rest/storage_apiserver.go.
 """
 
-from fakekube.apis.admissionregistration import printers
+from fakekube.apis.admissionregistration import (
+    mutatingadmissionpolicy,
+    mutatingadmissionpolicybinding,
+    mutatingwebhookconfiguration,
+    printers,
+    validatingadmissionpolicy,
+    validatingadmissionpolicybinding,
+    validatingwebhookconfiguration,
+)
 from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, Group, Resource, Served, Sub
 from fakekube.registry.kind import Printer
+from fakekube.registry.strategy import Strategy
 
 VALIDATING = (
     Served("v1", since=30),
@@ -19,10 +28,18 @@ MUTATING = (
 )
 
 
-def _admission(plural: str, kind: str, printer: Printer, versions: tuple[Served, ...], *subresources: Sub) -> Resource:
+def _admission(
+    plural: str,
+    kind: str,
+    strategy: Strategy,
+    printer: Printer,
+    versions: tuple[Served, ...],
+    *subresources: Sub,
+) -> Resource:
     return Resource(
         plural=plural,
         kind=kind,
+        strategy=strategy,
         printer=printer,
         versions=versions,
         namespaced=False,
@@ -37,29 +54,46 @@ GROUP = Group(
     "admissionregistration.k8s.io",
     16700,
     (
-        _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", printers.MUTATING_POLICY, MUTATING),
         _admission(
-            "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", printers.POLICY_BINDING, MUTATING
+            "mutatingadmissionpolicies",
+            "MutatingAdmissionPolicy",
+            mutatingadmissionpolicy.STRATEGY,
+            printers.MUTATING_POLICY,
+            MUTATING,
+        ),
+        _admission(
+            "mutatingadmissionpolicybindings",
+            "MutatingAdmissionPolicyBinding",
+            mutatingadmissionpolicybinding.STRATEGY,
+            printers.POLICY_BINDING,
+            MUTATING,
         ),
         _admission(
             "mutatingwebhookconfigurations",
             "MutatingWebhookConfiguration",
+            mutatingwebhookconfiguration.STRATEGY,
             printers.WEBHOOK_CONFIGURATION,
             (Served("v1"),),
         ),
         _admission(
             "validatingadmissionpolicies",
             "ValidatingAdmissionPolicy",
+            validatingadmissionpolicy.STRATEGY,
             printers.VALIDATING_POLICY,
             VALIDATING,
             Sub("status", since=27),
         ),
         _admission(
-            "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", printers.POLICY_BINDING, VALIDATING
+            "validatingadmissionpolicybindings",
+            "ValidatingAdmissionPolicyBinding",
+            validatingadmissionpolicybinding.STRATEGY,
+            printers.POLICY_BINDING,
+            VALIDATING,
         ),
         _admission(
             "validatingwebhookconfigurations",
             "ValidatingWebhookConfiguration",
+            validatingwebhookconfiguration.STRATEGY,
             printers.WEBHOOK_CONFIGURATION,
             (Served("v1"),),
         ),

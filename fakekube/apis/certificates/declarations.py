@@ -1,7 +1,7 @@
 """The resources of certificates.k8s.io. Upstream: pkg/registry/certificates/rest/storage_certificates.go."""
 
 from fakekube.apis import selecting
-from fakekube.apis.certificates import printers
+from fakekube.apis.certificates import certificatesigningrequest, printers
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
 
 GROUP = Group(
@@ -11,6 +11,7 @@ GROUP = Group(
         Resource(
             plural="certificatesigningrequests",
             kind="CertificateSigningRequest",
+            strategy=certificatesigningrequest.STRATEGY,
             selectable=selecting.SIGNER,
             printer=printers.CERTIFICATE_SIGNING_REQUEST,
             namespaced=False,

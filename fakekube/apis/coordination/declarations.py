@@ -1,6 +1,6 @@
 """The resources of coordination.k8s.io. Upstream: pkg/registry/coordination/rest/storage_coordination.go."""
 
-from fakekube.apis.coordination import printers
+from fakekube.apis.coordination import lease, printers
 from fakekube.apis.declaration import Group, Resource, Served
 
 GROUP = Group(
@@ -21,7 +21,12 @@ GROUP = Group(
             ),
         ),
         Resource(
-            plural="leases", kind="Lease", printer=printers.LEASE, unconditional_update=False, create_on_update=True
+            plural="leases",
+            kind="Lease",
+            strategy=lease.STRATEGY,
+            printer=printers.LEASE,
+            unconditional_update=False,
+            create_on_update=True,
         ),
     ),
 )

@@ -2,7 +2,21 @@
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import selecting
-from fakekube.apis.core import pod_printer, printers
+from fakekube.apis.core import (
+    configmap,
+    endpoints,
+    event,
+    limitrange,
+    persistentvolume,
+    persistentvolumeclaim,
+    pod,
+    pod_printer,
+    printers,
+    resourcequota,
+    secret,
+    service,
+    serviceaccount,
+)
 from fakekube.apis.declaration import ALL, ALWAYS, CREATE, PROXY, SCALE, STATUS, Group, Resource, Sub
 
 CONNECT = ("create", "get")
@@ -15,6 +29,7 @@ def _v1(kind: str) -> GroupVersionKind:
 PODS = Resource(
     plural="pods",
     kind="Pod",
+    strategy=pod.STRATEGY,
     printer=pod_printer.PRINTER,
     selectable=selecting.POD,
     short_names=("po",),
@@ -24,13 +39,13 @@ PODS = Resource(
     subresources=(
         Sub("attach", CONNECT, _v1("PodAttachOptions")),
         Sub("binding", CREATE, _v1("Binding")),
-        Sub("ephemeralcontainers"),
+        Sub("ephemeralcontainers", strategy=pod.SUBRESOURCES["ephemeralcontainers"]),
         Sub("eviction", CREATE, GroupVersionKind("policy", "v1", "Eviction")),
         Sub("exec", CONNECT, _v1("PodExecOptions")),
         Sub("log", ("get",)),
         Sub("portforward", CONNECT, _v1("PodPortForwardOptions")),
         Sub("proxy", PROXY, _v1("PodProxyOptions")),
-        Sub("resize", since=32, gate="InPlacePodVerticalScaling"),
+        Sub("resize", since=32, gate="InPlacePodVerticalScaling", strategy=pod.SUBRESOURCES["resize"]),
         STATUS,
     ),
 )
@@ -61,6 +76,7 @@ NAMESPACES = Resource(
 SERVICES = Resource(
     plural="services",
     kind="Service",
+    strategy=service.STRATEGY,
     selectable=selecting.SERVICE,
     printer=printers.SERVICE,
     short_names=("svc",),
@@ -75,6 +91,7 @@ SERVICES = Resource(
 SERVICE_ACCOUNTS = Resource(
     plural="serviceaccounts",
     kind="ServiceAccount",
+    strategy=serviceaccount.STRATEGY,
     printer=printers.SERVICE_ACCOUNT,
     short_names=("sa",),
     delete_returns_object=True,
@@ -84,6 +101,7 @@ SERVICE_ACCOUNTS = Resource(
 EVENTS = Resource(
     plural="events",
     kind="Event",
+    strategy=event.STRATEGY,
     selectable=selecting.EVENT,
     printer=printers.EVENT,
     short_names=("ev",),
@@ -103,17 +121,35 @@ GROUP = Group(
             verbs=("get", "list"),
             short_names=("cs",),
         ),
-        Resource(plural="configmaps", kind="ConfigMap", printer=printers.CONFIG_MAP, short_names=("cm",)),
         Resource(
-            plural="endpoints", kind="Endpoints", printer=printers.ENDPOINTS, short_names=("ep",), create_on_update=True
+            plural="configmaps",
+            kind="ConfigMap",
+            strategy=configmap.STRATEGY,
+            printer=printers.CONFIG_MAP,
+            short_names=("cm",),
+        ),
+        Resource(
+            plural="endpoints",
+            kind="Endpoints",
+            strategy=endpoints.STRATEGY,
+            printer=printers.ENDPOINTS,
+            short_names=("ep",),
+            create_on_update=True,
         ),
         EVENTS,
-        Resource(plural="limitranges", kind="LimitRange", short_names=("limits",), create_on_update=True),
+        Resource(
+            plural="limitranges",
+            kind="LimitRange",
+            strategy=limitrange.STRATEGY,
+            short_names=("limits",),
+            create_on_update=True,
+        ),
         NAMESPACES,
         NODES,
         Resource(
             plural="persistentvolumeclaims",
             kind="PersistentVolumeClaim",
+            strategy=persistentvolumeclaim.STRATEGY,
             printer=printers.PERSISTENT_VOLUME_CLAIM,
             short_names=("pvc",),
             delete_returns_object=True,
@@ -122,6 +158,7 @@ GROUP = Group(
         Resource(
             plural="persistentvolumes",
             kind="PersistentVolume",
+            strategy=persistentvolume.STRATEGY,
             printer=printers.PERSISTENT_VOLUME,
             namespaced=False,
             short_names=("pv",),
@@ -150,6 +187,7 @@ GROUP = Group(
         Resource(
             plural="resourcequotas",
             kind="ResourceQuota",
+            strategy=resourcequota.STRATEGY,
             printer=printers.RESOURCE_QUOTA,
             short_names=("quota",),
             delete_returns_object=True,
@@ -158,6 +196,7 @@ GROUP = Group(
         Resource(
             plural="secrets",
             kind="Secret",
+            strategy=secret.STRATEGY,
             selectable=selecting.SECRET,
             printer=printers.SECRET,
         ),

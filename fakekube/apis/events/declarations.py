@@ -4,6 +4,7 @@ from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import selecting
 from fakekube.apis.core.printers import EVENT as PRINTER
 from fakekube.apis.declaration import Group, Resource, Served
+from fakekube.apis.events import conversion, event
 
 STORED = GroupVersionKind("", "v1", "Event")
 
@@ -19,7 +20,9 @@ GROUP = Group(
             short_names=("ev",),
             create_on_update=True,
             stored=STORED,
-            versions=(Served("v1"),),
+            versions=(
+                Served("v1", to_stored=conversion.to_core, from_stored=conversion.from_core, strategy=event.STRATEGY),
+            ),
         ),
     ),
 )

@@ -4,7 +4,7 @@ Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's sho
 """
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.networking import printers
+from fakekube.apis.networking import ingress, ingressclass, ipaddress, networkpolicy, printers, servicecidr
 
 ADDRESS_VERSIONS = (Served("v1", since=33), Served("v1beta1", since=31, until=36))
 
@@ -22,6 +22,7 @@ GROUP = Group(
         Resource(
             plural="ingressclasses",
             kind="IngressClass",
+            strategy=ingressclass.STRATEGY,
             printer=printers.INGRESS_CLASS,
             namespaced=False,
             generation_since=ALWAYS,
@@ -29,6 +30,7 @@ GROUP = Group(
         Resource(
             plural="ingresses",
             kind="Ingress",
+            strategy=ingress.STRATEGY,
             printer=printers.INGRESS,
             short_names=("ing",),
             generation_since=ALWAYS,
@@ -37,6 +39,7 @@ GROUP = Group(
         Resource(
             plural="ipaddresses",
             kind="IPAddress",
+            strategy=ipaddress.STRATEGY,
             printer=printers.IP_ADDRESS,
             namespaced=False,
             short_names=("ip",),
@@ -46,6 +49,7 @@ GROUP = Group(
         Resource(
             plural="networkpolicies",
             kind="NetworkPolicy",
+            strategy=networkpolicy.STRATEGY,
             printer=printers.NETWORK_POLICY,
             short_names=("netpol",),
             generation_since=ALWAYS,
@@ -53,6 +57,7 @@ GROUP = Group(
         Resource(
             plural="servicecidrs",
             kind="ServiceCIDR",
+            strategy=servicecidr.STRATEGY,
             printer=printers.SERVICE_CIDR,
             namespaced=False,
             subresources=(STATUS,),

@@ -1,20 +1,67 @@
 """The resources of resource.k8s.io. Upstream: pkg/registry/resource/rest/storage_resource.go.
 
-Every release up to 1.34 had another shape; the kinds of classic allocation (ResourceClass, PodSchedulingContext ...)
-are declared without behaviour.
+Every release up to 1.33 had another shape. Versions before v1beta2 are converted since 1.33; earlier releases keep and
+serve them without defaults and rules, and so are the kinds of classic allocation (ResourceClass ...).
 """
 
 from fakekube.apis import selecting
-from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.resource import printers
+from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served
+from fakekube.apis.resource import (
+    conversion,
+    deviceclass,
+    printers,
+    resourceclaim,
+    resourceclaimtemplate,
+    resourceslice,
+)
+from fakekube.registry.strategy import Strategy
 
+PLAIN = Strategy()
 STRUCTURED = (
     Served("v1", since=34),
     Served("v1beta2", since=33),
     Served("v1beta1", since=32),
     Served("v1alpha3", since=31, until=33),
 )
-CLASSIC = (Served("v1alpha2", since=27, until=30), Served("v1alpha1", since=26, until=26))
+
+
+def _flattened(to_stored: Convert, from_stored: Convert) -> tuple[Served, ...]:
+    """Since 1.33 there is ``exactly`` around a request; strategies know that shape only."""
+    return (
+        Served("v1", since=34),
+        Served("v1beta2", since=33),
+        Served("v1beta1", since=33, to_stored=to_stored, from_stored=from_stored),
+        Served("v1beta1", since=32, until=32, strategy=PLAIN),
+        Served("v1alpha3", since=33, until=33, to_stored=to_stored, from_stored=from_stored),
+        Served("v1alpha3", since=31, until=32, strategy=PLAIN),
+    )
+
+
+CLASSIC = (
+    Served("v1alpha2", since=27, until=30, strategy=PLAIN),
+    Served("v1alpha1", since=26, until=26, strategy=PLAIN),
+)
+CLAIMS = (*_flattened(conversion.claim_to_exactly, conversion.claim_from_exactly), *CLASSIC)
+TEMPLATES = (*_flattened(conversion.template_to_exactly, conversion.template_from_exactly), *CLASSIC)
+SLICES = (
+    Served("v1", since=34),
+    Served("v1beta2", since=33),
+    Served("v1beta1", since=33, to_stored=conversion.slice_from_basic, from_stored=conversion.slice_to_basic),
+    Served("v1beta1", since=32, until=32, strategy=PLAIN),
+    Served(
+        "v1alpha3", since=33, until=33, to_stored=conversion.slice_from_alpha, from_stored=conversion.slice_to_alpha
+    ),
+    Served(
+        "v1alpha3",
+        since=32,
+        until=32,
+        strategy=PLAIN,
+        to_stored=conversion.slice_from_plain_capacity,
+        from_stored=conversion.slice_to_plain_capacity,
+    ),
+    Served("v1alpha3", since=31, until=31, strategy=PLAIN),
+    Served("v1alpha2", since=30, until=30, strategy=PLAIN),
+)
 TAINTS = (Served("v1", since=37), Served("v1beta2", since=36), Served("v1alpha3", since=33))
 
 GROUP = Group(
@@ -24,6 +71,7 @@ GROUP = Group(
         Resource(
             plural="deviceclasses",
             kind="DeviceClass",
+            strategy=deviceclass.STRATEGY,
             printer=printers.NAME_AND_AGE,
             namespaced=False,
             generation_since=ALWAYS,
@@ -65,17 +113,19 @@ GROUP = Group(
         Resource(
             plural="resourceclaims",
             kind="ResourceClaim",
+            strategy=resourceclaim.STRATEGY,
             printer=printers.RESOURCE_CLAIM,
             subresources=(STATUS,),
             delete_returns_object=True,
-            versions=(*STRUCTURED, *CLASSIC),
+            versions=CLAIMS,
         ),
         Resource(
             plural="resourceclaimtemplates",
             kind="ResourceClaimTemplate",
+            strategy=resourceclaimtemplate.STRATEGY,
             printer=printers.NAME_AND_AGE,
             delete_returns_object=True,
-            versions=(*STRUCTURED, *CLASSIC),
+            versions=TEMPLATES,
         ),
         Resource(
             plural="resourceclasses",
@@ -104,12 +154,13 @@ GROUP = Group(
         Resource(
             plural="resourceslices",
             kind="ResourceSlice",
+            strategy=resourceslice.STRATEGY,
             selectable=selecting.RESOURCE_SLICE,
             printer=printers.RESOURCE_SLICE,
             namespaced=False,
             generation_since=34,
             delete_returns_object=True,
-            versions=(*STRUCTURED, Served("v1alpha2", since=30, until=30)),
+            versions=SLICES,
         ),
     ),
 )

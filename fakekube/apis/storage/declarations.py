@@ -1,7 +1,15 @@
 """The resources of storage.k8s.io. Upstream: pkg/registry/storage/rest/storage_storage.go."""
 
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
-from fakekube.apis.storage import printers
+from fakekube.apis.storage import (
+    csidriver,
+    csinode,
+    csistoragecapacity,
+    printers,
+    storageclass,
+    volumeattachment,
+    volumeattributesclass,
+)
 
 GROUP = Group(
     "storage.k8s.io",
@@ -10,6 +18,7 @@ GROUP = Group(
         Resource(
             plural="csidrivers",
             kind="CSIDriver",
+            strategy=csidriver.STRATEGY,
             printer=printers.CSI_DRIVER,
             namespaced=False,
             unconditional_update=False,
@@ -18,6 +27,7 @@ GROUP = Group(
         Resource(
             plural="csinodes",
             kind="CSINode",
+            strategy=csinode.STRATEGY,
             printer=printers.CSI_NODE,
             namespaced=False,
             unconditional_update=False,
@@ -27,12 +37,14 @@ GROUP = Group(
         Resource(
             plural="csistoragecapacities",
             kind="CSIStorageCapacity",
+            strategy=csistoragecapacity.STRATEGY,
             unconditional_update=False,
             versions=(Served("v1"), Served("v1beta1", until=26, on=True)),
         ),
         Resource(
             plural="storageclasses",
             kind="StorageClass",
+            strategy=storageclass.STRATEGY,
             printer=printers.STORAGE_CLASS,
             namespaced=False,
             short_names=("sc",),
@@ -41,6 +53,7 @@ GROUP = Group(
         Resource(
             plural="volumeattachments",
             kind="VolumeAttachment",
+            strategy=volumeattachment.STRATEGY,
             printer=printers.VOLUME_ATTACHMENT,
             namespaced=False,
             unconditional_update=False,
@@ -50,6 +63,7 @@ GROUP = Group(
         Resource(
             plural="volumeattributesclasses",
             kind="VolumeAttributesClass",
+            strategy=volumeattributesclass.STRATEGY,
             printer=printers.VOLUME_ATTRIBUTES_CLASS,
             namespaced=False,
             short_names=("vac",),
