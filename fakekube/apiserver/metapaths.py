@@ -14,6 +14,7 @@ from fakekube.apiserver.routes import Routes
 from fakekube.endpoints import discovery, health, negotiation
 from fakekube.endpoints.answers import encode, page_not_found, tree_answer
 from fakekube.endpoints.negotiation import JSON, PRETTY, Form, clauses
+from fakekube.endpoints.openapi.documents import OpenAPI
 from fakekube.endpoints.scope import Services
 from fakekube.registry.kind import Kind
 
@@ -29,6 +30,8 @@ class MetaPaths:
         self._services, self._routes, self._log, self._release = services, routes, log, release
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
         self._generation = routes.generation
+        self._openapi = OpenAPI(
+            services.definitions, lambda: routes.kinds, lambda: routes.generation, services.clock, release)
         self._fixed: dict[str, Callable[[Request], Response]] = {
             "": self._index, "index.html": self._index, "version": self._version, "metrics": self._metrics,
             ".well-known/openid-configuration": self._issuer, "openid/v1/jwks": self._keys,
@@ -42,6 +45,8 @@ class MetaPaths:
             return self._discovery(request, parts)
         if parts[0] in health.ENDPOINTS:
             return health.answer(request)
+        if parts[0] == "openapi" and len(parts) > 1:
+            return self._openapi.answer(request)
         fixed = self._fixed.get(path)
         return fixed(request) if fixed else page_not_found()
 

@@ -7,6 +7,7 @@ pair, since nobody but the cluster itself ever checks one; claims are upstream's
 import base64
 import hashlib
 import hmac
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import orjson
@@ -27,7 +28,7 @@ class Token(NamedTuple):
     audiences: tuple[str, ...]
 
 
-def service_account_user(namespace: str, name: str, uid: str = "", extra: dict[str, tuple[str, ...]] | None = None) -> UserInfo:
+def service_account_user(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> UserInfo:
     """The user that a service account is."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     return UserInfo(f"{PREFIX}{namespace}:{name}", groups, uid, extra or {})

@@ -23,6 +23,8 @@ from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys
 
 MAX_BODY_BYTES = 3 * 1024 * 1024
+SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
+"""Kinds of a version that is served no more, and what they are taken for."""
 SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
@@ -118,7 +120,8 @@ def _interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersi
     kind = tree.get("kind") or expected.kind
     if not version:
         group, version = expected.group, expected.version
-    return tree, GroupVersionKind(group, version, kind)
+    gvk = GroupVersionKind(group, version, kind)
+    return tree, SYNONYMS.get(gvk, gvk)
 
 
 def _decode_as(

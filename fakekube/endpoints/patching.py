@@ -20,6 +20,7 @@ from fakekube.endpoints.options import WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.table import internal_type
 from fakekube.endpoints.write import check_place, written_answer
 from fakekube.managedfields.manager import FieldManager
 from fakekube.patch import json_patch, merge_patch, strategic_merge
@@ -136,7 +137,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         raise errors.bad_request(
             f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
     if media == MERGE_PATCH:
-        return _by_merge_patch(scope, value, repeated, options.directive, warnings)
+        return _by_merge_patch(scope, value or {}, repeated, options.directive, warnings)
     return _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
 
 
@@ -237,8 +238,7 @@ def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
 def _other_kind(gvk: GroupVersionKind, expected: GroupVersionKind, *, known: bool) -> str:
     if not known:
         return bodies.not_registered(gvk)
-    internal = bodies.internal_type(expected)
-    return f"unable to decode {gvk} into *{internal}"
+    return f"unable to decode {gvk} into *{internal_type(expected)}"
 
 
 def _unfit(shown: str, why: str) -> APIError:

@@ -1,0 +1,142 @@
+"""/openapi/v3, its documents, and /openapi/v2.
+
+A document is made when somebody asks for it; its hash is that of what it is made of (the release and the Kinds), so that the
+index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form, which gets JSON where
+the client takes it and 406 where it does not.
+"""
+
+import hashlib
+from collections.abc import Callable
+from email.utils import formatdate
+
+import orjson
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints.answers import PLAIN_TEXT
+from fakekube.endpoints.negotiation import JSON, clauses
+from fakekube.endpoints.openapi.paths import Operations
+from fakekube.endpoints.openapi.schemas import META, Printer
+from fakekube.registry.kind import Kind
+from fakekube.schema.definitions import Definitions
+from fakekube.util.clock import Clock
+
+Kinds = Callable[[], tuple[Kind, ...]]
+YEAR_SECONDS = 365 * 24 * 3600
+NO_CACHE = ("Cache-Control", "no-cache, private")
+
+
+class OpenAPI:
+    """Answers for the OpenAPI paths. ``generation`` tells when the kinds have changed."""
+
+    def __init__(self, definitions: Definitions, kinds: Kinds, generation: Callable[[], int], clock: Clock, release: str) -> None:
+        self._definitions, self._kinds, self._generation = definitions, kinds, generation
+        self._clock, self._release = clock, release
+        self._made: dict[str, bytes] = {}
+        self._hashes: dict[str, str] = {}
+        self._seen = -1
+
+    def answer(self, request: Request) -> Response:
+        """Answer a path below /openapi. Raises APIError."""
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        self._refresh()
+        path = request.path.strip("/").removeprefix("openapi/")
+        if path == "v3":
+            urls = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in self._hashes.items()}
+            return Response(200, orjson.dumps({"paths": urls}), PLAIN_TEXT)
+        if path == "v2":
+            return self._v2(request)
+        name = path.removeprefix("v3/")
+        if name not in self._hashes:
+            return Response(404, content_type="")
+        return self._v3(request, name)
+
+    def _refresh(self) -> None:
+        if self._seen == self._generation():
+            return
+        self._seen = self._generation()
+        self._made.clear()
+        groups: dict[str, list[Kind]] = {"api": [], "apis": [], "version": []}
+        for kind in self._kinds():
+            if kind.group:
+                groups.setdefault(f"apis/{kind.group}", [])
+            groups.setdefault(f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}", []).append(kind)
+        self._hashes = {name: self._digest(name, kinds) for name, kinds in sorted(groups.items())}
+
+    def _digest(self, name: str, kinds: list[Kind]) -> str:
+        text = "\n".join([self._release, name, *(f"{kind.gvk} {kind.verbs} {kind.subresources}" for kind in kinds)])
+        return hashlib.sha512(text.encode()).hexdigest().upper()
+
+    def _v3(self, request: Request, name: str) -> Response:
+        digest = self._hashes[name]
+        asked = request.param("hash")
+        if asked and asked != digest:
+            return Response(301, content_type="", headers=[("Location", f"/openapi/v3/{name}?hash={digest}"), NO_CACHE])
+        headers = [("ETag", f'"{digest}"'), ("Vary", "Accept")]
+        if asked:
+            expires = formatdate(self._clock.time() + YEAR_SECONDS, usegmt=True)
+            headers += [("Cache-Control", "public, immutable"), ("Expires", expires)]
+        if request.headers.get("if-none-match") == f'"{digest}"':
+            return Response(304, content_type="", headers=headers)
+        check_accept(request)
+        return Response(200, self._document(name, lambda: self._group_document(name)), JSON, headers)
+
+    def _v2(self, request: Request) -> Response:
+        digest = hashlib.sha512("".join(self._hashes.values()).encode()).hexdigest().upper()
+        headers = [("ETag", f'"{digest}"'), ("Vary", "Accept-Encoding"), ("Vary", "Accept")]
+        if request.headers.get("if-none-match") == f'"{digest}"':
+            return Response(304, content_type="", headers=headers)
+        check_accept(request)
+        return Response(200, self._document("v2", self._swagger), JSON, headers)
+
+    def _document(self, name: str, make: Callable[[], Tree]) -> bytes:
+        data = self._made.get(name)
+        if data is None:
+            data = self._made[name] = orjson.dumps(make())
+        return data
+
+    def _group_document(self, name: str) -> Tree:
+        kinds = [kind for kind in self._kinds() if name == (f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}")]
+        printer = Printer(self._definitions, v3=True)
+        paths = self._paths(kinds, printer, v3=True)
+        if not kinds:
+            paths[f"/{name}/"] = {"get": {"responses": {"401": {"description": "Unauthorized"}}, "tags": [name.partition("/")[0]]}}
+        security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
+        return {
+            "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": f"v{self._release}"}, "paths": paths,
+            "components": {"schemas": printer.all(), "securitySchemes": security},
+        }
+
+    def _swagger(self) -> Tree:
+        printer = Printer(self._definitions, v3=False)
+        paths = self._paths(self._kinds(), printer, v3=False)
+        security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
+        return {
+            "swagger": "2.0", "info": {"title": "Kubernetes", "version": f"v{self._release}"}, "paths": paths,
+            "definitions": printer.all(), "securityDefinitions": security, "security": [{"BearerToken": []}],
+        }
+
+    def _paths(self, kinds: "list[Kind] | tuple[Kind, ...]", printer: Printer, *, v3: bool) -> Tree:
+        def reference(wanted: GroupVersionKind | str) -> Tree | None:
+            if isinstance(wanted, str):
+                return printer.reference(wanted)
+            schema = self._definitions.schema(wanted)
+            return printer.reference(schema.name) if schema else None
+
+        operations = Operations(reference, v3=v3)
+        paths: Tree = {}
+        for kind in kinds:
+            paths |= operations.paths(kind)
+        if kinds:
+            printer.reference(f"{META}WatchEvent")
+        return dict(sorted(paths.items()))
+
+
+def check_accept(request: Request) -> None:
+    """Raises 406 unless the client takes JSON."""
+    accept = request.headers.get("accept", "")
+    if accept and not any(clause.matches(JSON) for clause in clauses(accept)):
+        raise errors.not_acceptable(f"only the following media types are accepted: {JSON}")
