@@ -1,19 +1,22 @@
 """Events: what happened to an object, for people to read. Recording never waits and never fails.
 
-Upstream: client-go/tools/record/event.go. One broadcaster serves all recorders of a manager; it correlates and
-writes in the background, and holds activity until it is done. Left out: the events.k8s.io flavour with its series.
+Upstream: client-go/tools/record/event.go (``Recorder.event``, what most controllers use) and client-go/tools/events
+(``Recorder.report``, what the scheduler uses). One broadcaster serves all recorders of a manager; it correlates and
+writes in the background, and holds activity until it is done.
 """
 
 import logging
 from collections import deque
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ReadOnlyTree
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.correlator import Correlated, Correlator
-from fakekube.client.resources import EVENTS
+from fakekube.client.event_series import FINISH_SECONDS, Series
+from fakekube.client.resources import EVENTS, EVENTS_V1, Resource
 from fakekube.client.transport import TransportError
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -53,27 +56,55 @@ class Recorder:
 
     def event(
         self, obj: ReadOnlyTree, type: EventType, reason: str, message: str, *,  # noqa: A002 - upstream's word
-        field_path: str = "", annotations: dict[str, str] | None = None,
+        field_path: str = "", annotations: dict[str, str] | None = None, host: str = "",
     ) -> None:
         """Record that something happened to ``obj``, which carries apiVersion and kind.
 
         ``reason`` is one CamelCase word for machines, ``message`` a sentence for people; ``field_path`` names a part,
-        as ``spec.containers{main}``.
+        as ``spec.containers{main}``; ``host`` is used in place of the recorder's.
         """
-        broadcaster = self._broadcaster
+        host = host or self.host
         reference = object_reference(obj, field_path)
-        now = f"{broadcaster.clock.now():%Y-%m-%dT%H:%M:%SZ}"
-        metadata: Tree = {
-            "name": broadcaster.name_for(reference["name"]), "namespace": reference.get("namespace", "default"),
-        }
-        if annotations:
-            metadata["annotations"] = annotations
-        source = {"component": self.component} | ({"host": self.host} if self.host else {})
-        broadcaster.submit(self._client, {
-            "kind": "Event", "apiVersion": "v1", "metadata": metadata, "involvedObject": reference, "reason": reason,
-            "message": message, "source": source, "firstTimestamp": now, "lastTimestamp": now, "count": 1, "type": type,
-            "eventTime": None, "reportingComponent": self.component, "reportingInstance": self.host,
+        now = times.format_time(self._broadcaster.clock.time())
+        source = {"component": self.component} | ({"host": host} if host else {})
+        self._broadcaster.submit(self._client, {
+            "kind": "Event", "apiVersion": "v1", "metadata": self._metadata(reference, annotations),
+            "involvedObject": reference, "reason": reason, "message": message, "source": source, "firstTimestamp": now,
+            "lastTimestamp": now, "count": 1, "type": type, "eventTime": None, "reportingComponent": self.component,
+            "reportingInstance": host,
         })
+
+    def report(
+        self, obj: ReadOnlyTree, type: EventType, reason: str, action: str, note: str, *,  # noqa: A002
+        related: ReadOnlyTree | None = None,
+    ) -> None:
+        """Record in the manner of events.k8s.io that this component did ``action`` to ``obj``, and why.
+
+        Repetitions become a series. ``related`` is another object that had a part in it.
+        """
+        reference = object_reference(obj)
+        event: Tree = {
+            "kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": self._metadata(reference, None),
+            "eventTime": times.format_micro_time(self._broadcaster.clock.time()), "reportingController": self.component,
+            "reportingInstance": f"{self.component}-{self.host or 'fakekube'}", "action": action, "reason": reason,
+            "regarding": reference, "note": note, "type": type,
+        }
+        if related is not None:
+            event["related"] = object_reference(related)
+        self._broadcaster.submit_series(self._client, event)
+
+    def _metadata(self, reference: Tree, annotations: dict[str, str] | None) -> Tree:
+        metadata: Tree = {
+            "name": self._broadcaster.name_for(reference["name"]), "namespace": reference.get("namespace", "default"),
+        }
+        return metadata | {"annotations": annotations} if annotations else metadata
+
+
+class _Write(NamedTuple):
+    client: Client
+    resource: Resource
+    event: Tree
+    patch: Tree | None
 
 
 class EventBroadcaster:
@@ -83,7 +114,8 @@ class EventBroadcaster:
         self.clock = clock
         self._client, self._activity, self._rng, self._tasks = client, activity, rng, tasks
         self._correlator = Correlator(clock)
-        self._queue: deque[tuple[Client, Tree]] = deque()
+        self._series = Series(clock)
+        self._queue: deque[_Write] = deque()
         self._writing = False
         self._last_nanos = 0
 
@@ -98,8 +130,25 @@ class EventBroadcaster:
         return event_name if len(event_name) <= MAX_NAME_LENGTH else self._rng.uid()
 
     def submit(self, client: Client, event: Tree) -> None:
-        """Write an event in the background."""
-        self._queue.append((client, event))
+        """Write an event in the background, as its correlation has it."""
+        self._enqueue(client, EVENTS, self._correlator.correlate(event))
+
+    def submit_series(self, client: Client, event: Tree) -> None:
+        """Write an event of events.k8s.io in the background, or count it to its series."""
+        if not self._series:
+            self.clock.call_later(FINISH_SECONDS, self._finish_series, client, daemon=True)
+        self._enqueue(client, EVENTS_V1, self._series.observe(event))
+
+    def _finish_series(self, client: Client) -> None:
+        for correlated in self._series.finish():
+            self._enqueue(client, EVENTS_V1, correlated)
+        if self._series:
+            self.clock.call_later(FINISH_SECONDS, self._finish_series, client, daemon=True)
+
+    def _enqueue(self, client: Client, resource: Resource, correlated: Correlated | None) -> None:
+        if correlated is None:
+            return
+        self._queue.append(_Write(client, resource, *correlated))
         if not self._writing:
             self._writing = True
             self._activity.hold()
@@ -110,43 +159,40 @@ class EventBroadcaster:
         with self._activity.busy():
             try:
                 while self._queue:
-                    client, event = self._queue.popleft()
-                    correlated = self._correlator.correlate(event)
-                    if correlated is not None:
-                        await self._write(client, correlated)
+                    await self._write(self._queue.popleft())
             finally:
                 self._writing = False
 
-    async def _write(self, client: Client, correlated: Correlated) -> None:
+    async def _write(self, write: _Write) -> None:
         for tries in range(MAX_TRIES):
             try:
-                await self._try(client, correlated)
+                await self._try(write)
             except APIError as error:  # a server that answers will not answer otherwise next time
-                log.info("event %s was rejected: %s", correlated.event["metadata"]["name"], error)
+                log.info("event %s was rejected: %s", write.event["metadata"]["name"], error)
                 return
             except TransportError as error:
                 log.info("event was not written, will be tried again: %s", error)
             else:
                 return
             await self.clock.sleep(RETRY_SECONDS * (self._rng.uniform(0, 1) if tries == 0 else 1))
-        log.warning("event was not written, retry limit exceeded: %s", correlated.event["message"])
+        log.warning("event %s was not written, retry limit exceeded", write.event["metadata"]["name"])
 
-    async def _try(self, client: Client, correlated: Correlated) -> None:
-        event, patch = correlated
+    async def _try(self, write: _Write) -> None:
+        client, resource, event, patch = write
         metadata = event["metadata"]
         if patch is not None:
             try:
-                await client.patch(EVENTS, metadata["name"], metadata["namespace"], patch, type="strategic")
+                await client.patch(resource, metadata["name"], metadata["namespace"], patch, type="strategic")
             except APIError as error:
                 if error.code != 404:
                     raise
             else:
                 return
         try:
-            await client.create(EVENTS, event)
+            await client.create(resource, event)
         except APIError as error:
             if error.reason != "AlreadyExists":
                 raise
             # Another broadcaster took the name: virtual time gave it the same instant.
-            metadata["name"] = self.name_for(event["involvedObject"]["name"])
-            await client.create(EVENTS, event)
+            metadata["name"] = self.name_for((event.get("involvedObject") or event["regarding"])["name"])
+            await client.create(resource, event)

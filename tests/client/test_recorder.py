@@ -130,3 +130,31 @@ async def test_the_events_of_what_has_no_namespace_are_in_default(world, recorde
     (event,) = events_of(world)
     assert event["metadata"]["namespace"] == "default"
     assert "namespace" not in event["involvedObject"]
+
+
+async def test_reports_become_a_series(world, web, recorder):
+    """Given the same report four times, when the series ends, then one event of events.k8s.io counts them."""
+    for _ in range(4):
+        recorder.report(web, "Warning", "FailedScheduling", "Scheduling", "no node fits", related=web)
+        await world.driver.advance(10)
+    (event,) = events_of(world)
+    assert event["apiVersion"] == "events.k8s.io/v1"
+    assert (event["action"], event["note"], event["regarding"]["name"]) == ("Scheduling", "no node fits", "a")
+    assert (event["reportingController"], event["eventTime"]) == ("web-controller", "2026-01-01T00:00:00.000000Z")
+    assert event["series"] == {"count": 2, "lastObservedTime": "2026-01-01T00:00:10.000000Z"}
+    await world.driver.advance(800)
+    (event,) = events_of(world)
+    assert event["series"] == {"count": 4, "lastObservedTime": "2026-01-01T00:00:30.000000Z"}
+    assert world.clock.timers() == []
+    recorder.report(web, "Warning", "FailedScheduling", "Scheduling", "no node fits", related=web)
+    await world.driver.settle()
+    assert len(events_of(world)) == 2
+
+
+async def test_one_recorder_for_many_hosts(world, web, recorder):
+    """Given a recorder that speaks for several hosts, when told which, then source and reporter say so."""
+    recorder.event(web, "Normal", "Pulled", "x", host="node-1")
+    await world.driver.settle()
+    (event,) = events_of(world)
+    assert event["source"] == {"component": "web-controller", "host": "node-1"}
+    assert event["reportingInstance"] == "node-1"
