@@ -18,8 +18,8 @@ GRPC_MODES = ("Plaintext", "TLS")
 WINDOWS_SIGNALS = ("SIGKILL", "SIGTERM")
 PLAIN_SIGNALS = (
     "ABRT", "ALRM", "BUS", "CHLD", "CLD", "CONT", "FPE", "HUP", "ILL", "INT", "IO", "IOT", "KILL", "PIPE", "POLL",
-    "PROF", "PWR", "QUIT", "RTMAX", "RTMIN", "SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG",
-    "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ",
+    "PROF", "PWR", "QUIT", "RTMAX", "RTMIN", "SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN",
+    "TTOU", "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ",
 )
 
 

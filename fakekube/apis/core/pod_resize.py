@@ -111,8 +111,9 @@ def _same_containers(spec: Tree, old_spec: Tree) -> list[FieldError]:
         if len(new) != len(old):
             found.append(field_errors.forbidden(f"spec.{field}", f"{field} may not be added or removed on resize"))
             continue
+        what = f"{field} may not be renamed or reordered on resize"
         found += [
-            field_errors.forbidden(f"spec.{field}[{position}].name", f"{field} may not be renamed or reordered on resize")
+            field_errors.forbidden(f"spec.{field}[{position}].name", what)
             for position, container in enumerate(old) if new[position].get("name") != container.get("name")
         ]
     return found

@@ -13,7 +13,8 @@ from fakekube.registry.validation import complaints, immutable
 
 SYSTEM_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 STATUS_LISTS = (
-    ("containerStatuses", "containers"), ("initContainerStatuses", "initContainers"), ("ephemeralContainerStatuses", ""),
+    ("containerStatuses", "containers"), ("initContainerStatuses", "initContainers"),
+    ("ephemeralContainerStatuses", ""),
 )
 BOUND = "may not be set on pods that are already bound to a node"
 NOT_AGAIN = "may not be transitioned to non-terminated state"
@@ -22,7 +23,7 @@ NEGATIVE_GENERATION = "must be a non-negative integer"
 
 
 def default_ips(status: Tree) -> None:
-    """podIP is the first of podIPs, whichever of the two was given."""
+    """PodIP is the first of podIPs, whichever of the two was given."""
     address, addresses = status.get("podIP"), status.get("podIPs")
     if addresses and not address:
         status["podIP"] = addresses[0].get("ip", "")
@@ -149,7 +150,7 @@ def _claims(statuses: list[Tree], spec: Tree, path: str) -> list[FieldError]:
 
 
 def _addresses(status: Tree, old_status: Tree, field: str) -> list[FieldError]:
-    """podIPs or hostIPs: at most one of each family, the first one equal to the single field."""
+    """PodIPs or hostIPs: at most one of each family, the first one equal to the single field."""
     plural = f"{field}s"
     entries = status.get(plural)
     if not entries or entries == old_status.get(plural):

@@ -79,10 +79,10 @@ def _search_domain(text: str) -> list[str]:
 def validate_hostname(spec: Tree, path: str) -> list[FieldError]:
     """The hostname that overrides the pod's own."""
     name = spec["hostnameOverride"]
-    found: list[FieldError] = []
-    for field in ("setHostnameAsFQDN", "hostNetwork"):
-        if spec.get(field):
-            found.append(field_errors.forbidden(path, f"may not be specified when {field} is true"))
+    found = [
+        field_errors.forbidden(path, f"may not be specified when {field} is true")
+        for field in ("setHostnameAsFQDN", "hostNetwork") if spec.get(field)
+    ]
     if len(name) > MAX_HOSTNAME_LENGTH:
         found.append(field_errors.too_long(path, MAX_HOSTNAME_LENGTH))
     return found + complaints(path, name, names.dns1123_subdomain(name))

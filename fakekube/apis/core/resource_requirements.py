@@ -116,7 +116,8 @@ def _against_limit(name: str, text: str, limit: str | None, path: str) -> list[F
     if asked != allowed and not may_overcommit(name):
         return [field_errors.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")]
     if asked > allowed:
-        return [field_errors.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")]
+        what = f"must be less than or equal to {name} limit of {limit}"
+        return [field_errors.invalid(f"{path}.requests", text, what)]
     return []
 
 

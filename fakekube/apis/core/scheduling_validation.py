@@ -169,7 +169,7 @@ def _pod_term(term: Tree, path: str) -> list[FieldError]:
 
 
 def _label_keys(holder: Tree, path: str) -> list[FieldError]:
-    """matchLabelKeys and mismatchLabelKeys, after they have been merged into the selector."""
+    """MatchLabelKeys and mismatchLabelKeys, after they have been merged into the selector."""
     found: list[FieldError] = []
     wanted, unwanted = holder.get("matchLabelKeys", []), holder.get("mismatchLabelKeys", [])
     if not wanted and not unwanted:
@@ -196,7 +196,7 @@ def _label_keys(holder: Tree, path: str) -> list[FieldError]:
 
 
 def validate_spread_constraints(constraints: list[Tree], path: str) -> list[FieldError]:
-    """topologySpreadConstraints."""
+    """TopologySpreadConstraints."""
     found: list[FieldError] = []
     for position, constraint in enumerate(constraints):
         here, skew = f"{path}[{position}]", constraint.get("maxSkew", 0)

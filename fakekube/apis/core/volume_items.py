@@ -40,7 +40,7 @@ def validate_key_to_path(item: Tree, path: str) -> list[FieldError]:
 
 
 def validate_downward_file(item: Tree, path: str) -> list[FieldError]:
-    """A field of the pod, or a resource of a container, as a file. The path is the volume's: upstream gives no index."""
+    """A field of the pod, or a resource of a container, as a file. The path is the volume's: there is no index."""
     found: list[FieldError] = []
     if not item.get("path"):
         found.append(field_errors.required(f"{path}.path"))

@@ -1,4 +1,7 @@
-"""Files of one volume that lie upon each other. Upstream: warningsForOverlappingVirtualPaths in pkg/api/pod/warnings.go."""
+"""Files of one volume that lie upon each other.
+
+Upstream: warningsForOverlappingVirtualPaths in pkg/api/pod/warnings.go.
+"""
 
 from typing import NamedTuple
 

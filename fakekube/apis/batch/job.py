@@ -1,0 +1,161 @@
+"""Jobs: defaults, the selector and labels that the server makes up, and what may change.
+
+Upstream: pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go.
+"""
+
+from fakekube.apimachinery import names
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.batch.job_scheduling import validate_scheduling_update
+from fakekube.apis.batch.job_status import validate_job_status
+from fakekube.apis.batch.job_validation import (
+    LEGACY_NAME_LABEL,
+    LEGACY_UID_LABEL,
+    NAME_LABEL,
+    UID_LABEL,
+    validate_changes,
+    validate_job,
+    validate_pod_names,
+    validate_spec_and_selector,
+)
+from fakekube.apis.core import podspec_gates
+from fakekube.apis.core.pod_warnings import template_warnings
+from fakekube.apis.core.podspec_defaults import default_template
+from fakekube.registry.strategy import Cluster, Strategy, WriteContext
+
+BACKOFF_LIMIT = 6
+UNLIMITED_BACKOFF = 2**31 - 1
+NAME_WARNING = (
+    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is "
+    "recommended: [{}]"
+)
+LARGE_WARNING = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
+    "might not be able to track completedIndexes when a big number of indexes fail"
+)
+MANY_COMPLETIONS, MANY_PODS = 100_000, 10_000
+
+
+class JobStrategy(Strategy):
+    """The kind's own endpoint and its status."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        spec = obj.setdefault("spec", {})
+        template = spec.setdefault("template", {})
+        default_template(template)
+        default_job_spec_patterns(spec)
+        if "completions" not in spec and "parallelism" not in spec:
+            spec["completions"] = 1
+        spec.setdefault("parallelism", 1)
+        spec.setdefault("backoffLimit", UNLIMITED_BACKOFF if "backoffLimitPerIndex" in spec else BACKOFF_LIMIT)
+        if (labels := template["metadata"].get("labels")) and not obj["metadata"].get("labels"):
+            # One and the same map, as upstream's: prepare_for_create tells by that to whom the labels belong.
+            obj["metadata"]["labels"] = labels
+        spec.setdefault("completionMode", "NonIndexed")
+        spec.setdefault("suspend", False)
+        spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+        spec.setdefault("manualSelector", False)
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        meta, spec = obj["metadata"], obj["spec"]
+        template_meta = spec["template"]["metadata"]
+        labels = template_meta.get("labels", {})
+        borrowed = not meta.get("labels") or meta["labels"] is labels
+        if not spec["manualSelector"]:
+            labels = _generate_selector(spec, labels, meta)
+        if labels:
+            template_meta["labels"] = labels
+            if borrowed:
+                meta["labels"] = dict(labels)
+        obj["status"] = {}
+        drop_disabled(spec, None, ctx.cluster)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        obj["status"] = old["status"]
+        labels = (obj["spec"]["template"].get("metadata") or {}).get("labels")
+        if labels is not None and obj["metadata"].get("labels") is labels:
+            obj["metadata"]["labels"] = dict(labels)
+        drop_disabled(obj["spec"], old["spec"], ctx.cluster)
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        return validate_job(obj) + validate_pod_names(obj)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        spec, old_spec = obj["spec"], old["spec"]
+        if spec == old_spec:
+            return []
+        movable = _is_template_mutable(old)
+        unstarted = bool(old_spec.get("suspend")) and "startTime" not in old["status"]
+        found = validate_spec_and_selector(spec)
+        found += validate_changes(
+            spec, old_spec,
+            scheduling=movable if ctx.cluster.gate("MutableSchedulingDirectivesForSuspendedJobs") else unstarted,
+            resources=movable and ctx.cluster.gate("MutablePodResourcesForSuspendedJobs"),
+        )
+        found += validate_scheduling_update(spec, old_spec, "spec.scheduling")
+        return found + validate_pod_names(obj)
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        found: list[str] = []
+        if old is None:
+            texts = names.dns1123_label(obj["metadata"]["name"])
+            found += [NAME_WARNING.format(" ".join(texts))] if texts else []
+        elif obj["metadata"].get("generation") == old["metadata"].get("generation"):
+            return found
+        return found + job_spec_warnings(obj["spec"], "spec")
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        return validate_job_status(obj, old)
+
+
+def default_job_spec_patterns(spec: Tree) -> None:
+    """Fill what a CronJob's template gets of a Job's defaults too: the status that a condition is matched by."""
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            if not pattern.get("status"):
+                pattern["status"] = "True"
+
+
+def drop_disabled(spec: Tree, old: Tree | None, cluster: Cluster) -> None:
+    """Forget fields of features that are off."""
+    if "scheduling" in spec and "scheduling" not in (old or {}) and not cluster.gate("WorkloadWithJob"):
+        del spec["scheduling"]
+    pod = spec["template"]["spec"]
+    old_pod = old["template"]["spec"] if old else None
+    if pod is not old_pod:
+        podspec_gates.drop_disabled(pod, old_pod, cluster)
+
+
+def job_spec_warnings(spec: Tree, path: str) -> list[str]:
+    """About the spec of a Job or of a CronJob's template."""
+    found: list[str] = []
+    if (
+        spec.get("completionMode") == "Indexed" and spec.get("completions", 0) > MANY_COMPLETIONS
+        and spec.get("parallelism", 0) > MANY_PODS
+    ):
+        found.append(f"{path}: {LARGE_WARNING}")
+    return found + template_warnings(spec["template"], f"{path}.template")
+
+
+def _generate_selector(spec: Tree, labels: dict[str, str], meta: Tree) -> dict[str, str]:
+    """Select by the Job's uid; the template's labels with those that belong to it."""
+    name, uid = meta["name"], meta["uid"]
+    generated = {LEGACY_NAME_LABEL: name, NAME_LABEL: name, LEGACY_UID_LABEL: uid, UID_LABEL: uid}
+    selector = dict(spec.get("selector") or {})
+    selector["matchLabels"] = {UID_LABEL: uid} | selector.get("matchLabels", {})
+    spec["selector"] = selector
+    return generated | labels
+
+
+def _is_template_mutable(old: Tree) -> bool:
+    """Whether nothing runs of a suspended Job, so that its pods may still be told where to run and what to ask for."""
+    status = old["status"]
+    suspended = any(
+        condition.get("type") == "Suspended" and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
+    )
+    unstarted = "startTime" not in status or suspended
+    return bool(old["spec"].get("suspend")) and unstarted and not status.get("active")
+
+
+STRATEGY = JobStrategy()
