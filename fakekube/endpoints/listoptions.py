@@ -50,6 +50,13 @@ class ListOptions:
         """The one text that a field may have by the field selector, or None."""
         return self.fields.exact(label) if self.fields is not None else None
 
+    def narrowest_field(self) -> tuple[str, str] | None:
+        """A field, metadata's aside, and the one text that it may have; None when there is no such field."""
+        for term in self.fields.terms if self.fields is not None else ():
+            if term.equal and term.value and term.field not in METADATA_LABELS:
+                return term.field, term.value
+        return None
+
 
 def parse_list_options(
     query: Query, kind: Kind, *, watch: bool, name: str = "", watch_list: bool = True,
@@ -105,7 +112,8 @@ def parse_resource_version(text: str) -> int:
 def field_label(kind: Kind, label: str) -> str:
     """The name by which the storage knows a field label. Raises 400 for a label that the kind does not have."""
     selectable = kind.selectable
-    label = selectable.aliases.get(label, label)
+    if label in selectable.aliases:
+        return selectable.aliases[label]
     if label in METADATA_LABELS or label in selectable.labels:
         return label
     text = selectable.unknown or "field label not supported: {label}"

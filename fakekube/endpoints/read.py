@@ -15,7 +15,6 @@ from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
 from fakekube.endpoints.listoptions import (
     EXACT,
-    METADATA_LABELS,
     NOT_OLDER_THAN,
     ListOptions,
     parse_list_options,
@@ -99,7 +98,7 @@ async def list_objects(kind: Kind, bucket: Bucket, namespace: str, options: List
         state = _past(bucket, revision, start)
     elif not start and (not limit or options.exact_field("metadata.name") is not None):
         return ListResult(present(kind, bucket, namespace, options), bucket.revision)
-    page = state.page(namespace, start=start, limit=limit, match=matcher(kind, options))
+    page = state.page(namespace, start=start, limit=limit, match=matcher(options))
     return _result(page, options)
 
 
@@ -153,10 +152,10 @@ async def wait_until_fresh(bucket: Bucket, revision: int, clock: Clock) -> None:
 # selecting
 
 
-def matcher(kind: Kind, options: ListOptions) -> Match | None:
+def matcher(options: ListOptions) -> Match | None:
     """What the selectors ask of a record; None when they ask nothing."""
     by_label = _label_matcher(options.labels) if options.labels is not None else None
-    by_field = _field_matcher(kind, options.fields) if options.fields is not None else None
+    by_field = _field_matcher(options.fields) if options.fields is not None else None
     if by_label is None:
         return by_field
     if by_field is None:
@@ -174,25 +173,16 @@ def _label_matcher(selector: labels.Selector) -> Match:
     return lambda record: selector.matches(record.labels)
 
 
-def _field_matcher(kind: Kind, selector: fields.Selector) -> Match:
-    values = kind.selectable.values
-    if kind.conversion is None or values is None or all(term.field in METADATA_LABELS for term in selector.terms):
-        if len(selector.terms) == 1:
-            label, value, equal = selector.terms[0]
-            return lambda record: (field_value(record, label) == value) == equal
-        return lambda record: all(
-            (field_value(record, term.field) == term.value) == term.equal for term in selector.terms)
-
-    def match(record: Record) -> bool:  # the fields of this version are not those of the stored one
-        own = {**values(tree_of(kind, record)), "metadata.name": record.name, "metadata.namespace": record.namespace}
-        return selector.matches(own)
-
-    return match
+def _field_matcher(selector: fields.Selector) -> Match:
+    if len(selector.terms) == 1:
+        label, value, equal = selector.terms[0]
+        return lambda record: (field_value(record, label) == value) == equal
+    return lambda record: all((field_value(record, label) == value) == equal for label, value, equal in selector.terms)
 
 
 def present(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions) -> list[Record]:
     """All present objects of a namespace ("" for all) that the selectors choose, in key order."""
-    match, found = matcher(kind, options), _candidates(kind, bucket, namespace, options)
+    match, found = matcher(options), _candidates(kind, bucket, namespace, options)
     if found is None:
         return bucket.page(namespace, match=match).records
     return found if match is None else [record for record in found if match(record)]
@@ -207,11 +197,9 @@ def _candidates(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions
         return [record for space in spaces if (record := bucket.get(space, name)) is not None]
     if len(bucket) < INDEX_FROM or options.selects_all:
         return None
-    if kind.conversion is None:
-        for label in kind.selectable.labels:
-            value = options.exact_field(label)
-            if value:
-                return _within(bucket.by_field(label, value), namespace)
+    field = options.narrowest_field()
+    if field is not None:
+        return _within(bucket.by_field(*field), namespace)
     requirements = options.labels.requirements if options.labels is not None else ()
     for requirement in requirements:
         if requirement.operator in EQUALITY and len(requirement.values) == 1:

@@ -58,7 +58,7 @@ class WatchStream:
         if kind.namespaced and not namespace:
             namespace = options.exact_field("metadata.namespace") or ""
         self._namespace = namespace
-        self._match = matcher(kind, options)
+        self._match = matcher(options)
         self._empty = empty if empty is not None else {"kind": kind.kind, "apiVersion": kind.api_version}
         self._render = render
         self._keys = {type_: f"{kind.gvk} {type_}" for type_ in ("ADDED", "MODIFIED", "DELETED", "LEFT")}
@@ -142,7 +142,7 @@ class WatchStream:
         if sink is None:
             return
         name = self._options.exact_field("metadata.name")
-        field = ("metadata.name", name) if name else self._narrowest_field()
+        field = ("metadata.name", name) if name else self._options.narrowest_field()
         try:
             self._subscription = self._bucket.subscribe(
                 since, self._namespace, self._deliver, field=field, closed=self._end)
@@ -151,16 +151,6 @@ class WatchStream:
             return
         if self._sink is not sink:  # stopped while the past was told
             self._subscription.cancel()
-
-    def _narrowest_field(self) -> tuple[str, str] | None:
-        """A field by which the storage finds this watcher: the labels of another version are not the storage's."""
-        if self._kind.conversion is not None:
-            return None
-        for label in self._kind.selectable.labels:
-            value = self._options.exact_field(label)
-            if value:
-                return label, value
-        return None
 
     # events
 

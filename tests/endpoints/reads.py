@@ -33,7 +33,7 @@ def from_stored(tree: dict[str, Any]) -> dict[str, Any]:
 
 OTHER = Kind(
     group="other", version="v2", kind="Pod", plural="pods", singular="pod", namespaced=True,
-    selectable=Selectable(labels=("spec.host",), values=lambda tree: {"spec.host": tree["spec"]["host"]}),
+    selectable=Selectable(aliases={"spec.host": "spec.nodeName"}),  # as the storage knows it
     conversion=Conversion(GroupVersionKind("", "v1", "Pod"), to_other, from_stored),
 )
 
