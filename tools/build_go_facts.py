@@ -33,7 +33,7 @@ BASIC = {
     "float32", "float64", "any", "error",
 }  # fmt: skip
 
-STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+STRUCT = re.compile(r"^type (\w+) struct ?\{(?:\n(.*?)^)?\}", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"^type (\w+) (= )?((?!struct\b|interface\b)\S.*)$", re.MULTILINE)
 IMPORT = re.compile(r'^\s*(?:import )?(\w+ )?"([^"]+)"$', re.MULTILINE)
 FIELD = re.compile(r'^\s*((?:\w+, )*\w+)\s+(\S.*?)\s+`.*?json:"([^"]*)".*`')

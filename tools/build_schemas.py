@@ -32,6 +32,10 @@ RENAMED = {
 }
 
 
+# Objects without fields that hold anything; all others are structs that may get fields some day.
+FREE = ("io.k8s.apimachinery.pkg.runtime.RawExtension", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1")
+
+
 def definitions_of(release: str) -> dict[str, Any]:
     source = resources.files("kubernetes_validate").joinpath(
         "kubernetes-json-schema", f"v{release}.0-local", "_definitions.json"
@@ -71,8 +75,8 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
 
 def facts_of(name: str, release: str, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
     """The struct behind a definition, limited to the fields that the release serves. None when it is no struct."""
-    properties = node.get("properties")
-    if properties is None:
+    properties = node.get("properties", {})
+    if not properties and ("object" not in node.get("type", ()) or name in FREE):
         return None
     minor = int(release.split(".")[1])
     known = [facts for since, facts in shapes if since <= minor] or [facts for _, facts in shapes[:1]]
