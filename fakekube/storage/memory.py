@@ -367,7 +367,13 @@ class MetadataOrder:
         self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def apply(self, meta: Tree) -> Tree:
-        """The same fields in order."""
+        """The same fields in order, and maps sorted by their keys as Go prints them. ``meta`` itself may change."""
+        for name in ("labels", "annotations"):
+            texts = meta.get(name)
+            if texts and len(texts) > 1:
+                keys = sorted(texts)
+                if keys != list(texts):
+                    meta[name] = {key: texts[key] for key in keys}
         names = tuple(meta)
         order = self._orders.get(names)
         if order is None:

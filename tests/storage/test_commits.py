@@ -30,7 +30,7 @@ def test_an_object_is_stamped_and_its_keys_are_in_gos_order(bucket: Bucket) -> N
     record = bucket.create({
         "status": {"phase": "Pending"}, "spec": {"nodeName": ""},
         "metadata": {
-            "labels": {"a": "b"}, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "name": "x",
+            "labels": {"z": "b", "a": "b"}, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z", "name": "x",
             "namespace": "n"},
         "apiVersion": "v1", "kind": "Pod",
     })
@@ -38,6 +38,7 @@ def test_an_object_is_stamped_and_its_keys_are_in_gos_order(bucket: Bucket) -> N
     assert list(tree) == ["kind", "apiVersion", "metadata", "status", "spec"]
     assert list(tree["metadata"]) == ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "labels"]
     assert tree["metadata"]["resourceVersion"] == "2"
+    assert list(tree["metadata"]["labels"]) == list(record.labels) == ["a", "z"]
 
 
 def test_a_list_item_leaves_out_its_kind(bucket: Bucket) -> None:
