@@ -1,0 +1,150 @@
+"""Nodes: taints, addresses, and what they can allocate.
+
+Upstream: pkg/registry/core/node/strategy.go and ValidateNode in pkg/apis/core/validation/validation.go. Left out: the
+old annotations for taints, and configuration from ConfigMaps, which upstream forgets on create.
+"""
+
+from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.addresses import cidr_warnings, legacy_cidr
+from fakekube.apis.core.resource_requirements import validate_amount
+from fakekube.apis.core.scheduling_validation import validate_taint_effect
+from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import complaints
+
+FEATURE = "[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"
+SAME_CIDR = 'node updates may not change podCIDR except from "" to valid'
+BAD_FEATURE = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
+
+
+class NodeStrategy(Strategy):
+    """The kind's own endpoint and its status."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        status, spec = obj.setdefault("status", {}), obj.setdefault("spec", {})
+        if "capacity" in status and "allocatable" not in status:
+            status["allocatable"] = dict(status["capacity"])
+        one, several = spec.get("podCIDR"), spec.get("podCIDRs")
+        if several:
+            spec["podCIDR"] = several[0]
+        elif one:
+            spec["podCIDRs"] = [one]
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        obj["spec"].pop("configSource", None)
+        obj["status"].pop("config", None)
+        self._drop_disabled(obj, None, ctx)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        obj["status"] = old["status"]
+        if "configSource" not in old["spec"]:
+            obj["spec"].pop("configSource", None)
+        self._drop_disabled(obj, old, ctx)
+
+    def _drop_disabled(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        spec, name, gate = obj["spec"], "podPreemptionPolicy", "InPlacePodVerticalScalingSchedulerPreemption"
+        if name in spec and name not in (old or {}).get("spec", ()) and not ctx.cluster.gate(gate):
+            del spec[name]
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        spec, status = obj["spec"], obj["status"]
+        found = _taints(spec.get("taints") or [], "metadata.taints") + _amounts(status) + _features(status)
+        ranges = spec.get("podCIDRs") or []
+        for position, text in enumerate(ranges):
+            found += legacy_cidr(f"spec.podCIDRs[{position}]", text, strict=True)
+        families = [":" in text for text in ranges]
+        if len(dict.fromkeys(families)) != len(families):
+            what = "may specify no more than one CIDR for each IP family"
+            found.append(field_errors.invalid("spec.podCIDRs", ranges, what))
+        return found
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        found = self.validate(obj, ctx) + self._changes(obj, old)
+        return list({(error.type, error.field, error.body): error for error in found}.values())
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        return self._changes(obj, old)
+
+    def _changes(self, obj: Tree, old: Tree) -> list[FieldError]:
+        """What holds between two states, by either endpoint."""
+        spec, old_spec, status = obj["spec"], old["spec"], obj["status"]
+        found = _amounts(status) + _features(status)
+        addresses = status.get("addresses") or []
+        for position, address in enumerate(addresses):
+            if address in addresses[:position]:
+                shown = {"Type": address.get("type", ""), "Address": address.get("address", "")}
+                found.append(field_errors.duplicate(f"status.addresses[{position}]", shown))
+        ranges, old_ranges = spec.get("podCIDRs") or [], old_spec.get("podCIDRs") or []
+        if old_ranges and ranges != old_ranges:
+            found.append(field_errors.forbidden("spec.podCIDRs", SAME_CIDR))
+        provider, old_provider = spec.get("providerID", ""), old_spec.get("providerID", "")
+        if old_provider and provider != old_provider:
+            what = "field cannot be modified once set" if provider else "field cannot be cleared once set"
+            found.append(field_errors.invalid("spec.providerID", None, what))
+        found += _taints(spec.get("taints") or [], "metadata.taints")
+        if spec.get("externalID", "") != old_spec.get("externalID", ""):
+            found.append(field_errors.forbidden("spec.externalID", "may not be updated"))
+        return found
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        spec = obj["spec"]
+        found: list[str] = []
+        if "configSource" in spec:
+            found.append("spec.configSource: the feature is removed")
+        if spec.get("externalID"):
+            found.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
+        for position, text in enumerate(spec.get("podCIDRs") or ()):
+            found += cidr_warnings(f"spec.podCIDRs[{position}]", text)
+        return found
+
+
+def _taints(taints: list[Tree], path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    seen: list[tuple[str, str]] = []
+    for position, taint in enumerate(taints):
+        here = f"{path}[{position}]"
+        key, value, effect = taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")
+        found += complaints(f"{here}.key", key, names.qualified_name(key))
+        if texts := names.label_value(value):
+            found.append(field_errors.invalid(f"{here}.value", value, ";".join(texts)))
+        if not effect:
+            found.append(field_errors.required(f"{here}.effect"))
+        else:
+            found += validate_taint_effect(effect, f"{here}.effect")
+        if (key, effect) in seen:
+            shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
+            detail = "taints must be unique by key and effect pair"
+            found.append(FieldError("Duplicate value", here, shown, detail))
+        seen.append((key, effect))
+    return found
+
+
+def _amounts(status: Tree) -> list[FieldError]:
+    found: list[FieldError] = []
+    for part in ("capacity", "allocatable"):
+        for name, text in status.get(part, {}).items():
+            found += validate_amount(name, text, f"status.{part}.{name}")
+    return found
+
+
+def _features(status: Tree) -> list[FieldError]:
+    found: list[FieldError] = []
+    features = status.get("declaredFeatures") or []
+    for position, name in enumerate(features):
+        if len(name) > names.MAX_SUBDOMAIN_LENGTH or not names.matches(FEATURE, name):
+            what = f"invalid feature name {field_errors.go_quote(name)}: {BAD_FEATURE}"
+            found.append(field_errors.invalid(f"status.declaredFeatures[{position}]", name, what))
+        following = features[position + 1] if position + 1 < len(features) else None
+        here = f"status.declaredFeatures[{position + 1}]"
+        if following == name:
+            found.append(field_errors.duplicate(here, following))
+        elif following is not None and name > following:
+            found.append(field_errors.invalid(here, following, "list must be sorted alphabetically"))
+    return found
+
+
+STRATEGY = NodeStrategy()
