@@ -1,0 +1,205 @@
+"""The objects that a fresh cluster holds before anybody created one: RBAC roles, flow schemas, namespaces, services.
+
+They stand in two tables beside this file (``tools/build_bootstrap.py`` makes them) and are read when somebody first
+asks for their resource, so that they cost a start nothing. They are those of Kubernetes 1.37; an older release gets the
+same ones in its own versions. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol/bootstrap,
+pkg/controlplane/controller. Left out: managed fields; what controllers add later (default service accounts, root CA
+config maps); Endpoints and slices of the service ``kubernetes``, whose address is the host's.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from typing import Any
+
+import orjson
+
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.catalog import GROUPS, Catalog
+
+RBAC = "rbac.authorization.k8s.io"
+FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
+AGGREGATE = f"{RBAC}/aggregate-to-"
+LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+ANNOTATIONS = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
+CORE = "-"
+
+KINDS = {
+    GroupResource("", "namespaces"): GroupVersionKind("", "v1", "Namespace"),
+    GroupResource("", "services"): GroupVersionKind("", "v1", "Service"),
+    GroupResource("scheduling.k8s.io", "priorityclasses"): GroupVersionKind("scheduling.k8s.io", "v1", "PriorityClass"),
+    GroupResource("networking.k8s.io", "servicecidrs"): GroupVersionKind("networking.k8s.io", "v1", "ServiceCIDR"),
+    GroupResource("networking.k8s.io", "ipaddresses"): GroupVersionKind("networking.k8s.io", "v1", "IPAddress"),
+    GroupResource(FLOW_CONTROL, "flowschemas"): GroupVersionKind(FLOW_CONTROL, "v1", "FlowSchema"),
+    GroupResource(FLOW_CONTROL, "prioritylevelconfigurations"): GroupVersionKind(
+        FLOW_CONTROL, "v1", "PriorityLevelConfiguration"
+    ),
+    GroupResource(RBAC, "clusterroles"): GroupVersionKind(RBAC, "v1", "ClusterRole"),
+    GroupResource(RBAC, "clusterrolebindings"): GroupVersionKind(RBAC, "v1", "ClusterRoleBinding"),
+    GroupResource(RBAC, "roles"): GroupVersionKind(RBAC, "v1", "Role"),
+    GroupResource(RBAC, "rolebindings"): GroupVersionKind(RBAC, "v1", "RoleBinding"),
+}
+WITH_GENERATION = ("FlowSchema", "PriorityClass", "PriorityLevelConfiguration")
+WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
+
+
+def bootstrap_objects(resource: GroupResource, catalog: Catalog | None = None) -> list[Tree]:
+    """The objects of one resource in their stored form, new trees each time; none for most resources.
+
+    They have a name, and neither uid nor creationTimestamp nor resourceVersion. With a ``catalog`` they are in the
+    version that it stores, and APIServices are told for every group and version that it serves.
+    """
+    if catalog is not None and resource == GroupResource("apiregistration.k8s.io", "apiservices"):
+        return [_api_service(group, version) for group, version in _group_versions(catalog)]
+    gvk = KINDS.get(resource)
+    if gvk is None:
+        return []
+    if catalog is not None:
+        gvk = _stored(catalog, resource) or gvk
+    bodies = _from_rbac_table(gvk.kind) if resource.group == RBAC else _from_json(resource)
+    return [_finished(gvk, body) for body in bodies]
+
+
+def _finished(gvk: GroupVersionKind, body: Tree) -> Tree:
+    if gvk.kind in WITH_GENERATION:
+        body["metadata"]["generation"] = 1
+    if gvk.kind in WITH_STATUS:
+        body["status"] = {}
+    if gvk.version in ("v1beta1", "v1beta2") and "limited" in (spec := body.get("spec", {})):
+        spec["limited"]["assuredConcurrencyShares"] = spec["limited"].pop("nominalConcurrencyShares")
+    return {"kind": gvk.kind, "apiVersion": gvk.api_version, **body}
+
+
+def _stored(catalog: Catalog, resource: GroupResource) -> GroupVersionKind | None:
+    for kind in catalog.kinds:
+        if kind.group_resource == resource:
+            return kind.conversion.stored if kind.conversion else kind.gvk
+    return None
+
+
+def _table(name: str) -> bytes:
+    return resources.files(__package__).joinpath(name).read_bytes()
+
+
+def _from_json(resource: GroupResource) -> list[Tree]:
+    bodies: list[Tree] = orjson.loads(_table("bootstrap.json"))[str(resource)]
+    return bodies
+
+
+# Roles and bindings: the notation is told at the head of the table.
+
+
+def _from_rbac_table(kind: str) -> Iterator[Tree]:
+    lines = _table("bootstrap_rbac.txt").decode("ascii").splitlines()
+    word = kind.lower()
+    for number, line in enumerate(lines):
+        if line.startswith(f"{word} "):
+            _, name, *rest = line.split(" ")
+            yield _binding(name, *rest) if kind.endswith("Binding") else _role(name, rest, _below(lines, number))
+
+
+def _below(lines: list[str], number: int) -> Iterator[str]:
+    for line in lines[number + 1 :]:
+        if not line.startswith("  "):
+            return
+        yield line.strip()
+
+
+def _metadata(name: str, labels: dict[str, str]) -> Tree:
+    namespace, _, short = name.rpartition("/")
+    place = {"namespace": namespace} if namespace else {}
+    return {"name": short, **place, "labels": labels, "annotations": dict(ANNOTATIONS)}
+
+
+def _role(name: str, words: Iterable[str], rules: Iterable[str]) -> Tree:
+    labels, selectors = dict(LABELS), []
+    for word in words:
+        what, _, roles = word.partition("=")
+        if what == "to":
+            labels[AGGREGATE + roles] = "true"
+        else:
+            selectors = [{"matchLabels": {AGGREGATE + role: "true"}} for role in roles.split(",")]
+    role = {"metadata": _metadata(name, labels), "rules": [_rule(*line.split(" ")) for line in rules]}
+    if selectors:
+        role["aggregationRule"] = {"clusterRoleSelectors": selectors}
+    return role
+
+
+def _rule(verbs: str, groups: str, resource_names: str = "", names: str = "") -> dict[str, list[str]]:
+    rule = {"verbs": verbs.split(",")}
+    if groups.startswith("~"):
+        return {**rule, "nonResourceURLs": groups[1:].split(",")}
+    rule["apiGroups"] = ["" if group == CORE else group for group in groups.split(",")]
+    rule["resources"] = resource_names.split(",")
+    if names:
+        rule["resourceNames"] = names.split(",")
+    return rule
+
+
+def _binding(name: str, role: str, *subjects: str) -> Tree:
+    kind, _, role_name = role.partition("/")
+    binding: dict[str, Any] = {"metadata": _metadata(name, dict(LABELS))}
+    if subjects:
+        binding["subjects"] = [_subject(*subject.split("=", 1)) for subject in subjects]
+    binding["roleRef"] = {"apiGroup": RBAC, "kind": kind, "name": role_name}
+    return binding
+
+
+def _subject(kind: str, name: str) -> dict[str, str]:
+    if kind == "sa":
+        namespace, _, short = name.partition("/")
+        return {"kind": "ServiceAccount", "name": short, "namespace": namespace}
+    return {"kind": kind.capitalize(), "apiGroup": RBAC, "name": name}
+
+
+# APIServices: what the aggregator says of the groups that the server itself serves
+
+
+# The rank of a version in its group, where it is not that of its stage.
+VERSION_PRIORITIES = {
+    ("", "v1"): 1,
+    ("admissionregistration.k8s.io", "v1beta1"): 12,
+    ("admissionregistration.k8s.io", "v1alpha1"): 9,
+    ("autoscaling", "v2"): 30,
+    ("coordination.k8s.io", "v1beta1"): 13,
+    ("coordination.k8s.io", "v1alpha2"): 12,
+    (FLOW_CONTROL, "v1"): 21,
+    (FLOW_CONTROL, "v1beta3"): 18,
+    (FLOW_CONTROL, "v1beta2"): 15,
+    (FLOW_CONTROL, "v1beta1"): 12,
+    ("internal.apiserver.k8s.io", "v1alpha1"): 9,
+    ("resource.k8s.io", "v1"): 21,
+    ("resource.k8s.io", "v1beta2"): 15,
+    ("scheduling.k8s.io", "v1alpha3"): 3,
+}
+
+
+def _version_priority(group: str, version: str) -> int:
+    of_stage = 1 if "alpha" in version else 9 if "beta" in version else 15
+    return VERSION_PRIORITIES.get((group, version), of_stage)
+
+
+def _group_versions(catalog: Catalog) -> list[tuple[str, str]]:
+    found = dict.fromkeys((kind.group, kind.version) for kind in catalog.kinds)
+    return sorted(
+        (pair for pair in found if pair[0] != "apiregistration.k8s.io"), key=lambda pair: f"{pair[1]}.{pair[0]}"
+    )
+
+
+def _api_service(group: str, version: str) -> Tree:
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": None,
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+    group_priority = next(each.priority for each in GROUPS if each.name == group)
+    priorities = {"groupPriorityMinimum": group_priority, "versionPriority": _version_priority(group, version)}
+    return {
+        "kind": "APIService",
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "metadata": {"name": f"{version}.{group}", "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"}},
+        "spec": {"group": group, "version": version, **priorities} if group else {"version": version, **priorities},
+        "status": {"conditions": [condition]},
+    }
