@@ -6,6 +6,7 @@ wiring: a new plugin is a class and a line in it. Left out: plugins that are off
 
 from collections.abc import Collection, Sequence
 
+from fakekube.admission.claim_resize import PersistentVolumeClaimResize
 from fakekube.admission.defaults import (
     DefaultIngressClass,
     DefaultStorageClass,
@@ -15,9 +16,11 @@ from fakekube.admission.defaults import (
     StorageObjectInUseProtection,
     TaintNodesByCondition,
 )
+from fakekube.admission.limit_ranger import LimitRanger
 from fakekube.admission.namespace_lifecycle import NamespaceLifecycle
 from fakekube.admission.plugin import Plugin
 from fakekube.admission.priority import Priority
+from fakekube.admission.resource_quota import ResourceQuota
 from fakekube.admission.runtime_class import RuntimeClass
 from fakekube.admission.service_account import ServiceAccount
 from fakekube.apimachinery.field_errors import go_quote
@@ -96,9 +99,9 @@ def build_chain(*, disabled: Collection[str] = (), service_accounts: bool = True
     """
     check_names(disabled)
     plugins: list[Plugin] = [
-        NamespaceLifecycle(), ServiceAccount(), TaintNodesByCondition(), Priority(), DefaultTolerationSeconds(),
-        DefaultStorageClass(), StorageObjectInUseProtection(), PodGroupProtection(), RuntimeClass(),
-        DefaultIngressClass(), PodTopologyLabels(),
+        NamespaceLifecycle(), LimitRanger(), ServiceAccount(), TaintNodesByCondition(), Priority(),
+        DefaultTolerationSeconds(), DefaultStorageClass(), StorageObjectInUseProtection(), PodGroupProtection(),
+        PersistentVolumeClaimResize(), RuntimeClass(), DefaultIngressClass(), PodTopologyLabels(), ResourceQuota(),
     ]
     off = [*disabled, *([] if service_accounts else ["ServiceAccount"])]
     return Chain([plugin for plugin in plugins if plugin.name not in off])

@@ -76,6 +76,13 @@ class Stores:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
         return [record.tree() for record in self.bucket(GroupResource(group, resource)).records(namespace)]
 
+    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
+        """Store a new status of an object at once, past admission and validation; nothing when there is none."""
+        bucket = self.bucket(GroupResource(group, resource))
+        record = bucket.get(namespace, name)
+        if record is not None:
+            bucket.update({**record.copy_tree(), "status": status}, record)
+
 
 class _Delegate:
     """The admission that the cluster has at the time of the write: it is set after the stores exist."""

@@ -32,6 +32,9 @@ class Cluster(Protocol):
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
 
+    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
+        """Store a new status of an object at once, past admission and validation; nothing when there is none."""
+
 
 @dataclass(slots=True)
 class WriteContext:

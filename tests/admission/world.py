@@ -46,6 +46,10 @@ class World:
             if key[:2] == (group, resource) and namespace in ("", key[2])
         ]
 
+    def write_status(self, group: str, resource: str, namespace: str, name: str, status: dict[str, Any]) -> None:
+        key = (group, resource, namespace, name)
+        self.objects[key] = {**self.objects[key], "status": status}
+
     def put(self, group: str, resource: str, tree: dict[str, Any]) -> None:
         metadata = tree["metadata"]
         self.objects[group, resource, metadata.get("namespace", ""), metadata["name"]] = tree

@@ -1,0 +1,92 @@
+"""Amounts of resources: of containers, of pods as a whole, and sums of them.
+
+Upstream: component-helpers/resource, apiserver/pkg/quota/v1. Left out: resources that a resize has in flight.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from fakekube.apimachinery import quantity
+from fakekube.apimachinery.quantity import Quantity
+from fakekube.apimachinery.types import Tree
+
+Amounts = dict[str, Quantity]
+POD_LEVEL = ("cpu", "memory")
+
+
+def read(resources: Mapping[str, str] | None) -> Amounts:
+    """The amounts of a resource list."""
+    return {name: quantity.parse(text) for name, text in (resources or {}).items()}
+
+
+def amount(nano: int, form: str) -> Quantity:
+    """An amount in billionths, written in one of quantity's ways."""
+    return Quantity(nano, form, quantity.render(nano, form))
+
+
+def count(number: int) -> Quantity:
+    """A number of things."""
+    return quantity.parse(str(number))
+
+
+def add(left: Amounts, right: Amounts) -> Amounts:
+    """The sum, resource by resource; of two ways of writing the left one is kept."""
+    result = dict(left)
+    for name, more in right.items():
+        present = result.get(name)
+        result[name] = amount(present.nano + more.nano, present.format) if present else more
+    return result
+
+
+def largest(left: Amounts, right: Amounts) -> Amounts:
+    """The larger of two, resource by resource."""
+    result = dict(left)
+    for name, other in right.items():
+        if name not in result or other.nano > result[name].nano:
+            result[name] = other
+    return result
+
+
+def spent(new: Amounts, old: Amounts) -> Amounts:
+    """What ``new`` has more than ``old``, never less than nothing."""
+    result = {}
+    for name, now in new.items():
+        before = old[name].nano if name in old else 0
+        result[name] = amount(max(now.nano - before, 0), now.format)
+    return result
+
+
+def pick(amounts: Amounts, names: Iterable[str]) -> Amounts:
+    """Those of these names."""
+    return {name: amounts[name] for name in names if name in amounts}
+
+
+def shown(amounts: Amounts) -> str:
+    """``cpu=1,pods=2``, by name."""
+    return ",".join(f"{name}={amounts[name].text}" for name in sorted(amounts))
+
+
+def texts(amounts: Amounts) -> dict[str, str]:
+    """As a resource list has them, by name."""
+    return {name: amounts[name].text for name in sorted(amounts)}
+
+
+def pod_total(spec: Tree, part: str) -> Amounts:
+    """What a pod requests (``requests``) or is limited to (``limits``) as a whole, its overhead aside.
+
+    Init containers run before the others, so only the largest of them counts; those that keep running count as both.
+    """
+    total: Amounts = {}
+    for container in spec.get("containers") or ():
+        total = add(total, read((container.get("resources") or {}).get(part)))
+    running: Amounts = {}
+    before: Amounts = {}
+    for container in spec.get("initContainers") or ():
+        own = read((container.get("resources") or {}).get(part))
+        if container.get("restartPolicy") == "Always":
+            total, running = add(total, own), add(running, own)
+            before = largest(before, running)
+        else:
+            before = largest(before, add(own, running))
+    total = largest(total, before)
+    level = read((spec.get("resources") or {}).get(part))
+    return {**total, **{name: own for name, own in level.items() if name in POD_LEVEL or name.startswith("hugepages-")}}

@@ -1,0 +1,181 @@
+"""What objects cost in quotas: pods, services and claims by their own rules, everything else one apiece.
+
+Upstream: pkg/quota/v1/evaluator/core, apiserver/pkg/quota/v1/generic. Left out: devices of resource claims.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from fakekube.admission.amounts import Amounts, count, pod_total, read
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import Kind
+
+ALIASES = ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")
+POD_NAMES = (
+    "count/pods", "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
+    "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods",
+)
+POD_PREFIXES = ("hugepages-", "requests.hugepages-")
+MUST_BE_SET = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+STORAGE_CLASS_SUFFIX = ".storageclass.storage.k8s.io/"
+CLAIM_NAMES = ("persistentvolumeclaims", "requests.storage")
+FINISHED = ("Succeeded", "Failed")
+
+
+def count_name(kind: Kind) -> str:
+    """``count/jobs.batch``."""
+    return f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}"
+
+
+def matching(kind: Kind, names: Iterable[str]) -> list[str]:
+    """Those of a quota's resources that objects of a kind count against."""
+    if (kind.group, kind.plural) == ("", "pods"):
+        return [name for name in names if name in POD_NAMES or name.startswith(POD_PREFIXES) or _is_extended(name)]
+    own = [count_name(kind)]
+    if not kind.group and kind.plural in ALIASES:
+        own.append(kind.plural)
+    if (kind.group, kind.plural) == ("", "services"):
+        own += ["services", "services.nodeports", "services.loadbalancers"]
+    if (kind.group, kind.plural) == ("", "persistentvolumeclaims"):
+        suffixes = tuple(STORAGE_CLASS_SUFFIX + name for name in CLAIM_NAMES)
+        return [name for name in names if name in (*own, *CLAIM_NAMES) or name.endswith(suffixes)]
+    return [name for name in names if name in own]
+
+
+def _is_extended(name: str) -> bool:
+    return name.startswith("requests.") and "/" in name and "kubernetes.io/" not in name
+
+
+def usage(kind: Kind, obj: Tree) -> Amounts:
+    """What one object costs."""
+    if not kind.group and kind.plural == "pods":
+        return _pod_usage(obj)
+    result: Amounts = {count_name(kind): count(1)}
+    if kind.group:
+        return result
+    if kind.plural in ALIASES:
+        result[kind.plural] = count(1)
+    elif kind.plural == "services":
+        result.update(_service_usage(obj["spec"]))
+    elif kind.plural == "persistentvolumeclaims":
+        result.update(_claim_usage(obj))
+    return result
+
+
+def _pod_usage(pod: Tree) -> Amounts:
+    result: Amounts = {"count/pods": count(1)}
+    if (pod.get("status") or {}).get("phase") in FINISHED:
+        return result
+    return {**result, **compute_usage(pod_total(pod["spec"], "requests"), pod_total(pod["spec"], "limits"))}
+
+
+def compute_usage(requests: Amounts, limits: Amounts) -> Amounts:
+    """Requests and limits under the names that quotas have for them."""
+    result: Amounts = {"pods": count(1)}
+    for name in ("cpu", "memory", "ephemeral-storage"):
+        if name in requests:
+            result[name] = result[f"requests.{name}"] = requests[name]
+        if name in limits:
+            result[f"limits.{name}"] = limits[name]
+    for name, amount in requests.items():
+        if name.startswith("hugepages-"):
+            result[name] = amount
+        if name.startswith("hugepages-") or ("/" in name and "kubernetes.io/" not in name):
+            result[f"requests.{name}"] = amount
+    return result
+
+
+def _service_usage(spec: Tree) -> Amounts:
+    ports, kind = spec.get("ports") or [], spec.get("type")
+    on_nodes = 0
+    if kind == "NodePort" or (kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)):
+        on_nodes = len(ports)
+    elif kind == "LoadBalancer":
+        on_nodes = sum(bool(port.get("nodePort")) for port in ports)
+    return {
+        "services": count(1), "services.nodeports": count(on_nodes),
+        "services.loadbalancers": count(int(kind == "LoadBalancer")),
+    }
+
+
+def _claim_usage(claim: Tree) -> Amounts:
+    result: Amounts = {"persistentvolumeclaims": count(1)}
+    storage = read((claim["spec"].get("resources") or {}).get("requests")).get("storage")
+    if storage is not None:
+        result["requests.storage"] = storage
+    if name := claim["spec"].get("storageClassName"):
+        result.update({f"{name}{STORAGE_CLASS_SUFFIX}{resource}": amount for resource, amount in result.items()})
+    return result
+
+
+def missing(kind: Kind, obj: Tree, names: Iterable[str]) -> str:
+    """Which containers lack what a quota wants them to say, in words; empty when none does."""
+    if (kind.group, kind.plural) != ("", "pods") or (obj["spec"].get("resources") or {}):
+        return ""
+    lacking: dict[str, list[str]] = {}
+    wanted = sorted(name for name in names if name in MUST_BE_SET)
+    for field in ("containers", "initContainers"):
+        for container in obj["spec"].get(field) or ():
+            resources = container.get("resources") or {}
+            present = compute_usage(read(resources.get("requests")), read(resources.get("limits")))
+            for name in wanted:
+                if name not in present:
+                    lacking.setdefault(name, []).append(container.get("name", ""))
+    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in sorted(lacking))
+
+
+def in_scope(kind: Kind, obj: Tree, requirement: Mapping[str, object]) -> bool:
+    """Whether a quota's scope takes an object in. A kind without scopes is in none."""
+    scope = requirement.get("scopeName")
+    if (kind.group, kind.plural) == ("", "persistentvolumeclaims"):
+        return scope == "VolumeAttributesClass" and _chosen(requirement, _attribute_classes(obj))
+    if (kind.group, kind.plural) != ("", "pods"):
+        return False
+    spec = obj["spec"]
+    if scope in ("Terminating", "NotTerminating"):
+        return (spec.get("activeDeadlineSeconds") is not None) == (scope == "Terminating")
+    if scope in ("BestEffort", "NotBestEffort"):
+        return _is_best_effort(spec) == (scope == "BestEffort")
+    if scope == "PriorityClass":
+        name = spec.get("priorityClassName")
+        return _chosen(requirement, [name] if name else [])
+    return scope == "CrossNamespacePodAffinity" and _looks_elsewhere(spec)
+
+
+def _chosen(requirement: Mapping[str, object], names: list[str]) -> bool:
+    operator, values = requirement.get("operator"), requirement.get("values") or []
+    assert isinstance(values, list)
+    if operator == "Exists":
+        return bool(names)
+    if operator == "DoesNotExist":
+        return not names
+    if operator == "In":
+        return any(name in values for name in names)
+    return not names or any(name not in values for name in names)
+
+
+def _attribute_classes(claim: Tree) -> list[str]:
+    status = claim.get("status") or {}
+    target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    found = (claim["spec"].get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), target)
+    return [name for name in found if name]
+
+
+def _is_best_effort(spec: Tree) -> bool:
+    resources = [spec.get("resources") or {}]
+    for field in ("containers", "initContainers"):
+        resources += [container.get("resources") or {} for container in spec.get(field) or ()]
+    return not any(
+        amount.nano for each in resources for part in ("requests", "limits")
+        for name, amount in read(each.get(part)).items() if name in ("cpu", "memory"))
+
+
+def _looks_elsewhere(spec: Tree) -> bool:
+    for name in ("podAffinity", "podAntiAffinity"):
+        affinity = (spec.get("affinity") or {}).get(name) or {}
+        terms = list(affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ())
+        terms += [
+            each.get("podAffinityTerm") or {}
+            for each in affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()]
+        if any(term.get("namespaces") or "namespaceSelector" in term for term in terms):
+            return True
+    return False
