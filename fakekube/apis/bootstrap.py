@@ -1,8 +1,8 @@
 """The objects that a fresh cluster holds before anybody created one: RBAC roles, flow schemas, namespaces, services.
 
 They stand in two tables beside this file (``tools/build_bootstrap.py`` makes them) and are read when somebody first
-asks for their resource, so that they cost a start nothing. They are those of Kubernetes 1.37; an older release gets the
-same ones in its own versions. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol/bootstrap,
+asks for their resource, so that they cost a start nothing. They are those of Kubernetes 1.37; an older release gets
+the same ones in its own versions. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol,
 pkg/controlplane/controller. Left out: managed fields; what controllers add later (default service accounts, root CA
 config maps); Endpoints and slices of the service ``kubernetes``, whose address is the host's.
 """

@@ -1,7 +1,7 @@
 """The resources of batch. Upstream: pkg/registry/batch/rest/storage_batch.go."""
 
 from fakekube.apis import selecting
-from fakekube.apis.batch import printers
+from fakekube.apis.batch import job, printers
 from fakekube.apis.declaration import ALL, ALWAYS, STATUS, Group, Resource
 
 GROUP = Group(
@@ -20,6 +20,7 @@ GROUP = Group(
         Resource(
             plural="jobs",
             kind="Job",
+            strategy=job.STRATEGY,
             selectable=selecting.JOB,
             printer=printers.JOB,
             categories=ALL,

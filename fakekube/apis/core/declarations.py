@@ -7,6 +7,8 @@ from fakekube.apis.core import (
     endpoints,
     event,
     limitrange,
+    namespace,
+    node,
     persistentvolume,
     persistentvolumeclaim,
     pod,
@@ -53,6 +55,7 @@ PODS = Resource(
 NODES = Resource(
     plural="nodes",
     kind="Node",
+    strategy=node.STRATEGY,
     selectable=selecting.NODE,
     printer=printers.NODE,
     namespaced=False,
@@ -63,6 +66,7 @@ NODES = Resource(
 NAMESPACES = Resource(
     plural="namespaces",
     kind="Namespace",
+    strategy=namespace.STRATEGY,
     selectable=selecting.NAMESPACE,
     printer=printers.NAMESPACE,
     namespaced=False,
@@ -70,7 +74,7 @@ NAMESPACES = Resource(
     name_rule="label",
     delete_returns_object=True,
     verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
-    subresources=(Sub("finalize", ("update",)), STATUS),
+    subresources=(Sub("finalize", ("update",), strategy=namespace.SUBRESOURCES["finalize"]), STATUS),
 )
 
 SERVICES = Resource(
