@@ -9,14 +9,17 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.managedfields import entries, fieldset
+from fakekube.managedfields import apply, entries, fieldset
+from fakekube.managedfields.check import check
+from fakekube.managedfields.conflicts import conflict_error
 from fakekube.managedfields.empty import empty_object
-from fakekube.managedfields.entries import UPDATE, Entry, Managed
+from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.managedfields.resetfields import reset_fields_of
-from fakekube.managedfields.typed import NO_DIFFERENCE, Difference, Node, TypedError, collect
+from fakekube.managedfields.typed import NO_DIFFERENCE, Difference, TypedError, collect, root_node
 from fakekube.schema.structural import Schema
 
 # Fields of metadata that the server keeps for itself.
@@ -26,6 +29,7 @@ STRIPPED = (
 )  # fmt: skip
 
 CREATED_FIELDS_KEPT = 128
+BEFORE_FIRST_APPLY, KUBECTL = "before-first-apply", "kubectl"
 
 ResetFields = Mapping[str, Sequence[Path]]
 
@@ -33,14 +37,24 @@ ResetFields = Mapping[str, Sequence[Path]]
 class FieldManager:
     """Keeps ``metadata.managedFields`` of one kind in one version.
 
-    ``schema`` is None for custom resources without one. ``reset_fields`` names, by sub-resource ("" for the object
-    itself), paths of elements that writes through it cannot own, because they are put back; by default they are what
-    upstream has for the kind. One manager serves all objects; it holds nothing but what it learned of the schema.
+    ``schema`` is None for custom resources without one; ``metadata`` is the schema of their metadata, and ``kind``
+    their kind: built-ins have both in their schema. ``reset_fields`` names, by sub-resource ("" for the object itself),
+    paths of elements that writes through it cannot own, because they are put back; by default they are what upstream
+    has for the kind. One manager serves all objects; it holds nothing but what it learned of the schema.
     """
 
-    def __init__(self, schema: Schema | None, api_version: str, *, reset_fields: ResetFields | None = None) -> None:
+    def __init__(
+        self,
+        schema: Schema | None,
+        api_version: str,
+        *,
+        kind: str = "",
+        metadata: Schema | None = None,
+        reset_fields: ResetFields | None = None,
+    ) -> None:
         self._api_version = api_version
-        self._node = Node(schema, {})
+        self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
+        self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
         self._created: dict[tuple[str, bytes], Difference] = {}
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
@@ -74,6 +88,96 @@ class FieldManager:
             written = entries.encode(self._updated(managed, removed, changed, manager, now, subresource))
         if written:
             metadata["managedFields"] = written
+
+    def apply(
+        self, old: Tree | None, config: Tree, *, manager: str, now: str, force: bool = False, subresource: str = ""
+    ) -> Tree:
+        """The object after a server-side apply, with its managedFields; still to be decoded and defaulted.
+
+        ``old`` is None when there is no object yet. Neither ``old`` nor ``config`` is changed, but the result shares
+        with both. Raises APIError: 400 for a configuration of another kind or with managedFields, 409 for conflicts
+        unless ``force``, and 500 in upstream's words for one that does not fit the schema.
+        """
+        self._check_type(config)
+        live = self._empty if old is None else _without_managed_fields(old)
+        managed = entries.decode(_managed_fields(old))
+        if not managed and old is not None:
+            managed = self._before_first_apply(live, now, subresource)
+        metadata = config.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
+            raise errors.bad_request("metadata.managedFields must be nil")
+        try:
+            check(self._node, config)
+        except TypedError as error:
+            raise errors.raw(f"failed to create typed patch object ({self._described(config)}): {error}") from None
+        key = entries.owner(manager, APPLY, self._api_version, subresource)
+        result, managed = self._applied(live, config, managed, key, manager, force=force, subresource=subresource)
+        return self._with_entries(result, live, config, managed, key, now)
+
+    def _check_type(self, config: Tree) -> None:
+        group, version, kind = "", "", config.get("kind", "")
+        api_version = config.get("apiVersion", "")
+        if isinstance(api_version, str) and api_version.count("/") <= 1:
+            group, _, version = api_version.rpartition("/")
+        else:
+            kind = ""
+        expected = self._kind or kind
+        if api_version != self._api_version or kind != expected or not kind:
+            raise errors.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
+
+    def _described(self, config: Tree) -> str:
+        metadata = config.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        group, _, version = self._api_version.rpartition("/")
+        kind = f"{group}/{version}, Kind={self._kind or config.get('kind', '')}"
+        return f"{names.get('namespace') or ''}/{names.get('name') or ''}; {kind}"
+
+    def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Managed:
+        """An object that nobody tracks gets an entry for everything in it before the first apply."""
+        try:
+            _, changed = self._changes(self._of_new(live), subresource)
+        except TypedError as error:
+            raise errors.raw(f"failed to create manager for existing fields: {error}") from None
+        fields = stripped(changed)
+        key = entries.owner(BEFORE_FIRST_APPLY, UPDATE, self._api_version, subresource)
+        return {key: Entry(self._api_version, now, fields)} if fields else {}
+
+    def _applied(
+        self, live: Tree, config: Tree, managed: Managed, key: Owner, manager: str, *, force: bool, subresource: str
+    ) -> tuple[Tree, Managed]:
+        known = managed.get(key)
+        entry = Entry(self._api_version, known.time if known else "", {})
+        reset = self._resets.get(subresource, {})
+        try:
+            return apply.applied(self._node, live, config, managed, key, entry, reset, force=force)
+        except apply.ConflictsFound as found:
+            conflicts = found.conflicts
+            if manager == KUBECTL:
+                allowed = apply.allowed_by_last_applied(self._node, live, self._api_version)
+                left = {owner: fieldset.difference(fields, allowed) for owner, fields in conflicts.items()}
+                conflicts = {owner: fields for owner, fields in left.items() if fields}
+            if conflicts:
+                raise conflict_error(conflicts, found.managed) from None
+        except TypedError as error:
+            raise errors.raw(f"failed to create typed live object ({self._described(live)}): {error}") from None
+        return apply.applied(self._node, live, config, managed, key, entry, reset, force=True)
+
+    def _with_entries(self, result: Tree, live: Tree, config: Tree, managed: Managed, key: Owner, now: str) -> Tree:
+        """The result with its list of entries; the applier's time moves only when the object does."""
+        mine = managed[key]
+        fields = stripped(mine.fields)
+        if fields:
+            managed[key] = mine._replace(fields=fields, time=mine.time if result == live else now)
+        else:
+            del managed[key]
+        metadata = dict(result.get("metadata") or {})
+        metadata.pop("managedFields", None)
+        if key.manager == KUBECTL and (metadata.get("annotations") or {}).get(apply.LAST_APPLIED):
+            annotations = {**metadata["annotations"], apply.LAST_APPLIED: apply.last_applied_text(config)}
+            metadata["annotations"] = annotations
+        if managed:
+            metadata["managedFields"] = entries.encode(managed)
+        return {**result, "metadata": metadata}
 
     def _of_new(self, new: Tree) -> Difference:
         """What a create sets. Many objects are created alike, so what a field's bytes led to is kept for a while."""
@@ -154,6 +258,11 @@ def stripped(fields: FieldSet) -> FieldSet:
             result["f:metadata"] = kept
             return fieldset.ordered(result)
     return result
+
+
+def _without_managed_fields(tree: Tree) -> Tree:
+    metadata = {name: value for name, value in (tree.get("metadata") or {}).items() if name != "managedFields"}
+    return {**tree, "metadata": metadata}
 
 
 def _managed_fields(tree: Tree | None) -> Json:

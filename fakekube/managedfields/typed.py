@@ -11,7 +11,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
 from fakekube.managedfields.fieldsv1 import key_element, named_element, value_element
-from fakekube.schema.structural import Schema
+from fakekube.schema.structural import Schema, no_reference
 
 # Published schemas carry no defaults, but items are known by this key also when it is not given.
 BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
@@ -44,13 +44,14 @@ class Node:
     """
 
     __slots__ = (
-        "_children", "_element", "_extra", "_memo", "_schema", "atom", "granular", "is_set", "key_defaults", "keyed",
-        "keys", "scalar",
+        "_children", "_element", "_extra", "_known", "_memo", "_schema", "atom", "granular", "is_set", "key_defaults",
+        "keyed", "keys", "scalar",
     )  # fmt: skip
 
     def __init__(self, schema: Schema | None, memo: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
         self._schema, self._memo = schema, memo
         self._children: dict[str, Node] = {}
+        self._known: tuple[str, ...] = ()
         self._element: Node | None = None
         self._extra: Node | None = None
         self.keys: tuple[str, ...] = ()
@@ -104,9 +105,14 @@ class Node:
                 found = self._children[name] = self._node(schema, self._schema.preserve_unknown)
         return found or self._extra
 
+    def know(self, name: str, child: "Node") -> None:
+        """Say what a field is, whatever the schema says of it."""
+        self._children[name] = child
+        self._known = (*self._known, name)
+
     def declares(self, name: str) -> bool:
         """Whether a map has the field by name, and not just as any entry."""
-        return self._schema is not None and name in self._schema.properties
+        return name in self._known or (self._schema is not None and name in self._schema.properties)
 
     @property
     def element(self) -> "Node":
@@ -292,6 +298,17 @@ class Node:
         if not below:
             return {} if member else None
         return {SELF: {}, **below} if member else below
+
+
+def root_node(schema: Schema | None, metadata: Schema | None = None) -> Node:
+    """The node of a whole object; ``metadata`` for custom resources, whose schemas say little of it."""
+    memo: dict[int, Node] = {}
+    root = Node(schema, memo)
+    if metadata is not None:
+        root.know("metadata", Node(metadata, memo))
+        for name in ("apiVersion", "kind"):
+            root.know(name, Node(Schema({"type": "string"}, no_reference), memo))
+    return root
 
 
 def _of_type(kind: type[Any], value: Json) -> Any:

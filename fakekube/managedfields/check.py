@@ -1,0 +1,123 @@
+"""Whether an applied configuration fits its schema, in upstream's words.
+
+Upstream: structured-merge-diff/typed/validate.go. Every complaint has a path; a map is looked at up to its first
+unknown field.
+"""
+
+from typing import Any
+
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.managedfields.fieldsv1 import element_text
+from fakekube.managedfields.typed import LIST, MAP, SCALAR, Node, TypedError
+
+
+def check(node: Node, value: Json) -> None:
+    """Pass a value that fits; raise TypedError with all complaints about one that does not."""
+    found = [f"{path}: {text}" if path else text for path, text in _complaints(node, value, "")]
+    if found:
+        raise TypedError(found[0] if len(found) == 1 else "\n  ".join(["errors:", *found]))
+
+
+def _complaints(node: Node, value: Json, path: str) -> list[tuple[str, str]]:
+    if value is None:
+        return []
+    kind = node.atom_of(value)
+    if kind == MAP:
+        return (
+            _about_map(node, value, path) if isinstance(value, dict) else [(path, f"expected map, got {_shown(value)}")]
+        )
+    if kind == LIST:
+        return (
+            _about_list(node, value, path)
+            if isinstance(value, list)
+            else [(path, f"expected list, got {_shown(value)}")]
+        )
+    assert kind == SCALAR, "there are three kinds"
+    complaint = _about_scalar(node.scalar, value)
+    return [(path, complaint)] if complaint else []
+
+
+def _about_map(node: Node, value: Tree, path: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, inner in value.items():
+        child = node.child(name)
+        if child is None:
+            return [*found, (f"{path}.{name}", "field not declared in schema")]
+        found += _complaints(child, inner, f"{path}.{name}")
+    return found
+
+
+def _about_list(node: Node, values: list[Any], path: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    seen: dict[str, bool] = {}
+    for number, value in enumerate(values):
+        if not node.associative:
+            found += _complaints(node.element, value, f"{path}[{number}]")
+            continue
+        try:
+            item = node.item(value)
+        except TypedError as error:
+            return [*found, (path, f"element {number}: {error}")]
+        shown = element_text(item)
+        if item in seen:
+            found.append((path, f"duplicate entries for key {shown}"))
+        seen[item] = True
+        found += _complaints(node.element, value, f"{path}{shown}")
+    return found
+
+
+def _about_scalar(wanted: str, value: Json) -> str:
+    if wanted == "numeric":
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        return "" if fits else f"expected numeric (int or float), got {_go_type(value)}"
+    if wanted == "string":
+        return (
+            ""
+            if isinstance(value, str)
+            else f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+        )
+    if wanted == "boolean":
+        return "" if isinstance(value, bool) else f"expected boolean, got {_shown(value)}"
+    return f"expected any scalar, got {_shown(value)}" if isinstance(value, dict | list) else ""
+
+
+def _shown(value: Json) -> str:
+    """A value as Go's %v prints the wrapper around it."""
+    return f"&{{{_go_value(value)}}}"
+
+
+def _go_value(value: Json) -> str:
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{_go_value(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(_go_value, value)) + "]"
+    if value is None:
+        return "<nil>"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _go_syntax(value: Json) -> str:
+    """A value as Go's %#v prints it."""
+    if isinstance(value, dict):
+        return (
+            _go_type(value)
+            + "{"
+            + ", ".join(f"{go_quote(key)}:{_go_syntax(value[key])}" for key in sorted(value))
+            + "}"
+        )
+    if isinstance(value, list):
+        return _go_type(value) + "{" + ", ".join(map(_go_syntax, value)) + "}"
+    if isinstance(value, str):
+        return go_quote(value)
+    if value is None:
+        return "interface {}(nil)"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _go_type(value: Json) -> str:
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    if isinstance(value, list):
+        return "[]interface {}"
+    return {bool: "bool", int: "int64", float: "float64"}.get(type(value), "string")
