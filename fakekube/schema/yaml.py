@@ -4,14 +4,15 @@ Scalars follow YAML 1.1 for booleans and octal numbers, times stay texts, base 6
 are sorted, for that is what upstream's way through JSON does to them. A whole number stays whole however it was
 written. Only the first document of a stream counts.
 
-Upstream: sigs.k8s.io/yaml (YAMLToJSON and YAMLToJSONStrict) on go.yaml.in/yaml/v2. Left out: Go's printing of keys that
-are neither text, number nor bool.
+Upstream: sigs.k8s.io/yaml (YAMLToJSON and YAMLToJSONStrict) on go.yaml.in/yaml/v2. Left out: Go's spelling of floats
+and large numbers where an error quotes the value of a null key.
 """
 
 import base64
 import math
 import re
-from typing import Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import yaml
@@ -19,6 +20,9 @@ import yaml
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.schema import duplicates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, Json] = {
@@ -37,6 +41,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.A
 _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][01]+"), 2),
           (re.compile(r"[-+]?0[oO]?[0-7]+"), 8), (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
+_LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
 _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
@@ -73,8 +78,34 @@ def _through_json(value: Json) -> Json:
         if not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
             raise YAMLError(f"json: unsupported value: {name}")
-        return int(value) if value.is_integer() and abs(value) < 10**18 else value
+        # Go writes whole floats without an exponent up to a point, and reads them again as integers if they fit.
+        return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST_INTEGER else value
     return value
+
+
+def _events(body: bytes) -> list[Any]:
+    """The events of the first document. All of it is parsed before any of it is looked at, so syntax is told first."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
+    found: list[Any] = []
+    anchors: dict[str, None] = {}
+    try:
+        loader.get_event()  # the start of the stream
+        if not isinstance(loader.get_event(), yaml.DocumentStartEvent):
+            return []
+        while not isinstance(event := loader.get_event(), yaml.DocumentEndEvent):
+            anchor = getattr(event, "anchor", None)
+            if isinstance(event, yaml.AliasEvent) and anchor not in anchors:
+                raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
+            if anchor:
+                anchors[anchor] = None
+            found.append(event)
+    except yaml.reader.ReaderError as error:
+        raise YAMLError(f"yaml: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        raise YAMLError(_worded(error)) from None
+    finally:
+        loader.dispose()
+    return found
 
 
 class _Reader:
@@ -85,25 +116,17 @@ class _Reader:
         self._anchors: dict[str, Json] = {}
         self._open: set[str] = set()
         self._values = self._aliased = self._alias_depth = 0
-        self._loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
+        self._events: Iterator[Any] = iter(_events(body))
 
     def document(self) -> Json:
         try:
-            self._next()  # the start of the stream
-            if not isinstance(self._next(), yaml.DocumentStartEvent):
-                return None
-            return self._value(self._next())
-        except yaml.reader.ReaderError as error:
-            raise YAMLError(f"yaml: {error.reason}") from None
-        except yaml.MarkedYAMLError as error:
-            raise YAMLError(_worded(error)) from None
+            first = next(self._events, None)
+            return None if first is None else self._value(first)
         except RecursionError:
             raise YAMLError("yaml: exceeded max depth of 10000") from None
-        finally:
-            self._loader.dispose()
 
     def _next(self) -> Any:
-        return self._loader.get_event()
+        return next(self._events)
 
     def _value(self, event: Any) -> Json:
         self._counted()
@@ -127,34 +150,40 @@ class _Reader:
 
     def _mapping(self) -> dict[str, Json]:
         out: dict[str, Json] = {}
+        seen: set[tuple[str, str]] = set()  # 1 and "1" are different keys to YAML
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
-                self._merge(out, self._next())
+                self._merge(out, seen, self._next())
                 continue
-            key = _key(self._value(event))
+            name = self._value(event)
+            if isinstance(name, dict | list):
+                raise YAMLError(f"yaml: invalid map key: {_go_syntax(name)}")
             event = self._next()
             value = self._value(event)
-            if key in out:
-                self.repeated.append(f"line {event.start_mark.line + 1}: key {go_quote(key)} already set in map")
+            key = _key(name, value)
+            self._note(name, key, seen, event)
             out[key] = value
         return out
 
-    def _merge(self, out: dict[str, Json], event: Any) -> None:
+    def _note(self, name: Json, key: str, seen: set[tuple[str, str]], event: Any) -> None:
+        mark = (type(name).__name__, key)
+        if mark in seen:
+            self.repeated.append(f"line {event.start_mark.line + 1}: key {_go_syntax(name)} already set in map")
+        seen.add(mark)
+
+    def _merge(self, out: dict[str, Json], seen: set[tuple[str, str]], event: Any) -> None:
         merged = self._value(event)
         parts = merged[::-1] if isinstance(merged, list) else [merged]
         for part in parts:
             if not isinstance(part, dict):
                 raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
             for key, value in part.items():
-                if key in out:
-                    self.repeated.append(f"line {event.start_mark.line + 1}: key {go_quote(key)} already set in map")
+                self._note(key, key, seen, event)
                 out[key] = value
 
     def _alias(self, anchor: str) -> Json:
         if anchor in self._open:
             raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
-        if anchor not in self._anchors:
-            raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
         self._alias_depth += 1
         copied = self._copied(self._anchors[anchor])
         self._alias_depth -= 1
@@ -246,17 +275,28 @@ def _as_float(digits: str, text: str) -> Json:
     return text if math.isinf(value) else value
 
 
-def _key(value: Json) -> str:
+def _key(name: Json, value: Json) -> str:
+    if isinstance(name, str):
+        return name
+    if isinstance(name, bool):
+        return "true" if name else "false"
+    if isinstance(name, float):
+        if not math.isfinite(name):
+            return ".nan" if math.isnan(name) else ".inf" if name > 0 else "-.inf"
+        return f"{name:.8g}" if not name.is_integer() else str(int(name))
+    if isinstance(name, int):
+        return str(name)
+    shown = "<nil>" if value is None else _go_syntax(value)
+    raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
+
+
+def _go_syntax(value: Json) -> str:
+    """A value as Go would spell it in a program."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{go_quote(key)}:{_go_syntax(item)}" for key, item in sorted(value.items()))
+        return f"map[interface {{}}]interface {{}}{{{inner}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(_go_syntax(item) for item in value)}}}"
     if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-        return f"{value:.8g}" if not value.is_integer() else str(int(value))
-    if isinstance(value, int):
-        return str(value)
-    if value is None:
-        raise YAMLError("unsupported map key of type: %!s(<nil>), key: <nil>")
-    raise YAMLError(f"yaml: invalid map key: {orjson.dumps(value).decode()}")
+        return go_quote(value)
+    return "interface {}(nil)" if value is None else orjson.dumps(value).decode()

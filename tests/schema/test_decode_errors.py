@@ -73,7 +73,7 @@ def test_the_first_wrong_type_of_a_body_is_told() -> None:
 
 
 def test_what_decodes_itself_is_told_before_a_wrong_type() -> None:
-    """given a wrong type and after it a time that cannot be read, when decoded, then the time is told, as Go gives up there"""
+    """given a wrong type and after it a time that cannot be read, when decoded, then the time is told"""
     assert _error("v1 Pod", '{"spec":3,"metadata":{"creationTimestamp":"x"}}').startswith("parsing time")
 
 
@@ -87,7 +87,7 @@ def test_embedded_structs_are_part_of_the_path() -> None:
 
 def test_metadata_alone_starts_at_its_own_root() -> None:
     """given the metadata of a custom resource, when decoded by itself, then the path starts at ObjectMeta"""
-    with pytest.raises(DecodeError, match=r"^json: cannot unmarshal number into Go struct field ObjectMeta.labels of type"):
+    with pytest.raises(DecodeError, match=r"unmarshal number into Go struct field ObjectMeta.labels of type string$"):
         Codec(release().named(META)).decode({"labels": {"a": 1}})
 
 

@@ -15,13 +15,13 @@ TREES = st.recursive(
 
 @pytest.mark.spec("API-038")
 def test_repeated_keys_are_told_by_path_in_the_order_of_the_body() -> None:
-    """given keys repeated at the top, in an object and in a list's item, when looked for, then each path is told once"""
+    """given keys repeated at the top, in an object and in a list's item, when looked for, then each is told once"""
     body = b'{"a":1,"b":{"c":[{"d":1,"d":2,"d":3}],"c":1},"a":2}'
     assert duplicate_keys(body) == ["b.c[0].d", "b.c", "a"]
 
 
 def test_what_a_kind_does_not_look_at_is_not_searched() -> None:
-    """given repeats below an unknown field and in managed fields, when the kind is known, then only real fields count"""
+    """given repeats below an unknown field and in managed fields, when the kind is known, then real fields count"""
     body = (
         b'{"metadata":{"labels":{"x":"1","x":"2"},"managedFields":[{"fieldsV1":{"f:a":{},"f:a":{}}}]},'
         b'"nonsense":{"y":1,"y":2},"data":{"k":"1","k":"1"},"data":{}}'

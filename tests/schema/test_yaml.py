@@ -17,10 +17,12 @@ def test_a_manifest_becomes_json() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [
-    ("yes", True), ("Off", False), ("'yes'", "yes"), ("y", True), ("~", None), ("", None), ("null", None), ("nUll", "nUll"),
+    ("yes", True), ("Off", False), ("'yes'", "yes"), ("y", True), ("~", None), ("", None), ("null", None),
+    ("nUll", "nUll"),
     ("0777", 511), ("0o17", 15), ("0x1F", 31), ("0b11", 3), ("1_000", 1000), ("08", 8), ("+5", 5), ("-5", -5),
     ("3.0", 3), ("1e3", 1000), (".5", 0.5), ("1.", 1), ("1e400", "1e400"), ("0.25", 0.25),
-    ("1:30", "1:30"), ("2001-12-14", "2001-12-14"), ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"), ("1.2.3", "1.2.3"),
+    ("1:30", "1:30"), ("2001-12-14", "2001-12-14"), ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+    ("1.2.3", "1.2.3"), ("9223372036854775807", 9223372036854775807), ("1e18", 1000000000000000000),
     ("!!str 5", "5"), ("!!float 5", 5), ("!!binary aGk=", "hi"), ("!custom x", "x"), ("100m", "100m"),
 ])  # fmt: skip
 def test_scalars_are_what_go_makes_of_them(text: str, value: Any) -> None:
@@ -39,6 +41,7 @@ def test_repeated_keys_are_told_with_the_line_of_their_value() -> None:
     value, repeated = yaml.load(b"a: 1\nb:\n  c: 2\n  c: 3\na:\n  z: 1\n")
     assert value == {"a": {"z": 1}, "b": {"c": 3}}
     assert repeated == ['line 4: key "c" already set in map', 'line 6: key "a" already set in map']
+    assert yaml.load(b'1: a\n"1": b\n1: c\n')[1] == ["line 3: key 1 already set in map"]
 
 
 def test_only_the_first_document_counts() -> None:
@@ -55,6 +58,9 @@ def test_only_the_first_document_counts() -> None:
     ("a: *x", "yaml: unknown anchor 'x' referenced"),
     ("a: &x [*x]", "yaml: anchor 'x' value contains itself"),
     ("a: \x01", "yaml: control characters are not allowed"),
+    ("a: *x\nb: [", "yaml: unknown anchor 'x' referenced"),
+    ("[a, b]: 1", 'yaml: invalid map key: []interface {}{"a", "b"}'),
+    ("~: 1", "unsupported map key of type: %!s(<nil>), key: <nil>, value: 1"),
     ("a: .inf", "json: unsupported value: +Inf"),
     ("a: !!int x", "yaml: cannot decode !!str `x` as a !!int"),
     ("<<: 1", "yaml: map merge requires map or sequence of maps as the value"),
