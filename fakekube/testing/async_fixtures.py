@@ -3,12 +3,14 @@
 It is registered only where one of them is active, so that a project without them never meets an async fixture.
 """
 
-from collections.abc import AsyncIterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from fakekube.cluster import Cluster
     from fakekube.options import ClusterOptions
 
@@ -29,4 +31,6 @@ def plugin(asyncio: bool) -> Any:
         fixture: Any = pytest_asyncio.fixture(fake_cluster)
     else:
         fixture = pytest.fixture(fake_cluster)
-    return type("AsyncFixtures", (), {"fake_cluster": staticmethod(fixture)})()
+    holder = ModuleType("fakekube_async_fixtures")
+    vars(holder)["fake_cluster"] = fixture
+    return holder
