@@ -4,7 +4,7 @@ A list is the records' stored bytes joined, never encoded again, unless the kind
 Upstream: apiserver/pkg/endpoints/handlers/get.go and storage/cacher (delegator, cacher, watch_cache).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
@@ -232,17 +232,6 @@ def _encode(kind: Kind, tree: Tree) -> bytes:
     return orjson.dumps(tree, option=orjson.OPT_SORT_KEYS if kind.custom else 0)
 
 
-def _items(kind: Kind, records: Iterable[Record]) -> Iterable[bytes]:
-    if kind.conversion is None:
-        return [record.item for record in records]
-    if kind.custom:
-        return [rendered(kind, record) for record in records]
-    return [
-        orjson.dumps({key: value for key, value in tree_of(kind, record).items() if key not in ("kind", "apiVersion")})
-        for record in records
-    ]
-
-
 def list_metadata(kind: Kind, result: ListResult) -> Tree:
     """The metadata of a list: what is empty is absent, but lists of custom resources always name ``continue``."""
     metadata: Tree = {"continue": result.continue_token} if result.continue_token or kind.custom else {}
@@ -254,11 +243,30 @@ def list_metadata(kind: Kind, result: ListResult) -> Tree:
 
 
 def encode_list(kind: Kind, result: ListResult) -> bytes:
-    """The answer to a list in plain JSON, ended by a newline: the stored bytes of the items, joined."""
-    items = b",".join(_items(kind, result.records))
+    """The answer to a list in plain JSON, ended by a newline: the stored bytes of the items, copied once."""
     metadata = orjson.dumps(list_metadata(kind, result))
+    list_kind, api_version = kind.list_kind.encode(), kind.api_version.encode()
     if kind.custom:
-        return b'{"apiVersion":"%b","items":[%b],"kind":"%b","metadata":%b}\n' % (
-            kind.api_version.encode(), items, kind.list_kind.encode(), metadata)
-    return b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[%b]}\n' % (
-        kind.list_kind.encode(), kind.api_version.encode(), metadata, items)
+        head = b'{"apiVersion":"%b","items":[' % api_version
+        tail = b'],"kind":"%b","metadata":%b}\n' % (list_kind, metadata)
+    else:
+        head = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (list_kind, api_version, metadata)
+        tail = b"]}\n"
+    opening, items = _items(kind, result.records)
+    if not items:
+        return head + tail
+    items[0] = b"".join((head, opening, items[0]))
+    items[-1] = b"".join((items[-1], tail))
+    return (b"," + opening).join(items)
+
+
+def _items(kind: Kind, records: list[Record]) -> tuple[bytes, list[bytes | memoryview]]:
+    """What stands in front of every item, and the rest of each; built-ins leave out kind and apiVersion."""
+    if kind.custom:
+        return b"", [rendered(kind, record) for record in records]
+    if kind.conversion is None:
+        return b"{", [memoryview(record.data)[record.body_offset:] for record in records]
+    return b"", [
+        orjson.dumps({key: value for key, value in tree_of(kind, record).items() if key not in ("kind", "apiVersion")})
+        for record in records
+    ]

@@ -9,7 +9,8 @@ Left out: leases, and transactions over several objects, which Kubernetes has no
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 
 import orjson
@@ -19,6 +20,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.storage import index
 from fakekube.storage.eventlog import EventLog, Overlay, Track
 from fakekube.storage.keyspace import Match, Space, read_page
+from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.record import Compacted, Event, EventType, Future, KeyExists, Page, Record, Stale
 from fakekube.storage.trees import CheckedTreeCache, TreeCache
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
@@ -34,13 +36,6 @@ FIRST_REVISION = 1  # as a fresh etcd says
 FRESH_EVENTS = 64  # events whose frames are kept for watchers that come to them late in the same turn
 MAX_LABEL_INDEXES = 8  # each costs every write a little
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-METADATA_FIELDS = (
-    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
-    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
-    "managedFields",
-)
-"""Go's ObjectMeta in the order in which it prints."""
-MAX_ORDERS = 1_000
 
 
 class Storage:
@@ -181,7 +176,7 @@ class Bucket:
         """
         found = self._indexes.get(("field", label))
         if found is None:
-            found = self._indexes["field", label] = index.by_field(label, self.records())
+            found = self._indexes["field", label] = index.by_field(label, self._all())
         return self._resolve(found.keys(value))
 
     def by_label(self, key: str, value: str) -> list[Record] | None:
@@ -193,8 +188,11 @@ class Bucket:
         if found is None:
             if sum(sort == "label" for sort, _ in self._indexes) >= MAX_LABEL_INDEXES:
                 return None
-            found = self._indexes["label", key] = index.by_label(key, self.records())
+            found = self._indexes["label", key] = index.by_label(key, self._all())
         return self._resolve(found.keys(value))
+
+    def _all(self) -> Iterator[Record]:
+        return chain.from_iterable(space.records.values() for space in self._spaces.values())
 
     def _resolve(self, keys: list[index.Key]) -> list[Record]:
         return [self._spaces[namespace].records[name] for namespace, name in keys]
@@ -358,27 +356,3 @@ class PastState:
             return self._bucket.lookup(namespace)
         then = {name: record for name, record in changed.items() if record is not None}
         return {**self._bucket.lookup(namespace), **then}
-
-
-class MetadataOrder:
-    """Metadata in the order of Go's fields. Objects have few different sets of fields, so each is sorted once."""
-
-    def __init__(self) -> None:
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-    def apply(self, meta: Tree) -> Tree:
-        """The same fields in order, and maps sorted by their keys as Go prints them. ``meta`` itself may change."""
-        for name in ("labels", "annotations"):
-            texts = meta.get(name)
-            if texts and len(texts) > 1:
-                keys = sorted(texts)
-                if keys != list(texts):
-                    meta[name] = {key: texts[key] for key in keys}
-        names = tuple(meta)
-        order = self._orders.get(names)
-        if order is None:
-            if len(self._orders) >= MAX_ORDERS:
-                self._orders.clear()
-            rank = {name: number for number, name in enumerate(METADATA_FIELDS)}
-            order = self._orders[names] = tuple(sorted(names, key=lambda name: rank.get(name, len(rank))))
-        return meta if order == names else {name: meta[name] for name in order}

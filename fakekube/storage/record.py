@@ -56,11 +56,6 @@ class Record:
         tree: Tree = orjson.loads(self.data)
         return tree
 
-    @property
-    def item(self) -> bytes:
-        """The object as it stands in a list of its kind."""
-        return b"{" + self.data[self.body_offset:] if self.body_offset else self.data
-
     def __repr__(self) -> str:
         return f"<Record {self.namespace}/{self.name} at {self.revision}>"
 

@@ -24,9 +24,13 @@ def five(world: World) -> None:
 async def test_a_list_is_the_stored_bytes_joined(world: World) -> None:
     """Given nothing, then a pod / when pods are listed / then the envelope is upstream's and items have no kind."""
     assert await world.body() == b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}\n'
-    record = world.make("a")
+    world.make("a")
     assert await world.body() == (
-        b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2"},"items":[' + record.item + b"]}\n")
+        b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2"},"items":[{"metadata":{"name":"a",'
+        b'"namespace":"ns","uid":"uid-a","resourceVersion":"2"},"spec":{}}]}\n')
+    world.make("b")
+    world.make("c")
+    assert [item["metadata"]["name"] for item in orjson.loads(await world.body())["items"]] == ["a", "b", "c"]
 
 
 @pytest.mark.spec("API-053")
