@@ -46,9 +46,11 @@ class APIServer:
     """
 
     def __init__(
-        self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *, release: str,
+        self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
+        release: str,
         gates: Callable[[str], bool], bootstrap: Callable[[GroupResource], list[Tree]] | None = None,
-        tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None, nodes: NodeProxy | None = None,
+        tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None,
+        nodes: NodeProxy | None = None,
     ) -> None:
         self.clock = clock
         by_resource = {(kind.group, kind.version, kind.plural): kind for kind in kinds}

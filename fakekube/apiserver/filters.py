@@ -54,7 +54,8 @@ class RequestLog:
     def __iter__(self) -> Iterator[LogEntry]:
         for time, info, user, agent, code, latency in list(self._entries):
             yield LogEntry(
-                time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user,
+                time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name,
+                user,
                 agent, code, latency)
 
     def add(self, time: float, info: RequestInfo, request: Request, code: int, latency_seconds: float) -> None:

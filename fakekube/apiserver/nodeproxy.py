@@ -28,13 +28,15 @@ class NodeProxy(Protocol):
     """The agents of all nodes."""
 
     async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:
-        """What a container wrote. ``pod`` is bound to a node and has the container. Raises APIError as a kubelet does."""
+        """What a container wrote. ``pod`` is bound to a node and has the container. Raises APIError as a kubelet
+        does.
+        """
 
 
 class NoNodes:
     """A cluster without agents."""
 
-    async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:  # noqa: ARG002
+    async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:
         """Raise what upstream says of a node that it cannot find."""
         node = pod["spec"].get("nodeName", "")
         raise errors.internal(f'Get "https://{node}:10250/containerLogs": no agent runs on node {node}')

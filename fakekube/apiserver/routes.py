@@ -1,8 +1,8 @@
 """Which function answers which method on which path.
 
-A path of the API has one of six forms (a collection, an object, a sub-resource; each with a namespace or without), so the
-table is by group, version and resource, and the form is told by the path's segments. Upstream builds a thousand routes
-out of the same facts: apiserver/pkg/endpoints/installer.go.
+A path of the API has one of six forms (a collection, an object, a sub-resource; each with a namespace or without), so
+the table is by group, version and resource, and the form is told by the path's segments. Upstream builds a thousand
+routes out of the same facts: apiserver/pkg/endpoints/installer.go.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -33,7 +33,9 @@ SUBRESOURCE: Verbs = {
 WATCH: Mapping[str, Endpoint] = {"GET": reading.list_or_watch}
 
 SpecialRoutes = Mapping[tuple[str, str, str], Endpoint]
-"""What differs: by group, ``resource`` or ``resource/subresource``, and method; ``*`` and ``*/subresource`` are anybody's."""
+"""What differs: by group, ``resource`` or ``resource/subresource``, and method; ``*`` and ``*/subresource`` are
+anybody's.
+"""
 
 Methods = dict[str, Endpoint]
 
@@ -151,8 +153,8 @@ class Routes:
     def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
         """What answers a request for a resource; None for a path in a group that is not served.
 
-        Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method without one, 415 for a
-        patch in an unknown form, 406 for an answer that cannot be given in an acceptable one.
+        Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method without one, 415
+        for a patch in an unknown form, 406 for an answer that cannot be given in an acceptable one.
         """
         key = (info.group, info.version, info.resource)
         resource = self._resources.get(key)

@@ -1,7 +1,7 @@
 """Tokens of service accounts: JSON web tokens that this cluster signs, and knows again.
 
-Upstream: pkg/serviceaccount (claims.go, jwt.go). Tokens are signed with a secret of the cluster (HS256) and not with a key
-pair, since nobody but the cluster itself ever checks one; claims are upstream's.
+Upstream: pkg/serviceaccount (claims.go, jwt.go). Tokens are signed with a secret of the cluster (HS256) and not with
+a key pair, since nobody but the cluster itself ever checks one; claims are upstream's.
 """
 
 import base64
@@ -28,7 +28,9 @@ class Token(NamedTuple):
     audiences: tuple[str, ...]
 
 
-def service_account_user(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> UserInfo:
+def service_account_user(
+    namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None
+) -> UserInfo:
     """The user that a service account is."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     return UserInfo(f"{PREFIX}{namespace}:{name}", groups, uid, extra or {})
@@ -42,7 +44,9 @@ class Tokens:
         self._secret = rng.uid().encode()
 
     def issue(self, account: Tree, audiences: list[str], expires: float, bound_to: Tree | None = None) -> str:
-        """A token for a service account until ``expires`` (Unix seconds), bound to an object (kind, name, uid) or not."""
+        """A token for a service account until ``expires`` (Unix seconds), bound to an object (kind, name, uid) or
+        not.
+        """
         meta, now = account["metadata"], int(self._clock.time())
         about: Tree = {"namespace": meta["namespace"]}
         if bound_to is not None:

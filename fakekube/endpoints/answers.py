@@ -34,7 +34,9 @@ def encode_yaml(value: Any) -> bytes:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: bytes = yaml.dump(value, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8")
+    text: bytes = yaml.dump(
+        value, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8"
+    )
     return text
 
 
@@ -61,7 +63,9 @@ def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
     """One object as a Table of one row or as its metadata. Raises 400 and 406."""
     if form.transform == "Table":
         include = table.include_object(request)
-        return table.table_of(scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time())
+        return table.table_of(
+            scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time()
+        )
     if form.transform == "PartialObjectMetadataList":
         package = table.internal_type(scope.gvk)
         raise errors.not_acceptable(

@@ -66,7 +66,9 @@ def parse(body: bytes, media: str, *, strict: bool) -> Parsed:
     """Read a body. ``strict`` says whether to look for repeated keys. Raises ValueError in Go's words."""
     if media == YAML:
         value, repeated = yaml.load(body)
-        texts = ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
+        texts = (
+            ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
+        )
         return Parsed(value, repeated if strict else [], texts, True)
     value = gojson.loads(body)
     found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body)] if strict else []
@@ -150,7 +152,8 @@ def _decode_as(
 def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:
     if gvk.group == expected.group and gvk.kind == expected.kind:
         return errors.bad_request(
-            f"the API version in the data ({gvk.api_version}) does not match the expected API version ({expected.api_version})")
+            f"the API version in the data ({gvk.api_version}) does not match the expected API version ({expected.api_version})"
+        )
     why = f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
     return cannot_handle(gvk, expected.kind, why)
 

@@ -21,7 +21,9 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
     if info.name and len(info.parts) > 1:
         if info.name not in COMPONENTS:
             raise errors.not_found(kind.group_resource, info.name)
-        return object_answer(scope, request, form, {"kind": kind.kind, "apiVersion": kind.api_version} | _status(info.name))
+        return object_answer(
+            scope, request, form, {"kind": kind.kind, "apiVersion": kind.api_version} | _status(info.name)
+        )
     items = [_status(name) for name in COMPONENTS]
     return tree_answer({"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": items}, form)
 

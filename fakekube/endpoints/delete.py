@@ -46,6 +46,9 @@ def delete_context(
     """The context of a deletion."""
     context = scope.context(info, request, "DELETE")
     context.dry_run, context.options = dry_run, options.raw
+    policy_given = options.propagation_policy is not None or options.orphan_dependents is not None
+    if (scope.kind.group, scope.kind.plural) == ("batch", "jobs") and scope.kind.orphan_by_default and not policy_given:
+        context.warn(deletion.JOB_WARNING)
     return context
 
 

@@ -1,7 +1,8 @@
-"""Kinds that warn whoever still uses them. Upstream: apiserver/pkg/endpoints/deprecation and the lifecycle marks of k8s.io/api.
+"""Kinds that warn whoever still uses them. Upstream: apiserver/pkg/endpoints/deprecation and the lifecycle marks of
+k8s.io/api.
 
-The table holds what some release from 1.25 on serves: since which minor a kind is deprecated, in which it is gone (0 for
-never), and what to use instead.
+The table holds what some release from 1.25 on serves: since which minor a kind is deprecated, in which it is gone (0
+for never), and what to use instead.
 """
 
 from typing import NamedTuple
@@ -24,8 +25,10 @@ MARKS = {
     ("admissionregistration.k8s.io/v1alpha1", "MutatingAdmissionPolicyBinding"): Mark(35, 38),
     ("admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicy"): Mark(29, 32),
     ("admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicyBinding"): Mark(29, 32),
-    ("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy"): Mark(37, 40, "admissionregistration.k8s.io/v1"),
-    ("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding"): Mark(37, 40, "admissionregistration.k8s.io/v1"),
+    ("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy"): Mark(37, 40,
+    "admissionregistration.k8s.io/v1"),
+    ("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding"): Mark(37, 40,
+    "admissionregistration.k8s.io/v1"),
     ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"): Mark(31, 34),
     ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicyBinding"): Mark(31, 34),
     ("authentication.k8s.io/v1alpha1", "SelfSubjectReview"): Mark(29, 32),
@@ -37,11 +40,14 @@ MARKS = {
     ("coordination.k8s.io/v1alpha2", "LeaseCandidate"): Mark(35, 38),
     ("coordination.k8s.io/v1beta1", "LeaseCandidate"): Mark(36, 39),
     ("flowcontrol.apiserver.k8s.io/v1beta1", "FlowSchema"): Mark(23, 26, "flowcontrol.apiserver.k8s.io/v1beta3"),
-    ("flowcontrol.apiserver.k8s.io/v1beta1", "PriorityLevelConfiguration"): Mark(23, 26, "flowcontrol.apiserver.k8s.io/v1beta3"),
+    ("flowcontrol.apiserver.k8s.io/v1beta1", "PriorityLevelConfiguration"): Mark(23, 26,
+    "flowcontrol.apiserver.k8s.io/v1beta3"),
     ("flowcontrol.apiserver.k8s.io/v1beta2", "FlowSchema"): Mark(26, 29, "flowcontrol.apiserver.k8s.io/v1beta3"),
-    ("flowcontrol.apiserver.k8s.io/v1beta2", "PriorityLevelConfiguration"): Mark(26, 29, "flowcontrol.apiserver.k8s.io/v1beta3"),
+    ("flowcontrol.apiserver.k8s.io/v1beta2", "PriorityLevelConfiguration"): Mark(26, 29,
+    "flowcontrol.apiserver.k8s.io/v1beta3"),
     ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema"): Mark(29, 32, "flowcontrol.apiserver.k8s.io/v1"),
-    ("flowcontrol.apiserver.k8s.io/v1beta3", "PriorityLevelConfiguration"): Mark(29, 32, "flowcontrol.apiserver.k8s.io/v1"),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", "PriorityLevelConfiguration"): Mark(29, 32,
+    "flowcontrol.apiserver.k8s.io/v1"),
     ("networking.k8s.io/v1beta1", "IPAddress"): Mark(34, 37),
     ("networking.k8s.io/v1beta1", "ServiceCIDR"): Mark(34, 37),
     ("resource.k8s.io/v1alpha3", "DeviceTaintRule"): Mark(36, 39),

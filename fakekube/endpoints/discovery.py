@@ -103,14 +103,17 @@ def aggregated(kinds: Iterable[Kind]) -> Tree:
 def _aggregated_resource(kind: Kind) -> Tree:
     row: Tree = {
         "resource": kind.plural, "responseKind": {"group": "", "version": "", "kind": kind.kind},
-        "scope": "Namespaced" if kind.namespaced else "Cluster", "singularResource": kind.singular, "verbs": list(kind.verbs),
+        "scope": "Namespaced" if kind.namespaced else "Cluster", "singularResource": kind.singular,
+        "verbs": list(kind.verbs),
     }
     if kind.short_names:
         row["shortNames"] = list(kind.short_names)
     if kind.categories:
         row["categories"] = list(kind.categories)
     if kind.subresources:
-        row["subresources"] = [_aggregated_subresource(kind, sub) for sub in sorted(kind.subresources, key=lambda sub: sub.name)]
+        row["subresources"] = [
+            _aggregated_subresource(kind, sub) for sub in sorted(kind.subresources, key=lambda sub: sub.name)
+        ]
     return row
 
 

@@ -1,25 +1,32 @@
 """Whether the server is well: /healthz, /livez, /readyz and their single checks.
 
-Upstream: apiserver/pkg/server/healthz. The checks have upstream's names, since clients exclude and ask for them by name;
-here all of them hold as long as the server answers at all.
+Upstream: apiserver/pkg/server/healthz. The checks have upstream's names, since clients exclude and ask for them by
+name; here all of them hold as long as the server answers at all.
 """
 
 from fakekube.apimachinery.http import Request, Response
 from fakekube.endpoints.answers import page_not_found, text_answer
 
 HOOKS = (
-    "start-apiserver-admission-initializer", "generic-apiserver-start-informers", "priority-and-fairness-config-consumer",
+    "start-apiserver-admission-initializer", "generic-apiserver-start-informers",
+    "priority-and-fairness-config-consumer",
     "priority-and-fairness-filter", "storage-object-count-tracker-hook", "start-apiextensions-informers",
     "start-apiextensions-controllers", "crd-informer-synced", "start-system-namespaces-controller",
     "start-cluster-authentication-info-controller", "start-kube-apiserver-identity-lease-controller",
     "start-kube-apiserver-identity-lease-garbage-collector", "start-legacy-token-tracking-controller",
     "start-service-ip-repair-controllers", "rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes",
     "priority-and-fairness-config-producer", "bootstrap-controller", "start-kubernetes-service-cidr-controller",
-    "aggregator-reload-proxy-client-cert", "start-kube-aggregator-informers", "apiservice-status-local-available-controller",
-    "apiservice-status-remote-available-controller", "apiservice-registration-controller", "apiservice-discovery-controller",
+    "aggregator-reload-proxy-client-cert", "start-kube-aggregator-informers",
+    "apiservice-status-local-available-controller",
+    "apiservice-status-remote-available-controller", "apiservice-registration-controller",
+    "apiservice-discovery-controller",
     "kube-apiserver-autoregistration",
 )
-LAST = ("autoregister-completion", "poststarthook/apiservice-openapi-controller", "poststarthook/apiservice-openapiv3-controller")
+LAST = (
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+)
 CHECKS = ("ping", "log", "etcd", *(f"poststarthook/{name}" for name in HOOKS), *LAST)
 READY_CHECKS = (*CHECKS[:3], "informer-sync", *CHECKS[3:], "shutdown")
 ENDPOINTS = {"healthz": CHECKS, "livez": CHECKS, "readyz": READY_CHECKS}

@@ -111,7 +111,12 @@ def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) 
         return None
     if any(name in params for name in ("as", "g", "v")):
         kind, version = params.get("as", ""), params.get("v", "")
-        if not transforms or kind not in TRANSFORMS or params.get("g") != "meta.k8s.io" or version not in ("v1", "v1beta1"):
+        if (
+            not transforms
+            or kind not in TRANSFORMS
+            or params.get("g") != "meta.k8s.io"
+            or version not in ("v1", "v1beta1")
+        ):
             return None
         if kind == "Table" and not table:
             return None

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fakekube.apimachinery import errors, field_errors
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import FieldError, go_quote
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
@@ -20,6 +19,7 @@ INT64 = 1 << 63
 DIRECTIVES = ("", "Ignore", "Strict", "Warn")
 POLICIES = ("Foreground", "Background", "Orphan", "nil")
 FALSE = ("false", "0")
+UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
 @dataclass(slots=True)
@@ -86,7 +86,9 @@ def manager_errors(manager: str) -> list[FieldError]:
     for number, char in enumerate(manager):
         if not char.isprintable():
             at = len(manager[:number].encode())
-            found.append(field_errors.invalid("fieldManager", manager, f"invalid character U+{ord(char):04X} (at position {at})"))
+            found.append(
+                field_errors.invalid("fieldManager", manager, f"invalid character U+{ord(char):04X} (at position {at})")
+            )
     return found
 
 
@@ -139,18 +141,23 @@ def delete_options(tree: Tree) -> tuple[DeleteOptions, bool]:
     dry_run = tree.get("dryRun") or []
     found = []
     if policy is not None and orphan is not None:
-        found.append(field_errors.invalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"))
+        found.append(
+            field_errors.invalid(
+                "propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"
+            )
+        )
     if policy is not None and policy not in POLICIES[:3]:
         found.append(field_errors.not_supported("propagationPolicy", policy, POLICIES))
     found += dry_run_errors(dry_run)
+    if tree.get(UNSAFE):
+        found += [
+            field_errors.invalid(UNSAFE, True, f"cannot be set together with .{name}")
+            for name in ("propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions") if name in tree
+        ]
     if found:
-        raise _invalid_delete(found)
+        raise errors.invalid(GroupKind("meta.k8s.io", "DeleteOptions"), "", found)
     preconditions = tree.get("preconditions") or {}
     return DeleteOptions(
         grace_period_seconds=tree.get("gracePeriodSeconds"), propagation_policy=policy, orphan_dependents=orphan,
         uid=preconditions.get("uid"), resource_version=preconditions.get("resourceVersion"), raw=tree,
     ), bool(dry_run)
-
-
-def _invalid_delete(found: list[FieldError]) -> APIError:
-    return errors.invalid(GroupKind("meta.k8s.io", "DeleteOptions"), "", found)

@@ -1,7 +1,8 @@
 """PATCH: four ways to say how an object changes, each made a function from the old object to the new.
 
-The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the result of
-a patch gets 422 for, with the patched object quoted. Upstream: apiserver/pkg/endpoints/handlers/patch.go. Left out: CBOR.
+The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the
+result of a patch gets 422 for, with the patched object quoted. Upstream: apiserver/pkg/endpoints/handlers/patch.go.
+Left out: CBOR.
 """
 
 from collections.abc import Callable
@@ -50,12 +51,15 @@ def patch_type(request: Request) -> str:
 
 
 def check_route(request: Request, *, custom: bool) -> None:
-    """The gate before a PATCH. Raises 415: in the router's words for built-ins, in the handler's for custom resources."""
+    """The gate before a PATCH. Raises 415: in the router's words for built-ins, in the handler's for custom
+    resources.
+    """
     media = patch_type(request)
     if custom:
         if media not in CUSTOM_TYPES:
             raise errors.unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: " + ", ".join(CUSTOM_TYPES))
+                "the body of the request was in an unknown format - accepted media types include: " + ",
+                ".join(CUSTOM_TYPES))
     elif media not in BUILT_IN_TYPES:
         raise errors.unsupported_media_type("415: Unsupported Media Type", {})
 
@@ -109,6 +113,10 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
     def placed(old: Tree | None) -> Tree:
         tree = transform(old)
         check_place(scope, tree, namespace, name)
+        uid = (tree.get("metadata") or {}).get("uid")
+        if old is not None and uid and uid != old["metadata"]["uid"]:  # a precondition in a PUT, a mistake in a patch
+            raise errors.invalid(scope.kind.group_kind, name, [
+                field_errors.invalid("metadata.uid", uid, "field is immutable")])
         return tree
 
     return placed

@@ -1,6 +1,7 @@
 """Questions in the shape of objects: who am I, may I, whose token is this. Nothing is stored.
 
-Upstream: pkg/registry/authentication and pkg/registry/authorization, with their validation. Left out: webhooks that answer.
+Upstream: pkg/registry/authentication and pkg/registry/authorization, with their validation. Left out: webhooks that
+answer.
 """
 
 from typing import Protocol

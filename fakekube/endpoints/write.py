@@ -1,7 +1,7 @@
 """POST and PUT: from a body to a stored object and its answer.
 
-What is done with the object is the store's to know; here stands the order in which a request is looked at, which decides
-what a client that made several mistakes is told. Upstream: apiserver/pkg/endpoints/handlers/{create,update}.go.
+What is done with the object is the store's to know; here stands the order in which a request is looked at, which
+decides what a client that made several mistakes is told. Upstream: apiserver/pkg/endpoints/handlers/{create,update}.go.
 """
 
 from fakekube.apimachinery import errors

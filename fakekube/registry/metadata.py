@@ -99,7 +99,7 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind) -> list[FieldE
     if kind.custom:
         # The generic checks run twice on custom resources, and only built-ins have repetitions taken out.
         return common + changes + changes
-    return list({(error.type, error.field, error.body): error for error in found}.values())
+    return validation.distinct(found)
 
 
 def _common(meta: Tree, kind: Kind, old_meta: Mapping[str, Any] | None = None) -> list[FieldError]:

@@ -17,6 +17,11 @@ SELECTOR_OPERATORS_WITHOUT_VALUES = ("Exists", "DoesNotExist")
 CONDITION_STATUSES = ("False", "True", "Unknown")
 
 
+def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
+    """The errors without repetitions, which upstream's handlers take out for built-in kinds."""
+    return list({(error.type, error.field, error.body): error for error in errors}.values())
+
+
 def complaints(path: str, value: Any, texts: Iterable[str]) -> list[FieldError]:
     """One error a text, as the validators of ``apimachinery.names`` give them."""
     return [field_errors.invalid(path, value, text) for text in texts]

@@ -38,6 +38,7 @@ _WORDS: dict[str, Json] = {
     for word in words.split()
 }
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
+_JSON_FLOAT = re.compile(rb"[:\[,]\s*-?[0-9]+(\.[0-9]+([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+|[0-9]{18,})\s*[,}\]]")
 _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][01]+"), 2),
           (re.compile(r"[-+]?0[oO]?[0-7]+"), 8), (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
@@ -62,7 +63,9 @@ def load(body: bytes) -> tuple[Json, list[str]]:
             pass
         else:
             if not duplicates.may_repeat(body, tree):
-                return _through_json(tree), []
+                if _JSON_FLOAT.search(body):
+                    return _through_json(tree), []
+                return orjson.loads(orjson.dumps(tree, option=orjson.OPT_SORT_KEYS)), []
     reader = _Reader(body)
     value = reader.document()
     return _through_json(value), reader.repeated

@@ -1,4 +1,6 @@
-"""Answers as they go on the wire: a head put together from prepared pieces, a body in one write, or frames as they come."""
+"""Answers as they go on the wire: a head put together from prepared pieces, a body in one write, or frames as they
+come.
+"""
 
 import asyncio
 import gzip
@@ -15,7 +17,9 @@ from fakekube.util.clock import Clock
 GZIP_FROM_BYTES = 128 * 1024
 DRAIN_FROM_BYTES = 64 * 1024
 SLOW_WATCHER_BYTES = 64 * 1024 * 1024
-"""What may wait for one watcher before it is cut: room for a burst over thousands of objects, not for a stalled client."""
+"""What may wait for one watcher before it is cut: room for a burst over thousands of objects, not for a stalled
+client.
+"""
 LAST_CHUNK = b"0\r\n\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
@@ -54,7 +58,7 @@ class Answer(web.StreamResponse):
     As a Sink it takes the frames of a stream and writes what has come together once a turn of the loop.
     """
 
-    __slots__ = ("_done", "_heads", "_incoming", "_open", "_pending", "_reusable", "_request", "_response", "_scheduled", "_transport")
+    __slots__ = ("_done", "_heads", "_incoming", "_open", "_pending", "_request", "_response", "_reusable", "_scheduled", "_transport")
 
     def __init__(  # the base class would make headers that nobody reads
         self, heads: HeadWriter, request: Request, response: Response, open_answers: MutableMapping["Answer", None],
@@ -86,7 +90,7 @@ class Answer(web.StreamResponse):
         if len(self._response.body) > DRAIN_FROM_BYTES:
             await request.protocol._drain_helper()
 
-    async def write_eof(self, data: Any = b"") -> None:  # noqa: ARG002
+    async def write_eof(self, data: Any = b"") -> None:
         """Wait for the end of a stream; anything else is written by now."""
         if self._done is not None:
             try:

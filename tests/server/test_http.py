@@ -66,13 +66,17 @@ async def test_request_reaches_the_handler_decoded(http: aiohttp.ClientSession) 
 
 
 async def test_body_is_read_no_further_than_the_limit(http: aiohttp.ClientSession) -> None:
-    """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be, and an answer comes."""
+    """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be, and an answer
+    comes.
+    """
     async with http.post("/x", data=io.BytesIO(b"y" * (4 << 20))) as answer:
         assert (await answer.json())["size"] == (3 << 20) + 1
 
 
 async def test_connection_is_reused(http: aiohttp.ClientSession) -> None:
-    """Given an open connection / when HEAD, GET and an answer without a body follow each other / then none disturbs the next."""
+    """Given an open connection / when HEAD, GET and an answer without a body follow each other / then none disturbs
+    the next.
+    """
     for method, path in (("HEAD", "/x"), ("GET", "/x"), ("GET", "/nothing"), ("GET", "/x")):
         async with http.request(method, path) as answer:
             assert answer.status == (204 if path == "/nothing" else 200)
@@ -90,7 +94,9 @@ async def test_large_answer_is_compressed_for_who_asks(http: aiohttp.ClientSessi
 
 
 async def test_stream_ends_cleanly_and_is_stopped(http: aiohttp.ClientSession, server: HttpServer) -> None:
-    """Given a stream of three frames / when it is read / then they come in order, the body ends, the connection lives on."""
+    """Given a stream of three frames / when it is read / then they come in order, the body ends, the connection lives
+    on.
+    """
     async with http.get("/stream?count=3") as answer:
         assert answer.headers["Transfer-Encoding"] == "chunked"
         assert await answer.read() == b"0\n1\n2\n"

@@ -59,7 +59,7 @@ class WebhookConfigurationStrategy(Strategy):
             found += rule_errors(index(child(path, "rules"), number), rule)
         found += one_of(child(path, "failurePolicy"), hook["failurePolicy"], FAILURE_POLICIES)
         found += one_of(child(path, "matchPolicy"), hook["matchPolicy"], MATCH_POLICIES)
-        if "sideEffects" in hook:
+        if hook.get("sideEffects") is not None:
             found += one_of(child(path, "sideEffects"), hook["sideEffects"], SIDE_EFFECTS)
         else:
             found.append(required(child(path, "sideEffects"), "must specify one of None, NoneOnDryRun"))

@@ -22,6 +22,7 @@ from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
+from fakekube.registry.validation import distinct
 
 BACKOFF_LIMIT = 6
 UNLIMITED_BACKOFF = 2**31 - 1
@@ -60,12 +61,12 @@ class JobStrategy(Strategy):
         meta, spec = obj["metadata"], obj["spec"]
         template_meta = spec["template"]["metadata"]
         labels = template_meta.get("labels", {})
-        borrowed = not meta.get("labels") or meta["labels"] is labels
+        shared = bool(labels) and meta.get("labels") is labels
         if not spec["manualSelector"]:
             labels = _generate_selector(spec, labels, meta)
         if labels:
             template_meta["labels"] = labels
-            if borrowed:
+            if shared:
                 meta["labels"] = dict(labels)
         obj["status"] = {}
         drop_disabled(spec, None, ctx.cluster)
@@ -78,7 +79,7 @@ class JobStrategy(Strategy):
         drop_disabled(obj["spec"], old["spec"], ctx.cluster)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_job(obj) + validate_pod_names(obj)
+        return distinct(validate_job(obj) + validate_pod_names(obj))
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
@@ -104,13 +105,24 @@ class JobStrategy(Strategy):
             return found
         return found + job_spec_warnings(obj["spec"], "spec")
 
+    def canonicalize(self, obj: Tree) -> None:
+        # Upstream's defaulting runs again when the object is read from storage, and finds the generated labels then.
+        labels = obj["spec"]["template"]["metadata"].get("labels")
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return validate_job_status(obj, old)
 
 
 def default_job_spec_patterns(spec: Tree) -> None:
     """Fill what a CronJob's template gets of a Job's defaults too: the status that a condition is matched by."""
-    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+    policy = spec.get("podFailurePolicy")
+    if policy is None:
+        return
+    if not policy.get("rules"):
+        policy["rules"] = None
+    for rule in policy["rules"] or ():
         for pattern in rule.get("onPodConditions") or ():
             if not pattern.get("status"):
                 pattern["status"] = "True"

@@ -11,7 +11,7 @@ from fakekube.apis.addresses import cidr_warnings, legacy_cidr
 from fakekube.apis.core.resource_requirements import validate_amount
 from fakekube.apis.core.scheduling_validation import validate_taint_effect
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import complaints
+from fakekube.registry.validation import complaints, distinct
 
 FEATURE = "[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"
 SAME_CIDR = 'node updates may not change podCIDR except from "" to valid'
@@ -63,8 +63,7 @@ class NodeStrategy(Strategy):
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        found = self.validate(obj, ctx) + self._changes(obj, old)
-        return list({(error.type, error.field, error.body): error for error in found}.values())
+        return distinct(self.validate(obj, ctx) + self._changes(obj, old))
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return self._changes(obj, old)

@@ -12,6 +12,7 @@ from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_validation import MIRROR, validate_annotations, validate_content
 from fakekube.apis.core.scheduling_validation import REQUIRED
 from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import distinct
 
 MAX_INT32 = 2**31 - 1
 UPDATABLE = (
@@ -55,11 +56,7 @@ def validate_update(pod: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]
     found += _tolerations(spec.get("tolerations", []), old_spec.get("tolerations", []))
     found += _gates(spec.get("schedulingGates", []), old_spec.get("schedulingGates", []))
     found += _rest(spec, old_spec)
-    return _without_repetitions(found)
-
-
-def _without_repetitions(found: list[FieldError]) -> list[FieldError]:
-    return list({(error.type, error.field, error.body): error for error in found}.values())
+    return distinct(found)
 
 
 def validate_annotation_changes(new: dict[str, str], old: dict[str, str], spec: Tree) -> list[FieldError]:

@@ -55,6 +55,7 @@ def _internal_context(context: Tree) -> Tree:
         "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
     )
     shown = {name[0].upper() + name[1:]: context.get(name) for name in fields}
+    shown = {name.replace("SeLinux", "SELinux"): value for name, value in shown.items()}
     if capabilities := context.get("capabilities"):
         shown["Capabilities"] = {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")}
     return shown

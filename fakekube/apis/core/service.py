@@ -82,6 +82,11 @@ class ServiceStrategy(StatusStrategy):
         """As for a new one, and what may not change."""
         return service_validation.change_errors_of(obj, old) + service_validation.errors_of(obj, old, ctx)
 
+    def canonicalize(self, obj: Tree) -> None:
+        """A mere name has no traffic policy, though one is filled in before its type is known to be that."""
+        if not uses_addresses(obj):
+            obj["spec"].pop("internalTrafficPolicy", None)
+
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The addresses of a load balancer."""
         return service_validation.load_balancer_errors(obj, old, ctx)

@@ -31,8 +31,10 @@ class EndpointSliceStrategy(Strategy):
     """What is particular to EndpointSlices."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
-        """Ports speak TCP and are called nothing."""
-        for port in obj.get("ports") or ():
+        """Ports speak TCP and are called nothing. Empty lists are stored as none."""
+        for field in ("endpoints", "ports"):
+            obj[field] = obj.get(field) or None
+        for port in obj["ports"] or ():
             port.setdefault("name", "")
             port.setdefault("protocol", "TCP")
 

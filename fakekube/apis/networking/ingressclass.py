@@ -21,8 +21,8 @@ class IngressClassStrategy(Strategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Parameters are cluster-scoped unless they say otherwise."""
         parameters = (obj.get("spec") or {}).get("parameters")
-        if parameters is not None:
-            parameters.setdefault("scope", "Cluster")
+        if parameters is not None and parameters.get("scope") is None:
+            parameters["scope"] = "Cluster"
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The controller's name, and where its parameters are."""

@@ -1,8 +1,8 @@
 """/openapi/v3, its documents, and /openapi/v2.
 
-A document is made when somebody asks for it; its hash is that of what it is made of (the release and the Kinds), so that the
-index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form, which gets JSON where
-the client takes it and 406 where it does not.
+A document is made when somebody asks for it; its hash is that of what it is made of (the release and the Kinds), so
+that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form, which
+gets JSON where the client takes it and 406 where it does not.
 """
 
 import hashlib
@@ -31,7 +31,9 @@ NO_CACHE = ("Cache-Control", "no-cache, private")
 class OpenAPI:
     """Answers for the OpenAPI paths. ``generation`` tells when the kinds have changed."""
 
-    def __init__(self, definitions: Definitions, kinds: Kinds, generation: Callable[[], int], clock: Clock, release: str) -> None:
+    def __init__(
+        self, definitions: Definitions, kinds: Kinds, generation: Callable[[], int], clock: Clock, release: str
+    ) -> None:
         self._definitions, self._kinds, self._generation = definitions, kinds, generation
         self._clock, self._release = clock, release
         self._made: dict[str, bytes] = {}
@@ -45,7 +47,10 @@ class OpenAPI:
         self._refresh()
         path = request.path.strip("/").removeprefix("openapi/")
         if path == "v3":
-            urls = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in self._hashes.items()}
+            urls = {
+                name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"}
+                for name, digest in self._hashes.items()
+            }
             return Response(200, orjson.dumps({"paths": urls}), PLAIN_TEXT)
         if path == "v2":
             return self._v2(request)
@@ -99,11 +104,17 @@ class OpenAPI:
         return data
 
     def _group_document(self, name: str) -> Tree:
-        kinds = [kind for kind in self._kinds() if name == (f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}")]
+        kinds = [
+            kind
+            for kind in self._kinds()
+            if name == (f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}")
+        ]
         printer = Printer(self._definitions, v3=True)
         paths = self._paths(kinds, printer, v3=True)
         if not kinds:
-            paths[f"/{name}/"] = {"get": {"responses": {"401": {"description": "Unauthorized"}}, "tags": [name.partition("/")[0]]}}
+            paths[f"/{name}/"] = {
+                "get": {"responses": {"401": {"description": "Unauthorized"}}, "tags": [name.partition("/")[0]]}
+            }
         security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
         return {
             "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": f"v{self._release}"}, "paths": paths,

@@ -1,7 +1,7 @@
 """Paths and operations of a kind, as both versions of OpenAPI describe them.
 
-Upstream: apiserver/pkg/endpoints/installer.go names the operations, kube-openapi prints them. Clients find by them which
-kind is behind a path, which verbs it has and which query parameters an operation knows.
+Upstream: apiserver/pkg/endpoints/installer.go names the operations, kube-openapi prints them. Clients find by them
+which kind is behind a path, which verbs it has and which query parameters an operation knows.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,8 @@ DELETE = ("dryRun", "gracePeriodSeconds", "ignoreStoreReadErrorWithClusterBreaki
           "propagationPolicy")
 WRITE = ("dryRun", "fieldManager", "fieldValidation")
 TYPES = {"allowWatchBookmarks": "boolean", "watch": "boolean", "sendInitialEvents": "boolean", "limit": "integer",
-         "timeoutSeconds": "integer", "gracePeriodSeconds": "integer", "orphanDependents": "boolean", "force": "boolean",
+         "timeoutSeconds": "integer", "gracePeriodSeconds": "integer", "orphanDependents": "boolean",
+         "force": "boolean",
          "ignoreStoreReadErrorWithClusterBreakingPotential": "boolean"}
 PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json",
            "application/strategic-merge-patch+json")
@@ -78,7 +79,9 @@ class Operations:
     def _operation(self, kind: Kind, gvk: GroupVersionKind, action: str, name: str) -> Tree:
         title = kind.group.split(".")[0].capitalize() or "Core"
         answers = GroupVersionKind(gvk.group, gvk.version, f"{gvk.kind}List") if action == "list" else gvk
-        schema = self._reference(f"{META}Status" if action in ("delete", "deletecollection") else answers) or {"type": "string"}
+        schema = self._reference(f"{META}Status" if action in ("delete", "deletecollection") else answers) or {
+            "type": "string"
+        }
         parameters = {
             "list": LIST, "post": WRITE, "put": WRITE, "patch": (*WRITE, "force"), "delete": DELETE,
             "deletecollection": (*LIST[1:-1], *DELETE),
@@ -95,7 +98,12 @@ class Operations:
         produces = (*PRODUCES, *STREAMS) if action == "list" else PRODUCES
         if body is not None and (reference := self._reference(body)):
             self._add_body(operation, action, reference)
-        codes = {"post": ("200", "201", "202"), "put": ("200", "201"), "patch": ("200", "201"), "delete": ("200", "202")}
+        codes = {
+            "post": ("200", "201", "202"),
+            "put": ("200", "201"),
+            "patch": ("200", "201"),
+            "delete": ("200", "202"),
+        }
         for code in codes.get(action, ("200",)):
             operation.setdefault("responses", {})[code] = self._answer(schema, produces)
         operation["responses"]["401"] = {"description": "Unauthorized"}
@@ -108,7 +116,9 @@ class Operations:
     def _add_body(self, operation: Tree, action: str, reference: Tree) -> None:
         required = action in ("post", "put", "patch")
         if not self._v3:
-            operation["parameters"].append({"in": "body", "name": "body", "schema": reference} | ({"required": True} if required else {}))
+            operation["parameters"].append(
+                {"in": "body", "name": "body", "schema": reference} | ({"required": True} if required else {})
+            )
             return
         media = PATCHES if action == "patch" else ("*/*",)
         operation["requestBody"] = {"content": {name: {"schema": reference} for name in media}}
