@@ -51,7 +51,9 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
         record = store.find(namespace, name)
         old = store.load(record)
         check_preconditions(store, old, options)
-        await store.admission.validate(store.attributes(ctx, namespace, None, old))
+        attributes = store.attributes(ctx, namespace, None, old)
+        await store.admission.admit(attributes)
+        await store.admission.validate(attributes)
         try:
             return _delete(store, ctx, record, old, options)
         except Stale:
