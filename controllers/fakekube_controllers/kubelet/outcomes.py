@@ -41,8 +41,9 @@ class Outcome:
     ignore_sigterm: bool = False
 
 
-Callback = Callable[[Pod, int, str], "Outcome | int | None"]
-"""``callback(pod, attempt, container)``: an Outcome, or an exit code, or None to let the next in line decide."""
+Callback = Callable[[Pod, int, str], "Outcome | Mapping[str, str] | int | None"]
+"""``callback(pod, attempt, container)``: an Outcome, an exit code, or what the annotations would say (their names without
+the prefix); None lets the next in line decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ def decide(pod: Pod, attempt: int, container: Mapping[str, Any], callback: Callb
         chosen = callback(pod, attempt, container["name"])
         if isinstance(chosen, Outcome):
             return chosen
+        if isinstance(chosen, Mapping):
+            said = {PREFIX + name: text for name, text in chosen.items()}
+            annotations = {**(pod["metadata"].get("annotations") or {}), **said}
+            return _by_annotation({**pod, "metadata": {**pod["metadata"], "annotations": annotations}}, attempt, container, defaults)
         if chosen is not None:
             return replace(_by_annotation(pod, attempt, container, defaults), exit_code=int(chosen))
     return _by_annotation(pod, attempt, container, defaults)
