@@ -107,8 +107,8 @@ class Gates(Mapping[str, bool]):
     def _check_needs(self) -> None:
         errors = []
         for name, gate in self.known.items():
-            missing = [need for need in gate.needs if not self[need]] if self._state[name] else []
-            if missing:
+            missing = [need for need in gate.needs if self._state.get(need) is False]
+            if missing and self._state[name]:
                 listed = " ".join(missing)
                 errors.append(f"{name} is enabled, but depends on features that are disabled: [{listed}]")
         if errors:

@@ -11,8 +11,15 @@ from fakekube.apis.gates import Gates
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data"
 EVERYTHING = {"api/all": True}
 
-# Group versions that were served without runtime-config, by release; a star stands for "and all of the line above".
-STABLE_1_37 = ["v1", "apiregistration.k8s.io/v1", "apps/v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "autoscaling/v2", "autoscaling/v1", "batch/v1", "certificates.k8s.io/v1", "networking.k8s.io/v1", "policy/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "coordination.k8s.io/v1", "node.k8s.io/v1", "discovery.k8s.io/v1", "resource.k8s.io/v1", "flowcontrol.apiserver.k8s.io/v1", "storagemigration.k8s.io/v1"]
+# What is served without runtime-config, in the order of discovery.
+STABLE_1_37 = [
+    "v1", "apiregistration.k8s.io/v1", "apps/v1", "events.k8s.io/v1", "authentication.k8s.io/v1",
+    "authorization.k8s.io/v1", "autoscaling/v2", "autoscaling/v1", "batch/v1", "certificates.k8s.io/v1",
+    "networking.k8s.io/v1", "policy/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1",
+    "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1",
+    "coordination.k8s.io/v1", "node.k8s.io/v1", "discovery.k8s.io/v1", "resource.k8s.io/v1",
+    "flowcontrol.apiserver.k8s.io/v1", "storagemigration.k8s.io/v1",
+]  # fmt: skip
 
 
 def served(release: str, gates: dict[str, bool] | None = None, config: dict[str, bool] | None = None) -> Catalog:
@@ -177,8 +184,8 @@ class TestRuntimeConfig:
             ({"batch/v9": True}, "group version batch/v9 that has not been registered"),
             ({"scheduling.k8s.io/v1alpha1": True},
              "group version scheduling.k8s.io/v1alpha1 that has not been registered"),
-            ({"batch/v1/Jobs": True}, "invalid key batch/v1/Jobs: group/version/resource and resource is always "
-                                      'lowercase plural, not "Jobs"'),
+            ({"batch/v1/Jobs": True},
+             'invalid key batch/v1/Jobs: group/version/resource and resource is always lowercase plural, not "Jobs"'),
         ],
     )  # fmt: skip
     def test_keys_that_name_nothing_are_refused(self, config, text):
@@ -221,7 +228,8 @@ def test_the_catalog_is_that_of_a_real_server(release: str):
         scope = "Namespaced" if kind.namespaced else "Cluster"
         key = (kind.group, kind.version, kind.plural)
         got[key] = (
-            kind.kind, scope, ",".join(kind.verbs), ",".join(kind.short_names), ",".join(kind.categories), kind.singular,
+            kind.kind, scope, ",".join(kind.verbs), ",".join(kind.short_names), ",".join(kind.categories),
+            kind.singular,
         )  # fmt: skip
         for sub in kind.subresources:
             name = kind.kind
