@@ -96,10 +96,15 @@ async def list_objects(kind: Kind, bucket: Bucket, namespace: str, options: List
     if revision and revision != bucket.revision:
         await wait_until_fresh(bucket, revision, clock)
         state = _past(bucket, revision, start)
-    elif not start and (not limit or options.exact_field("metadata.name") is not None):
+    elif not start and (not limit or _is_single(kind, namespace, options)):
         return ListResult(present(kind, bucket, namespace, options), bucket.revision)
     page = state.page(namespace, start=start, limit=limit, match=matcher(options))
     return _result(page, options)
+
+
+def _is_single(kind: Kind, namespace: str, options: ListOptions) -> bool:
+    """Whether the list is the read of one key, which knows no pages."""
+    return bool(namespace or not kind.namespaced) and options.exact_field("metadata.name") is not None
 
 
 def _result(page: Page, options: ListOptions) -> ListResult:
