@@ -21,6 +21,7 @@ TABLES = ROOT / "fakekube" / "schema" / "tables"
 FACTS = Path(__file__).resolve().parent / "go-facts.json.gz"
 RELEASES = [f"1.{minor}" for minor in range(25, 38)]
 
+SCALARS = ("string", "integer", "number", "boolean")
 RENAMED = {
     "format": "format",
     "required": "required",
@@ -45,7 +46,7 @@ def definitions_of(release: str) -> dict[str, Any]:
 
 
 def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[str, Any]:
-    """A node without prose. A bare reference becomes the name it refers to."""
+    """A node without prose. A bare reference becomes the name it refers to, a bare scalar its type and format."""
     out: dict[str, Any] = {}
     if "$ref" in node:
         out["ref"] = node["$ref"].removeprefix("#/$defs/")
@@ -70,7 +71,11 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
     for theirs, ours in (("items", "items"), ("additionalProperties", "additional")):
         if isinstance(node.get(theirs), dict):
             out[ours] = reduced(node[theirs], None)
-    return out["ref"] if list(out) == ["ref"] else out
+    if list(out) == ["ref"]:
+        return str(out["ref"])
+    if facts is None and out.get("type") in SCALARS and set(out) <= {"type", "format"}:
+        return " ".join(out.values())
+    return out
 
 
 def facts_of(name: str, release: str, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
@@ -102,9 +107,8 @@ def table(release: str) -> bytes:
     kinds: list[list[str]] = []
     lines: list[str] = []
     for name in sorted(definitions):
-        raw = reduced(definitions[name], facts_of(name, release, definitions[name], facts.get(name, [])))
-        if isinstance(raw, str):
-            raise SystemExit(f"{release}: {name} is nothing but a reference")
+        node = reduced(definitions[name], facts_of(name, release, definitions[name], facts.get(name, [])))
+        raw = dict(zip(("type", "format"), node.split(), strict=False)) if isinstance(node, str) else node
         if named := kinds_of(definitions[name]):
             raw["kinds"] = named
             kinds += [[name, *kind] for kind in named]

@@ -58,8 +58,8 @@ def _shape(schema: Schema, go_type: str) -> Shape:
         return special(printed)
     if schema.name in _ALTERNATIVES:
         return _alternatives(schema, printed)
-    if schema.go is not None:
-        return shape_of(schema) if schema.shape is not None else _struct(schema)
+    if schema.is_struct:
+        return _struct(schema, printed)
     if schema.type == "array":
         assert schema.items is not None
         return ListOf(printed, _shape(schema.items, _element(printed, made_of)))
@@ -88,15 +88,16 @@ def _inside(go_type: str) -> str:
     return go_type.partition("]")[2] if go_type.startswith("map[") else ""
 
 
-def _struct(schema: Schema) -> Struct:
-    go = schema.go
-    assert go is not None
+def _struct(schema: Schema, go_type: str) -> Struct:
+    if isinstance(schema.shape, Struct):
+        return schema.shape
 
     def plan() -> dict[str, FieldPlan]:
+        go = schema.go
+        assert go is not None
         return {name: _field(name, field, schema.properties[name]) for name, field in go.fields.items()}
 
-    made = Struct(f"{go.package}.{go.name}", go.name, plan)
-    schema.shape = made
+    made = schema.shape = Struct(go_type, plan)
     return made
 
 

@@ -105,9 +105,9 @@ class Struct(Shape):
 
     omittable = False
 
-    def __init__(self, go_type: str, name: str, plan: Callable[[], Mapping[str, FieldPlan]]) -> None:
+    def __init__(self, go_type: str, plan: Callable[[], Mapping[str, FieldPlan]]) -> None:
         super().__init__(go_type)
-        self.name = name
+        self.name = go_type.rpartition(".")[2]
         self._make_plan = plan
         self._plan: Mapping[str, FieldPlan] | None = None
         self._accept: Acceptor | None = None

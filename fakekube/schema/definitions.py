@@ -63,5 +63,14 @@ class Definitions:
         """The schema of a definition such as ``io.k8s.api.core.v1.PodSpec``. KeyError when there is none."""
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = Schema(orjson.loads(self._lines[name]), self.named, name)
+            made = self._made[name] = Schema(orjson.loads(self._lines[name]), self._resolve, name)
+        return made
+
+    def _resolve(self, node: str) -> Schema:
+        """A node that the table writes as a text: a definition's name, or a scalar as in ``integer int32``."""
+        if "." in node:
+            return self.named(node)
+        made = self._made.get(node)
+        if made is None:
+            made = self._made[node] = Schema(dict(zip(("type", "format"), node.split(), strict=False)), self._resolve)
         return made

@@ -47,7 +47,7 @@ class Schema:
     """
 
     __slots__ = (
-        "_additional", "_items", "_properties", "_raw", "_resolve", "default", "format", "go", "int_or_string",
+        "_additional", "_go", "_items", "_properties", "_raw", "_resolve", "default", "format", "int_or_string",
         "keywords", "kinds", "list_map_keys", "list_type", "map_type", "merge_key", "name", "nullable",
         "patch_strategy", "preserve_unknown", "required", "shape", "type",
     )  # fmt: skip
@@ -59,6 +59,7 @@ class Schema:
         self._properties: Mapping[str, Schema] | None = None
         self._items: Schema | None = None
         self._additional: Schema | None = None
+        self._go: GoStruct | None = None
         self.name = name
         self.shape: object | None = None  # what ``compile`` made of this node
         self.type: str = get("type", "")
@@ -75,7 +76,6 @@ class Schema:
         self.default: Json = get("default")
         self.keywords: Mapping[str, Any] = get("keywords", _NO_KEYWORDS)
         self.kinds: tuple[GroupVersionKind, ...] = tuple(GroupVersionKind(*kind) for kind in get("kinds", ()))
-        self.go: GoStruct | None = _go_struct(raw["go"]) if "go" in raw else None
 
     def __repr__(self) -> str:
         return f"Schema({self.name or self.type})"
@@ -104,13 +104,25 @@ class Schema:
             self._additional = self._child(self._raw["additional"])
         return self._additional
 
+    @property
+    def is_struct(self) -> bool:
+        """Whether a Go struct stands behind the definition."""
+        return "go" in self._raw
+
+    @property
+    def go(self) -> GoStruct | None:
+        """What Go says of the definition, if it is a struct there."""
+        if self._go is None and "go" in self._raw:
+            self._go = _go_struct(self._raw["go"])
+        return self._go
+
     def sibling(self, name: str) -> "Schema":
         """Another definition of the same release. KeyError when there is none."""
         return self._resolve(name)
 
     def _child(self, node: str | Mapping[str, Any]) -> "Schema":
         if isinstance(node, str):
-            return self._resolve(node)
+            return self._resolve(node)  # scalars that say nothing more are shared too
         if "ref" not in node:
             return Schema(node, self._resolve)
         # A field may say more of a shared definition than the definition itself, as selectors do with their map type.
