@@ -215,18 +215,24 @@ class VirtualDriver(Driver):
         # Private, but they alone tell whether somebody else is about to run. uvloop has none and is never virtual.
         ready, sockets = getattr(loop, "_ready", ()), getattr(loop, "_selector", None)
         self._unturned += 1
-        looked = self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
-        spins, generation = 0, activity.generation
+        alone = self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
+        looked, spins, generation = alone, 0, activity.generation
         while True:
             if not activity.idle:
                 await self._wait_idle(loop)
-            if looked and activity.idle and (not ready or spins > SPINNING_TURNS):
-                return
+            if activity.idle and not ready:
+                if looked:
+                    return
+                looked = True  # nobody writes in the coming turn, which looks at the sockets
+            else:
+                looked = alone
             if activity.generation != generation:
                 spins, generation = 0, activity.generation
             spins += 1
+            if spins > SPINNING_TURNS and activity.idle:
+                return
             await turn()
-            looked, self._unturned = True, 0
+            self._unturned = 0
 
     async def _wait_idle(self, loop: asyncio.AbstractEventLoop) -> None:
         alarm = loop.call_later(STUCK_SECONDS, self._complain)
