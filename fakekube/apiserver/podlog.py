@@ -4,9 +4,9 @@ Upstream: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation). Left 
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors, field_errors, times
-from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
@@ -14,6 +14,9 @@ from fakekube.apiserver.nodeproxy import LogOptions, NodeProxy
 from fakekube.endpoints.options import parse_int
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.field_errors import FieldError
 
 TEXT = "text/plain"
 

@@ -152,7 +152,8 @@ def _decode_as(
 def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:
     if gvk.group == expected.group and gvk.kind == expected.kind:
         return errors.bad_request(
-            f"the API version in the data ({gvk.api_version}) does not match the expected API version ({expected.api_version})"
+            f"the API version in the data ({gvk.api_version}) does not match the expected API version "
+            f"({expected.api_version})"
         )
     why = f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
     return cannot_handle(gvk, expected.kind, why)

@@ -6,7 +6,7 @@ Left out: CBOR.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -23,13 +23,15 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.table import internal_type
 from fakekube.endpoints.write import check_place, written_answer
-from fakekube.managedfields.manager import FieldManager
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.schema import yaml
 from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys
+
+if TYPE_CHECKING:
+    from fakekube.managedfields.manager import FieldManager
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -57,9 +59,9 @@ def check_route(request: Request, *, custom: bool) -> None:
     media = patch_type(request)
     if custom:
         if media not in CUSTOM_TYPES:
+            listed = ", ".join(CUSTOM_TYPES)
             raise errors.unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: " + ",
-                ".join(CUSTOM_TYPES))
+                f"the body of the request was in an unknown format - accepted media types include: {listed}")
     elif media not in BUILT_IN_TYPES:
         raise errors.unsupported_media_type("415: Unsupported Media Type", {})
 
@@ -74,7 +76,9 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
         transform = _placed(scope, _applied(scope, request, options, context), namespace, info.name)
-        written = await scope.store.update(context, namespace, info.name, transform, create=not scope.name, tracked=False)
+        written = await scope.store.update(
+            context, namespace, info.name, transform, create=not scope.name, tracked=False
+        )
     else:
         change = change_of(scope, request, options, context.warnings)
         transform = _placed(scope, _existing(scope, change, info.name), namespace, info.name)
@@ -153,21 +157,23 @@ def _operations(value: Any) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise errors.bad_request(
-            f"error decoding patch: json: cannot unmarshal {gojson.type_name(value)} into Go value of type []handlers.jsonPatchOp")
+        raise _undecodable(value, "value of type []handlers.jsonPatchOp")
     for operation in value:
-        if operation is not None and not isinstance(operation, dict):
-            raise errors.bad_request(
-                f"error decoding patch: json: cannot unmarshal {gojson.type_name(operation)} into Go value of type handlers.jsonPatchOp")
+        if operation is None:
+            continue
+        if not isinstance(operation, dict):
+            raise _undecodable(operation, "value of type handlers.jsonPatchOp")
         for name in OPERATION_KEYS[:3]:
-            if not isinstance((operation or {}).get(name, ""), str | None):
-                raise errors.bad_request(
-                    f"error decoding patch: json: cannot unmarshal {gojson.type_name(operation[name])} into Go struct field "
-                    f"jsonPatchOp.{name} of type string")
+            if not isinstance(operation.get(name, ""), str | None):
+                raise _undecodable(operation[name], f"struct field jsonPatchOp.{name} of type string")
     if len(value) > MAX_OPERATIONS:
-        raise errors.too_large(
-            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(value)}")
+        why = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(value)}"
+        raise errors.too_large(why)
     return value
+
+
+def _undecodable(value: Any, what: str) -> APIError:
+    return errors.bad_request(f"error decoding patch: json: cannot unmarshal {gojson.type_name(value)} into Go {what}")
 
 
 def _unknown_members(operations: list[Any]) -> list[str]:
@@ -177,12 +183,16 @@ def _unknown_members(operations: list[Any]) -> list[str]:
     ]
 
 
-def _by_json_patch(scope: Scope, operations: list[Any], found: list[str], directive: str, warnings: list[str]) -> Change:
+def _by_json_patch(
+    scope: Scope, operations: list[Any], found: list[str], directive: str, warnings: list[str]
+) -> Change:
     def change(old: Tree) -> Tree:
         try:
             patched = json_patch.apply(old, operations)
         except json_patch.PatchError:
-            raise APIError(422, "Invalid", "the server rejected our request due to an error in our request", {}) from None
+            raise APIError(
+                422, "Invalid", "the server rejected our request due to an error in our request", {}
+            ) from None
         touched = [operation.get("path", "") for operation in operations if operation]
         return _decoded(scope, patched, lambda: patched_text(patched, paths=touched), found, directive, warnings)
 
@@ -258,7 +268,9 @@ def _applied(scope: Scope, request: Request, options: WriteOptions, context: Wri
     try:
         value, repeated = yaml.load(request.body)
     except yaml.YAMLError as error:
-        raise errors.bad_request(f"error encoding patch: {str(error).removeprefix('error converting YAML to JSON: ')}") from None
+        raise errors.bad_request(
+            f"error encoding patch: {str(error).removeprefix('error converting YAML to JSON: ')}"
+        ) from None
     if value is not None and not isinstance(value, dict):
         raise errors.bad_request(
             "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "

@@ -61,7 +61,9 @@ def convert_error(text: str) -> str:
         return f"cannot restore map from {_kind(source, number)}"
     if target.startswith("[]"):
         return f"cannot restore slice from {_kind(source, number)}"
-    if source in ("object", "array") or re.fullmatch(r"v\d\w*\.[A-Z]\w*(Spec|Status|Source|Template|Meta|Context)", target):
+    if source in ("object", "array") or re.fullmatch(
+        r"v\d\w*\.[A-Z]\w*(Spec|Status|Source|Template|Meta|Context)", target
+    ):
         return f"cannot restore struct from: {_kind(source, number)}"
     return f"cannot convert {_kind(source, number)} to {target}"
 

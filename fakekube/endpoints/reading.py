@@ -80,8 +80,8 @@ def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult, *
         items = [table.partial_of(tree_of(kind, record), form.transform_version) for record in result.records]
         return {"kind": form.transform, "apiVersion": form.transform_version, "metadata": metadata, "items": items}
     if form.transform:
-        raise errors.not_acceptable(
-            f"you requested {form.transform}, but the requested object is a list (*{table.internal_type(scope.gvk)}List)")
+        go_type = f"{table.internal_type(scope.gvk)}List"
+        raise errors.not_acceptable(f"you requested {form.transform}, but the requested object is a list (*{go_type})")
     tree: Tree = orjson.loads(encode_list(kind, result))
     tree["metadata"] = metadata
     return tree
@@ -95,7 +95,8 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     options = parse_list_options(request.query, kind, watch=True, name=name)
     stream = WatchStream(
         kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, services.clock,
-        timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope, request, form),
+        timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope,
+        request, form),
     )
     return Response(200, stream=stream)
 
@@ -116,7 +117,9 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
         return row
     if form.transform == "PartialObjectMetadataList":
         def refuse(_: Tree) -> Tree:  # which ends the stream, as upstream's does at its first event
-            raise errors.not_acceptable("you requested PartialObjectMetadataList, but the requested object is not a list")
+            raise errors.not_acceptable(
+                "you requested PartialObjectMetadataList, but the requested object is not a list"
+            )
 
         return refuse
     return (lambda tree: table.partial_of(tree, version)) if form.transform else None

@@ -60,7 +60,10 @@ class Reviews:
         everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
         review["spec"] = {}
         review["status"] = {
-            "resourceRules": everything, "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}], "incomplete": False}
+            "resourceRules": everything,
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": False,
+        }
         return object_answer(scope, request, form, review, status=201)
 
     async def self_review(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -114,7 +117,9 @@ def _own_fields(scope: Scope, info: RequestInfo, request: Request, review: Tree)
         meta.pop(name, None)
     if scope.kind.namespaced:
         if meta.setdefault("namespace", info.namespace) != info.namespace:
-            raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+            raise errors.bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
     else:
         meta.pop("namespace", None)
     status = review.pop("status", None)
@@ -138,7 +143,9 @@ def _validate(kind: str, review: Tree) -> None:
         namespace = meta.get("namespace", "")
         if resource is not None and resource.get("namespace", "") != namespace:
             asked = resource.get("namespace", "")
-            found.append(field_errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
+            found.append(
+                field_errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace")
+            )
         if path is not None:
             found.append(field_errors.invalid(
                 "spec.nonResourceAttributes", _go_path(path), "disallowed on this kind of request"))

@@ -27,7 +27,8 @@ class Services:
     """What every endpoint of a cluster shares."""
 
     def __init__(
-        self, kinds: Mapping[tuple[str, str, str], Kind], stores: Stores, clock: Clock, rng: Rng, definitions: Definitions,
+        self, kinds: Mapping[tuple[str, str, str], Kind], stores: Stores, clock: Clock, rng: Rng,
+        definitions: Definitions,
     ) -> None:
         self.kinds, self.stores, self.clock, self.rng, self.definitions = kinds, stores, clock, rng, definitions
         self._codecs: dict[GroupVersionKind, Codec | None] = {}
@@ -76,7 +77,8 @@ class Scope:
         """The context of one write, its warnings those of the request."""
         services = self.services
         context = WriteContext(
-            services.stores, services.rng, services.now(), request.user or ANONYMOUS, operation=operation, subresource=self.name,
+            services.stores, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
+            subresource=self.name,
             warnings=info.warnings,
         )
         if options is not None:

@@ -37,8 +37,15 @@ class TokenRequests:
         account = scope.store.load(scope.store.find(info.namespace, info.name))
         meta, spec = asked.get("metadata") or {}, dict(asked.get("spec") or {})
         if meta.get("name", info.name) != info.name:
-            raise errors.invalid(KIND, info.name, [
-                field_errors.invalid("metadata.name", meta["name"], "must match the service account name if specified")])
+            raise errors.invalid(
+                KIND,
+                info.name,
+                [
+                    field_errors.invalid(
+                        "metadata.name", meta["name"], "must match the service account name if specified"
+                    )
+                ],
+            )
         if not spec.get("expirationSeconds"):
             spec["expirationSeconds"] = DEFAULT_SECONDS
         if found := _seconds_errors(spec["expirationSeconds"]):
@@ -61,9 +68,15 @@ class TokenRequests:
 
 def _seconds_errors(seconds: int) -> list[FieldError]:
     if seconds < MIN_SECONDS:
-        return [field_errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]
+        return [
+            field_errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
+        ]
     if seconds > MAX_SECONDS:
-        return [field_errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]
+        return [
+            field_errors.invalid(
+                "spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"
+            )
+        ]
     return []
 
 
@@ -86,6 +99,6 @@ def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> Tr
     uid = obj["metadata"]["uid"]
     if reference.get("uid", uid) != uid:
         raise errors.conflict(GroupResource("", kind), name, (
-            f"the UID in the bound object reference ({reference['uid']}) does not match the UID in record. The object might "
-            "have been deleted and then recreated"))
+            f"the UID in the bound object reference ({reference['uid']}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"))
     return {"kind": kind, "name": name, "uid": uid}

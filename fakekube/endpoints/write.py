@@ -64,7 +64,9 @@ def check_place(scope: Scope, tree: Tree, namespace: str, name: str) -> None:
 def check_name(found: str, name: str) -> None:
     """Whether an object is called as its URL says. Raises 400."""
     if not found:
-        raise errors.bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
+        raise errors.bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
     if found != name:
         raise errors.bad_request(f"the name of the object ({found}) does not match the name on the URL ({name})")
 

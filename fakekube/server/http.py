@@ -69,7 +69,13 @@ class HttpServer:
     """
 
     def __init__(
-        self, handler: Handler, *, clock: Clock, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None,
+        self,
+        handler: Handler,
+        *,
+        clock: Clock,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
         activity: Activity | None = None,
     ) -> None:
         self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
@@ -88,7 +94,8 @@ class HttpServer:
         """Bind and listen. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         self._connections = _Connections(
-            self._answer, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,
+            self._answer, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES,
+            max_field_size=MAX_HEAD_BYTES,
             max_headers=10_000, lingering_time=1.0,
         )
         self._server = await loop.create_server(self._connections, self.host, self.port, ssl=self.tls, backlog=1024)

@@ -58,7 +58,18 @@ class Answer(web.StreamResponse):
     As a Sink it takes the frames of a stream and writes what has come together once a turn of the loop.
     """
 
-    __slots__ = ("_done", "_heads", "_incoming", "_open", "_pending", "_request", "_response", "_reusable", "_scheduled", "_transport")
+    __slots__ = (
+        "_done",
+        "_heads",
+        "_incoming",
+        "_open",
+        "_pending",
+        "_request",
+        "_response",
+        "_reusable",
+        "_scheduled",
+        "_transport",
+    )
 
     def __init__(  # the base class would make headers that nobody reads
         self, heads: HeadWriter, request: Request, response: Response, open_answers: MutableMapping["Answer", None],
@@ -102,7 +113,11 @@ class Answer(web.StreamResponse):
         assert self._transport is not None
         response, body = self._response, self._response.body
         head = self._heads.head(response)
-        if len(body) > GZIP_FROM_BYTES and "gzip" in self._request.headers.get("accept-encoding", "") and _compressible(response):
+        if (
+            len(body) > GZIP_FROM_BYTES
+            and "gzip" in self._request.headers.get("accept-encoding", "")
+            and _compressible(response)
+        ):
             body = gzip.compress(body, compresslevel=1, mtime=0)
             head += "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
         if not self._reusable:

@@ -60,7 +60,12 @@ async def http(server: HttpServer) -> AsyncIterator[aiohttp.ClientSession]:
 async def test_request_reaches_the_handler_decoded(http: aiohttp.ClientSession) -> None:
     """Given a path and a query with escapes / when they are sent / then the handler sees them decoded."""
     async with http.get("/a%20b?x=1&x=2&y=") as answer:
-        assert await answer.json() == {"method": "GET", "path": "/a b", "query": {"x": ["1", "2"], "y": [""]}, "size": 0}
+        assert await answer.json() == {
+            "method": "GET",
+            "path": "/a b",
+            "query": {"x": ["1", "2"], "y": [""]},
+            "size": 0,
+        }
         assert answer.headers.getall("Warning") == ["one", "two"]
         assert answer.headers["Date"] == "Thu, 01 Jan 2026 00:00:00 GMT"
 

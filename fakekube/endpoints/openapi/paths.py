@@ -47,7 +47,7 @@ class Operations:
             item = paths.setdefault(path, {"parameters": self._path_parameters(path)})
             item[method] = operation
 
-        for verb, path, method, action, name in (
+        rows: tuple[tuple[str, str, str, str, str], ...] = (
             ("list", collection, "get", "list", f"list{{gv}}{scope}{kind.kind}"),
             ("create", collection, "post", "post", f"create{{gv}}{scope}{kind.kind}"),
             ("deletecollection", collection, "delete", "deletecollection", f"delete{{gv}}Collection{scope}{kind.kind}"),
@@ -55,7 +55,8 @@ class Operations:
             ("update", named, "put", "put", f"replace{{gv}}{scope}{kind.kind}"),
             ("patch", named, "patch", "patch", f"patch{{gv}}{scope}{kind.kind}"),
             ("delete", named, "delete", "delete", f"delete{{gv}}{scope}{kind.kind}"),
-        ):
+        )
+        for verb, path, method, action, name in rows:
             if verb in kind.verbs:
                 add(path, method, self._operation(kind, kind.gvk, action, name))
         if "list" in kind.verbs and kind.namespaced:
@@ -93,8 +94,10 @@ class Operations:
             "x-kubernetes-group-version-kind": {"group": gvk.group, "kind": gvk.kind, "version": gvk.version},
             "parameters": [self._query(parameter) for parameter in parameters],
         }
-        body = {"post": gvk, "put": gvk, "patch": f"{META}Patch", "delete": f"{META}DeleteOptions",
-                "deletecollection": f"{META}DeleteOptions"}.get(action)
+        bodies: dict[str, GroupVersionKind | str] = {
+            "post": gvk, "put": gvk, "patch": f"{META}Patch", "delete": f"{META}DeleteOptions",
+            "deletecollection": f"{META}DeleteOptions"}
+        body = bodies.get(action)
         produces = (*PRODUCES, *STREAMS) if action == "list" else PRODUCES
         if body is not None and (reference := self._reference(body)):
             self._add_body(operation, action, reference)
