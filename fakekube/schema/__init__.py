@@ -3,5 +3,5 @@
 ``definitions`` opens the tables of a Kubernetes release, ``compile`` turns a schema into readers (``scalars``,
 ``composites``) that answer as Go's typed decoding would, ``duplicates`` and ``yaml`` read the forms a body comes in.
 
-Upstream: sigs.k8s.io/json and sigs.k8s.io/yaml for bodies, kube-openapi and apiextensions' structural schemas for fields.
+Upstream: sigs.k8s.io/json and sigs.k8s.io/yaml for bodies, kube-openapi and the structural schemas of apiextensions.
 """
