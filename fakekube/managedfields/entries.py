@@ -82,7 +82,9 @@ def _encoded(key: Owner, entry: Entry) -> Tree:
 
 def is_reset(found: Json) -> bool:
     """Whether a client asks for ownership to be forgotten: an empty list, or one empty entry."""
-    return isinstance(found, list) and (not found or (len(found) == 1 and not any((found[0] or {}).values())))
+    if not isinstance(found, list) or len(found) > 1:
+        return False
+    return not found or (isinstance(found[0], dict) and not any(found[0].values()))
 
 
 def capped(managed: Managed) -> Managed:
