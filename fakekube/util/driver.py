@@ -13,7 +13,8 @@ import asyncio
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -119,6 +120,7 @@ class VirtualDriver(Driver):
     """Moves a ManualClock or an AutoClock."""
 
     clock: ManualClock
+    _alarm: asyncio.TimerHandle
 
     def __init__(self, clock: ManualClock, activity: Activity) -> None:
         super().__init__(clock, activity)
@@ -129,14 +131,14 @@ class VirtualDriver(Driver):
 
     async def settle(self) -> None:
         """Return once nothing is in flight and no timer is due; time does not move."""
-        async with self._moving:
+        async with self._in_control():
             await self._settle()
         self.raise_failure()
 
     async def advance(self, duration: float | timedelta) -> None:
         """Let so much virtual time pass: every timer in it fires at its own instant, with calm after each."""
         end = None
-        async with self._moving:
+        async with self._in_control():
             await self._settle()
             end = self.clock.time() + seconds_of(duration)
             while (due := self.clock.next_due()) is not None and due <= end:
@@ -153,7 +155,7 @@ class VirtualDriver(Driver):
         clock, activity = self.clock, self.activity
         limit = LIMIT_SECONDS if within is None else seconds_of(within)
         fruitless, progress = 0, activity.progress
-        async with self._moving:
+        async with self._in_control():
             await self._settle()
             end = clock.time() + limit
             while not await self._holds(predicate):
@@ -219,7 +221,7 @@ class VirtualDriver(Driver):
         looked, spins, generation = alone, 0, activity.generation
         while True:
             if not activity.idle:
-                await self._wait_idle(loop)
+                await activity.wait_idle()
             if activity.idle and not ready:
                 if looked:
                     return
@@ -234,12 +236,21 @@ class VirtualDriver(Driver):
             await turn()
             self._unturned = 0
 
-    async def _wait_idle(self, loop: asyncio.AbstractEventLoop) -> None:
-        alarm = loop.call_later(STUCK_SECONDS, self._complain)
-        try:
-            await self.activity.wait_idle()
-        finally:
-            alarm.cancel()
+    @asynccontextmanager
+    async def _in_control(self) -> AsyncIterator[None]:
+        """The only one to move time, and heard of when that takes long."""
+        async with self._moving:
+            self._watch_over(asyncio.get_running_loop())
+            try:
+                yield
+            finally:
+                self._alarm.cancel()
+
+    def _watch_over(self, loop: asyncio.AbstractEventLoop, before: int | None = None) -> None:
+        generation = self.activity.generation
+        if generation == before and not self.activity.idle:
+            self._complain()
+        self._alarm = loop.call_later(STUCK_SECONDS, self._watch_over, loop, generation)
 
     def _complain(self) -> None:
         lines = "".join(f"\n  {line}" for explainer in self.explainers for line in explainer())

@@ -167,6 +167,17 @@ async def test_time_waits_for_real_work_in_flight(clock, activity, driver):
     assert seen == ["thread", "timer"]
 
 
+async def test_waiting_long_for_work_in_flight_is_logged(activity, driver, monkeypatch, caplog):
+    """Given a unit that is held for long, when time is to advance, then the log says what is waited for."""
+    monkeypatch.setattr("fakekube.util.driver.STUCK_SECONDS", 0.01)
+    driver.explainers.append(lambda: ["job: default/a in work"])
+    activity.hold()
+    asyncio.get_running_loop().call_later(0.05, activity.release)
+    await driver.settle()
+    assert "virtual time waits for 1 units of work in flight" in caplog.text
+    assert "job: default/a in work" in caplog.text
+
+
 async def test_a_task_that_spins_does_not_stop_time(clock, driver):
     """Given a foreign task that yields for ever, when time advances, then it does."""
     async def spin():
