@@ -15,6 +15,14 @@ NEGATIVE = "must be greater than or equal to 0"
 SELECTOR_OPERATORS_WITH_VALUES = ("In", "NotIn")
 SELECTOR_OPERATORS_WITHOUT_VALUES = ("Exists", "DoesNotExist")
 CONDITION_STATUSES = ("False", "True", "Unknown")
+CONDITION_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+CONDITION_REASON_TEXT = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_'"
+)
+CONDITION_REASON_EXAMPLES = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
+MAX_REASON_BYTES = 1024
+MAX_MESSAGE_BYTES = 32 * 1024
 
 
 def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
@@ -101,3 +109,42 @@ def selector_requirement(requirement: Tree, path: str, *, check_values: bool = T
 def is_empty_selector(selector: Tree) -> bool:
     """Whether a LabelSelector asks for nothing, and so selects everything."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def conditions(items: Sequence[Tree], path: str) -> list[FieldError]:
+    """metav1 Conditions: unique, complete, and worded as the rules for them ask."""
+    found: list[FieldError] = []
+    seen: list[str] = []
+    for position, item in enumerate(items):
+        here, kind = f"{path}[{position}]", item.get("type", "")
+        if kind in seen:
+            found.append(field_errors.duplicate(here, kind))
+        seen.append(kind)
+        found += _condition(item, kind, here)
+    return found
+
+
+def _condition(item: Tree, kind: str, path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    if not kind:
+        found.append(field_errors.required(f"{path}.type", "is required"))
+    else:
+        found += complaints(f"{path}.type", kind, names.qualified_name(kind))
+    found += required_one_of(f"{path}.status", item.get("status", ""), CONDITION_STATUSES)
+    generation = item.get("observedGeneration", 0)
+    if generation < 0:
+        what = "must be greater than or equal to zero"
+        found.append(field_errors.invalid(f"{path}.observedGeneration", generation, what))
+    if not item.get("lastTransitionTime"):
+        found.append(field_errors.required(f"{path}.lastTransitionTime"))
+    reason = item.get("reason", "")
+    if not reason:
+        found.append(field_errors.required(f"{path}.reason"))
+    elif not names.matches(CONDITION_REASON, reason):
+        what = names.mismatch(CONDITION_REASON_TEXT, CONDITION_REASON, *CONDITION_REASON_EXAMPLES)
+        found.append(field_errors.invalid(f"{path}.reason", reason, what))
+    if len(reason.encode()) > MAX_REASON_BYTES:
+        found.append(field_errors.too_long(f"{path}.reason", MAX_REASON_BYTES))
+    if len(item.get("message", "").encode()) > MAX_MESSAGE_BYTES:
+        found.append(field_errors.too_long(f"{path}.message", MAX_MESSAGE_BYTES))
+    return found

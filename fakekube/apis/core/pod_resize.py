@@ -8,8 +8,9 @@ from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podresources
+from fakekube.apis.core.pod_annotations import MIRROR
 from fakekube.apis.core.pod_update import keep_all_but_spec
-from fakekube.apis.core.pod_validation import MIRROR, validate_content
+from fakekube.apis.core.pod_validation import validate_content
 from fakekube.registry.strategy import Strategy, WriteContext
 
 CONTAINER_LISTS = ("containers", "initContainers")

@@ -9,7 +9,8 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.containers_validation import validate_image_padding
-from fakekube.apis.core.pod_validation import MIRROR, validate_annotations, validate_content
+from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
+from fakekube.apis.core.pod_validation import validate_content
 from fakekube.apis.core.scheduling_validation import REQUIRED
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import distinct
@@ -72,7 +73,7 @@ def validate_annotation_changes(new: dict[str, str], old: dict[str, str], spec: 
                 found.append(field_errors.forbidden(here, f"may not {verb} AppArmor annotations"))
             if key == MIRROR:
                 found.append(field_errors.forbidden(here, f"may not {verb} mirror pod annotation"))
-    return found + validate_annotations(new, spec)
+    return found + validate_pod_annotations(new, spec, "metadata.annotations")
 
 
 def _deadline(new: int | None, old: int | None) -> list[FieldError]:

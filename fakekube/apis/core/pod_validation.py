@@ -8,13 +8,11 @@ from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.containers_validation import validate_image_padding
+from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
-MIRROR = "kubernetes.io/config.mirror"
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-MAX_INT32 = 2**31 - 1
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 
 
@@ -44,7 +42,7 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     spec = pod["spec"]
     found: list[FieldError] = []
     if annotations := pod["metadata"].get("annotations"):
-        found += validate_annotations(annotations, spec)
+        found += validate_pod_annotations(annotations, spec, "metadata.annotations")
     found += validate_pod_spec(spec, "spec", options_for(pod, ctx))
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
@@ -53,26 +51,6 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
         for position, container in enumerate(spec.get(field) or ()):
             found += validate_image_padding(container, f"spec.{field}[{position}]")
     return found
-
-
-def validate_annotations(annotations: dict[str, str], spec: Tree) -> list[FieldError]:
-    """Annotations that mean something on a Pod."""
-    found: list[FieldError] = []
-    if MIRROR in annotations and not spec.get("nodeName"):
-        what = "must set spec.nodeName if mirror pod annotation is set"
-        found.append(field_errors.invalid(f"metadata.annotations[{MIRROR}]", annotations[MIRROR], what))
-    cost = annotations.get(DELETION_COST)
-    if cost is not None and not _is_int32(cost):
-        found.append(field_errors.invalid(f"metadata.annotations[{DELETION_COST}]", cost, "must be a 32bit integer"))
-    return found
-
-
-def _is_int32(text: str) -> bool:
-    """A number as Go prints one: no plus, no leading zero."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()) or (digits[0] == "0" and text != "0"):
-        return False
-    return -MAX_INT32 - 1 <= int(text) <= MAX_INT32
 
 
 def _without_account(spec: Tree) -> list[FieldError]:

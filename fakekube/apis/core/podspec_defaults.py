@@ -155,8 +155,8 @@ def _probe(probe: Tree) -> None:
     probe.setdefault("failureThreshold", 3)
     if "httpGet" in probe:
         _http_get(probe["httpGet"])
-    if "grpc" in probe:
-        probe["grpc"].setdefault("service", "")
+    if "grpc" in probe and probe["grpc"].get("service") is None:
+        probe["grpc"]["service"] = ""
 
 
 def _http_get(action: Tree) -> None:

@@ -17,6 +17,7 @@ from fakekube.apis.core.containers_validation import (
     validate_ephemeral_containers,
     validate_init_containers,
 )
+from fakekube.apis.core.pod_annotations import validate_pod_annotations
 from fakekube.apis.core.podspec_network import validate_dns_config, validate_host_network, validate_hostname
 from fakekube.apis.core.podspec_systems import validate_host_process, validate_system
 from fakekube.apis.core.resource_requirements import validate_pod_resource_name, validate_requirements
@@ -69,6 +70,7 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
         found += validation.labels(labels, f"{path}.labels")
     if annotations := meta.get("annotations"):
         found += metadata.validate_annotations(annotations, f"{path}.annotations")
+        found += validate_pod_annotations(annotations, spec, f"{path}.annotations")
     found += validate_pod_spec(spec, f"{path}.spec", options)
     if spec.get("ephemeralContainers"):
         what = "ephemeral containers not allowed in pod template"

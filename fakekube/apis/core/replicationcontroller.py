@@ -1,0 +1,69 @@
+"""ReplicationControllers: the ReplicaSet's predecessor, whose selector is a plain map.
+
+Upstream: pkg/registry/core/replicationcontroller/strategy.go and pkg/apis/core/validation.
+"""
+
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis import workloads
+from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import nonnegative_fields
+
+COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
+PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+
+
+class ReplicationControllerStrategy(workloads.WorkloadStrategy):
+    """The kind's own endpoint and its status."""
+
+    history_limit = None
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        spec = obj.setdefault("spec", {})
+        if "template" not in spec:
+            spec.setdefault("replicas", 1)
+            return
+        super().default(obj, ctx)
+        labels = spec["template"]["metadata"].get("labels")
+        if labels:
+            if not spec.get("selector"):
+                spec["selector"] = dict(labels)
+            if not obj["metadata"].get("labels"):
+                obj["metadata"]["labels"] = dict(labels)
+
+    def default_spec(self, spec: Tree, ctx: WriteContext) -> None:
+        spec.setdefault("replicas", 1)
+
+    def new_status(self, obj: Tree, ctx: WriteContext) -> Tree | None:
+        return {"replicas": 0}
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        if "template" in obj["spec"]:
+            super().prepare_for_create(obj, ctx)
+
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        if "template" in obj["spec"]:
+            super().prepare_for_update(obj, old, ctx)
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        spec = obj["spec"]
+        selector, template = spec.get("selector") or {}, spec.get("template")
+        found = nonnegative_fields(spec, "spec", "minReadySeconds")
+        if not selector:
+            found.append(field_errors.required("spec.selector"))
+        found += nonnegative_fields(spec, "spec", "replicas")
+        if template is None:
+            return [*found, field_errors.required("spec.template")]
+        if selector and workloads.matches({"matchLabels": selector}, template) is False:
+            shown = workloads.shown_labels(template)
+            found.append(field_errors.invalid("spec.template.metadata.labels", shown, workloads.MISMATCH))
+        found += validate_template(template, "spec.template")
+        return found + workloads.validate_endless(template, "ReplicationController")
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        return workloads.validate_replica_status(obj.get("status", {}), COUNTS, PARTS)
+
+
+STRATEGY = ReplicationControllerStrategy()
