@@ -7,7 +7,10 @@ that a Kubernetes API server never looks at.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from fakekube.util.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,11 @@ class UserInfo:
 
 @dataclass(slots=True)
 class Request:
-    """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent."""
+    """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent.
+
+    ``patience`` is the clock by which the caller waits, for timeouts that the caller asks for; None is the cluster's. A
+    caller on the network waits by the wall's, however fast the cluster's time runs.
+    """
 
     method: str
     path: str
@@ -31,6 +38,7 @@ class Request:
     body: bytes = b""
     user: UserInfo | None = None  # set by authentication, or by a caller in the same process
     peer: str = ""
+    patience: "Clock | None" = None
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

@@ -68,7 +68,8 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
     list_options = parse_list_options(request.query, scope.kind, watch=False)
     options, dry_run = request_options(scope, request)
     namespace = info.namespace if scope.kind.namespaced else ""
-    result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, scope.services.clock)
+    clock = request.patience or scope.services.clock
+    result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, clock)
     removed = []
     for record in result.records:
         context = delete_context(scope, info, request, options, dry_run=dry_run)

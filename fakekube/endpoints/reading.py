@@ -38,7 +38,7 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
         raise errors.bad_request(NO_EXPORT)
     version = request.param("resourceVersion") if query else ""
     namespace = info.namespace if kind.namespaced else ""
-    record = await get_object(kind, scope.store.bucket, namespace, info.name, version, scope.services.clock)
+    record = await get_object(kind, scope.store.bucket, namespace, info.name, version, request.patience or scope.services.clock)
     if kind.conversion is None:
         if form.plain:
             return Response(200, record.data + b"\n")
@@ -53,7 +53,7 @@ async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Re
         return watch(scope, info, request)
     options = parse_list_options(request.query, scope.kind, watch=False)
     namespace = info.namespace if scope.kind.namespaced else ""
-    result = await list_objects(scope.kind, scope.store.bucket, namespace, options, scope.services.clock)
+    result = await list_objects(scope.kind, scope.store.bucket, namespace, options, request.patience or scope.services.clock)
     return list_answer(scope, request, form, result)
 
 
@@ -94,7 +94,7 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     name = info.name if info.watch_path else ""
     options = parse_list_options(request.query, kind, watch=True, name=name)
     stream = WatchStream(
-        kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, services.clock,
+        kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, request.patience or services.clock,
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope,
         request, form),
     )

@@ -20,7 +20,7 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request
 from fakekube.server.writer import Answer, HeadWriter
 from fakekube.util.activity import Activity
-from fakekube.util.clock import Clock
+from fakekube.util.clock import Clock, RealClock
 
 MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
 MAX_HEAD_BYTES = 1 << 20
@@ -80,6 +80,7 @@ class HttpServer:
     ) -> None:
         self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
         self._heads = HeadWriter(clock)
+        self._wall = RealClock()
         self._server: asyncio.Server | None = None
         self._connections: _Connections | None = None
         self._open: dict[Answer, None] = {}
@@ -153,7 +154,7 @@ class HttpServer:
         peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         return Request(
             incoming.method, unquote(target) if "%" in target else target,
-            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body, peer=peer[0] if peer else "",
+            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body, peer=peer[0] if peer else "", patience=self._wall,
         )
 
 

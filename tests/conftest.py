@@ -1,0 +1,20 @@
+"""What every test may need: the choice of the server that client tests speak to."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kubeconfig", default="", help="run the client tests against this cluster instead of one of ours")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Against a real cluster only the client tests make sense, and of them those that can hold there."""
+    if not config.getoption("--kubeconfig"):
+        return
+    for item in items:
+        fake_only = item.get_closest_marker("fake_only")
+        if fake_only is not None:
+            reason = fake_only.kwargs.get("reason") or fake_only.args[0]
+            item.add_marker(pytest.mark.skip(reason=f"cannot hold on a real cluster: {reason}"))
+        elif "tests/clients/" not in item.nodeid:
+            item.add_marker(pytest.mark.skip(reason="not a client test"))
