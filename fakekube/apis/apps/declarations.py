@@ -1,6 +1,6 @@
 """The resources of apps. Upstream: pkg/registry/apps/rest/storage_apps.go."""
 
-from fakekube.apis.apps import printers
+from fakekube.apis.apps import controllerrevision, daemonset, deployment, printers, replicaset
 from fakekube.apis.declaration import ALL, ALWAYS, SCALE, STATUS, Group, Resource
 
 GROUP = Group(
@@ -10,11 +10,13 @@ GROUP = Group(
         Resource(
             plural="controllerrevisions",
             kind="ControllerRevision",
+            strategy=controllerrevision.STRATEGY,
             printer=printers.CONTROLLER_REVISION,
         ),
         Resource(
             plural="daemonsets",
             kind="DaemonSet",
+            strategy=daemonset.STRATEGY,
             printer=printers.DAEMON_SET,
             short_names=("ds",),
             categories=ALL,
@@ -24,6 +26,7 @@ GROUP = Group(
         Resource(
             plural="deployments",
             kind="Deployment",
+            strategy=deployment.STRATEGY,
             printer=printers.DEPLOYMENT,
             short_names=("deploy",),
             categories=ALL,
@@ -33,6 +36,7 @@ GROUP = Group(
         Resource(
             plural="replicasets",
             kind="ReplicaSet",
+            strategy=replicaset.STRATEGY,
             printer=printers.REPLICA_SET,
             short_names=("rs",),
             categories=ALL,

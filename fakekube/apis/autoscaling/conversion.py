@@ -35,7 +35,7 @@ POLICY = {"Type": "type", "Value": "value", "PeriodSeconds": "periodSeconds"}
 def to_v2(tree: Tree) -> Tree:
     """An autoscaler of v1 as v2; without any metric it watches cpu, at 80 %."""
     annotations = (tree.get("metadata") or {}).get("annotations") or {}
-    spec, status = tree.setdefault("spec", {}), tree.get("status") or {}
+    spec, status = tree.setdefault("spec", {}), tree.get("status", {})
     percent = spec.pop("targetCPUUtilizationPercentage", None)
     metrics = [_metric_from_v1(metric) for metric in _decoded_list(annotations, METRICS) or ()]
     if percent is not None or not metrics:
@@ -60,7 +60,7 @@ def to_v2(tree: Tree) -> Tree:
 def from_v2(tree: Tree) -> Tree:
     """An autoscaler of v2 as v1."""
     _drop_round_trip(tree)
-    spec, status = tree.setdefault("spec", {}), tree.get("status") or {}
+    spec, status = tree.setdefault("spec", {}), tree.get("status", {})
     kept: dict[str, Json] = {}
     metrics = spec.pop("metrics", None) or []
     others = [metric for metric in metrics if not _is_cpu_utilization(metric)]

@@ -13,7 +13,9 @@ from fakekube.apis.core import (
     persistentvolumeclaim,
     pod,
     pod_printer,
+    podtemplate,
     printers,
+    replicationcontroller,
     resourcequota,
     secret,
     service,
@@ -173,6 +175,7 @@ GROUP = Group(
         Resource(
             plural="podtemplates",
             kind="PodTemplate",
+            strategy=podtemplate.STRATEGY,
             printer=printers.POD_TEMPLATE,
             delete_returns_object=True,
             generation_since=ALWAYS,
@@ -180,6 +183,7 @@ GROUP = Group(
         Resource(
             plural="replicationcontrollers",
             kind="ReplicationController",
+            strategy=replicationcontroller.STRATEGY,
             selectable=selecting.REPLICATION_CONTROLLER,
             printer=printers.REPLICATION_CONTROLLER,
             short_names=("rc",),

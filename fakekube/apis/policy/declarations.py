@@ -1,7 +1,7 @@
 """The resources of policy. Upstream: pkg/registry/policy/rest/storage_policy.go."""
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource
-from fakekube.apis.policy import printers
+from fakekube.apis.policy import poddisruptionbudget, printers
 
 GROUP = Group(
     "policy",
@@ -10,6 +10,7 @@ GROUP = Group(
         Resource(
             plural="poddisruptionbudgets",
             kind="PodDisruptionBudget",
+            strategy=poddisruptionbudget.STRATEGY,
             printer=printers.POD_DISRUPTION_BUDGET,
             short_names=("pdb",),
             generation_since=ALWAYS,

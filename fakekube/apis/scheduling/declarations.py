@@ -5,7 +5,7 @@ PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with CompositePodGr
 """
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.scheduling import printers
+from fakekube.apis.scheduling import printers, priorityclass
 
 GATE = "GenericWorkload"
 
@@ -38,6 +38,7 @@ GROUP = Group(
         Resource(
             plural="priorityclasses",
             kind="PriorityClass",
+            strategy=priorityclass.STRATEGY,
             printer=printers.PRIORITY_CLASS,
             namespaced=False,
             short_names=("pc",),
