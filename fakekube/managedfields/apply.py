@@ -59,9 +59,7 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
     return result or {}
 
 
-def _settled(
-    node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool
-) -> Managed:
+def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool) -> Managed:
     """The entries once everybody has lost what changed, or ConflictsFound when that takes force."""
     if live == result:
         return {key: entry for key, entry in managed.items() if entry.fields or key == owner}

@@ -24,15 +24,9 @@ def _complaints(node: Node, value: Json, path: str) -> list[tuple[str, str]]:
         return []
     kind = node.atom_of(value)
     if kind == MAP:
-        return (
-            _about_map(node, value, path) if isinstance(value, dict) else [(path, f"expected map, got {_shown(value)}")]
-        )
+        return _about_map(node, value, path) if isinstance(value, dict) else [(path, f"expected map, got {_shown(value)}")]
     if kind == LIST:
-        return (
-            _about_list(node, value, path)
-            if isinstance(value, list)
-            else [(path, f"expected list, got {_shown(value)}")]
-        )
+        return _about_list(node, value, path) if isinstance(value, list) else [(path, f"expected list, got {_shown(value)}")]
     assert kind == SCALAR, "there are three kinds"
     complaint = _about_scalar(node.scalar, value)
     return [(path, complaint)] if complaint else []
@@ -72,11 +66,7 @@ def _about_scalar(wanted: str, value: Json) -> str:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
         return "" if fits else f"expected numeric (int or float), got {_go_type(value)}"
     if wanted == "string":
-        return (
-            ""
-            if isinstance(value, str)
-            else f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
-        )
+        return "" if isinstance(value, str) else f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
     if wanted == "boolean":
         return "" if isinstance(value, bool) else f"expected boolean, got {_shown(value)}"
     return f"expected any scalar, got {_shown(value)}" if isinstance(value, dict | list) else ""
@@ -100,12 +90,7 @@ def _go_value(value: Json) -> str:
 def _go_syntax(value: Json) -> str:
     """A value as Go's %#v prints it."""
     if isinstance(value, dict):
-        return (
-            _go_type(value)
-            + "{"
-            + ", ".join(f"{go_quote(key)}:{_go_syntax(value[key])}" for key in sorted(value))
-            + "}"
-        )
+        return _go_type(value) + "{" + ", ".join(f"{go_quote(key)}:{_go_syntax(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
         return _go_type(value) + "{" + ", ".join(map(_go_syntax, value)) + "}"
     if isinstance(value, str):

@@ -28,9 +28,7 @@ def conflict_error(conflicts: Conflicts, managed: Managed) -> APIError:
         text = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
     else:
         lines = [
-            line
-            for owner in owners
-            for line in (f"conflicts with {names[owner]}:", *(f"- {path}" for path in paths[owner]))
+            line for owner in owners for line in (f"conflicts with {names[owner]}:", *(f"- {path}" for path in paths[owner]))
         ]
         text = f"{len(causes)} conflicts: " + "\n".join(lines)
     return APIError(409, "Conflict", f"Apply failed with {text}", {"causes": causes})

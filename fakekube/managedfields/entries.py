@@ -112,3 +112,17 @@ def capped(managed: Managed) -> Managed:
         result[bucket] = Entry(entry.api_version, entry.time, merged)
         left -= 1
     return result
+
+
+def differ_in_times_only(new: Tree, old: Tree) -> bool:
+    """Whether two different objects are the same but for the times of their entries: such a write is none.
+
+    Upstream: fieldmanager.IgnoreManagedFieldsTimestampsTransformer.
+    """
+    new_metadata, old_metadata = new.get("metadata") or {}, old.get("metadata") or {}
+    ours, theirs = new_metadata.get("managedFields") or [], old_metadata.get("managedFields") or []
+    if len(ours) != len(theirs) or {**new, "metadata": 0} != {**old, "metadata": 0}:
+        return False
+    if {**new_metadata, "managedFields": 0} != {**old_metadata, "managedFields": 0}:
+        return False
+    return all({**left, "time": 0} == {**right, "time": 0} for left, right in zip(ours, theirs, strict=True))

@@ -73,9 +73,7 @@ class FieldManager:
         if not managed and old is not None:
             return
         try:
-            found = (
-                self._of_new(new) if old is None else self._node.difference(old, new) if old != new else NO_DIFFERENCE
-            )
+            found = self._of_new(new) if old is None else self._node.difference(old, new) if old != new else NO_DIFFERENCE
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays what it was.
             if live:

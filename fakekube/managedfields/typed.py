@@ -192,9 +192,7 @@ class Node:
             return result
         if type(value) is list and value and (self.keyed or self.is_set):
             element = self.element
-            found = {
-                item: element.members(same[0]) if len(same) == 1 else {} for item, same in self.items(value).items()
-            }
+            found = {item: element.members(same[0]) if len(same) == 1 else {} for item, same in self.items(value).items()}
             return ordered({SELF: {}, **found})
         return {}
 
