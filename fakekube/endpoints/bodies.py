@@ -134,6 +134,7 @@ def _decode_as(
     if codec is None:
         raise cannot_handle(gvk, expected.kind, not_registered(gvk))
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
+    forget = asks_to_forget(tree)
     try:
         decoded = codec.decode(tree, None if parsed.yaml else body or None)
     except DecodeError as error:
@@ -146,7 +147,15 @@ def _decode_as(
         warnings.extend(parsed.repeated + unknown if parsed.yaml else unknown + parsed.repeated)
     if gvk != expected:
         raise _mismatch(gvk, expected)
+    if forget:
+        decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
+
+
+def asks_to_forget(tree: Tree) -> bool:
+    """Whether an object has an empty list of managedFields, which says something that decoding would lose."""
+    metadata = tree.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:

@@ -75,7 +75,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     context = scope.context(info, request, "UPDATE", options)
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
-        transform = _placed(scope, _applied(scope, request, options, context), namespace, info.name)
+        transform = _placed(scope, apply_of(scope, request, options, context, cast("FieldManager", scope.store.fields)), namespace, info.name)
         written = await scope.store.update(
             context, namespace, info.name, transform, create=not scope.name, tracked=False
         )
@@ -235,6 +235,7 @@ def _decoded(
     if gvk != expected or codec is None:
         raise _unfit(show(), _other_kind(gvk, expected, known=codec is not None))
     tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
+    forget = bodies.asks_to_forget(tree)
     try:
         decoded = codec.decode(tree)
     except DecodeError as error:
@@ -244,6 +245,8 @@ def _decoded(
         if found and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
         warnings.extend(found)
+    if forget:
+        decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
 
 
@@ -263,8 +266,10 @@ def _unfit(shown: str, why: str) -> APIError:
     return errors.invalid(GroupKind("", ""), "", [field_errors.invalid("patch", shown, why)])
 
 
-def _applied(scope: Scope, request: Request, options: WriteOptions, context: WriteContext) -> Transform:
-    """The change of a server-side apply. Raises 400 for a body that is no map."""
+def apply_of(
+    scope: Scope, request: Request, options: WriteOptions, context: WriteContext, fields: "FieldManager",
+) -> Transform:
+    """The change of a server-side apply, ``fields`` knowing who owns what. Raises 400 for a body that is no map."""
     try:
         value, repeated = yaml.load(request.body)
     except yaml.YAMLError as error:
@@ -278,8 +283,7 @@ def _applied(scope: Scope, request: Request, options: WriteOptions, context: Wri
     config: Tree = value or {}
 
     def transform(old: Tree | None) -> Tree:
-        manager = cast("FieldManager", scope.store.fields)
-        tree = manager.apply(
+        tree = fields.apply(
             old, config, manager=options.field_manager, now=context.now, force=options.force, subresource=scope.name)
         if repeated and options.directive != "Ignore":
             if options.directive == "Strict":

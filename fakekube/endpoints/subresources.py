@@ -10,9 +10,11 @@ from fakekube.endpoints import bodies, negotiation, patching
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import WriteOptions, delete_options, write_options
+from fakekube.endpoints.patching import Change
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name, check_place
+from fakekube.managedfields.manager import FieldManager
 from fakekube.registry import subresources
 from fakekube.registry.strategy import WriteContext
 
@@ -66,26 +68,50 @@ async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Res
     wanted = bodies.decode(scope, request, options.directive, info.warnings)
     check_place(scope, wanted, info.namespace, info.name)
     context = scope.context(info, request, "UPDATE", options)
-    transform = subresources.rescaled(scope.store, info.name, lambda _: wanted)
-    written = await scope.store.update(context, info.namespace, info.name, transform)
-    tree = subresources.scale_of(scope.store, written.tree)
-    return object_answer(scope, request, form, tree)
+    return await _rescale(scope, info, request, form, context, _owned(scope, context, lambda _: wanted))
 
 
 async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Answer a PATCH of a Scale."""
+    """Answer a PATCH of a Scale, server-side apply among them."""
     form = negotiation.negotiate(request, table=False)
     bodies.check_size(request)
-    options = write_options(request, "PatchOptions", apply=patching.patch_type(request) == patching.APPLY)
+    is_apply = patching.patch_type(request) == patching.APPLY
+    options = write_options(request, "PatchOptions", apply=is_apply)
     context = scope.context(info, request, "UPDATE", options)
-    change = patching.change_of(scope, request, options, context.warnings)
+    if is_apply:
+        change: Change = patching.apply_of(scope, request, options, context, _fields(scope))
+    else:
+        change = _owned(scope, context, patching.change_of(scope, request, options, info.warnings))
 
-    def changed(scale: Tree) -> Tree:
-        result = change(scale)
+    def placed(present: Tree) -> Tree:
+        result = change(present)
         check_name((result.get("metadata") or {}).get("name", ""), info.name)
         return result
 
-    transform = subresources.rescaled(scope.store, info.name, changed)
-    written = await scope.store.update(context, info.namespace, info.name, transform)
-    tree = subresources.scale_of(scope.store, written.tree)
-    return object_answer(scope, request, form, tree)
+    return await _rescale(scope, info, request, form, context, placed)
+
+
+async def _rescale(
+    scope: Scope, info: RequestInfo, request: Request, form: Form, context: WriteContext, change: Change,
+) -> Response:
+    """The write of the object behind the Scale; ``change`` has seen to who owns what."""
+    transform = subresources.rescaled(scope.store, info.name, change)
+    written = await scope.store.update(context, info.namespace, info.name, transform, tracked=False)
+    return object_answer(scope, request, form, subresources.scale_of(scope.store, written.tree))
+
+
+def _owned(scope: Scope, context: WriteContext, change: Change) -> Change:
+    """A change after which the writer owns what it has set."""
+    fields = _fields(scope)
+
+    def owned(present: Tree) -> Tree:
+        wanted = change(present)
+        fields.update(present, wanted, manager=context.field_manager, now=context.now, subresource=scope.name)
+        return wanted
+
+    return owned
+
+
+def _fields(scope: Scope) -> FieldManager:
+    """Who owns the fields of a Scale."""
+    return FieldManager(scope.services.definitions.schema(scope.gvk), scope.gvk.api_version)
