@@ -74,6 +74,10 @@ class SharedInformer:
         """The version that the cache has come to; empty before the first list."""
         return self.reflector.resource_version
 
+    def has_reached(self, resource_version: str) -> bool:
+        """Whether the cache shows what was written at a version, or later; for who must read their own writes."""
+        return int(self.resource_version or 0) >= int(resource_version)
+
     def start(self, tasks: Tasks) -> None:
         """List and watch from now on; harmless when it does already."""
         if self._task is not None:

@@ -18,6 +18,11 @@ class Rng:
         self.seed = seed
         self._random = random.Random(seed)
 
+    @classmethod
+    def unpredictable(cls) -> "Rng":
+        """A generator that nobody has seen before, for use on clusters that are not ours."""
+        return cls(random.SystemRandom().getrandbits(128))
+
     def fork(self, name: str) -> "Rng":
         """A generator of its own for ``name``: the same for the same seed, whatever was drawn from this one."""
         return Rng(f"{self.seed}/{name}")

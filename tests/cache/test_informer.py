@@ -43,10 +43,12 @@ async def test_a_cache_lags_behind_by_one_turn():
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
         await world.start()
-        await world.web("a")
+        web = await world.web("a")
         assert informer.lister.get("default", "a") is None
+        assert not informer.has_reached(meta.resource_version_of(web))
         assert not world.activity.idle
         await world.driver.settle()
+        assert informer.has_reached(meta.resource_version_of(web))
         assert informer.lister.get("default", "a") is not None
 
 
