@@ -4,7 +4,7 @@ Texts have upstream's syntax (``--feature-gates A=true,B=false``, ``--controller
 too. Nothing here imports the server, so that reading options costs nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -40,8 +40,7 @@ class ClusterOptions:
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option {name!r}: known are {', '.join(known)}")
-        converted = {name: _CONVERTERS[name](value) if name in _CONVERTERS else value for name, value in values.items()}
-        return cls(**converted)
+        return cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
 
 
 def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
@@ -59,7 +58,8 @@ def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str
             result.update(dict.fromkeys(WORKLOAD_AWARE_GATES, True))
             continue
         if equals and text.lower() not in ("true", "false", "t", "f", "1", "0", "on", "off"):
-            raise OptionError(f"{option}: invalid value of {name}={text}, err: strconv.ParseBool: parsing \"{text}\": invalid syntax")
+            raise OptionError(
+                f'{option}: invalid value of {name}={text}, err: strconv.ParseBool: parsing "{text}": invalid syntax')
         result[name] = not equals or text.lower() in ("true", "t", "1", "on")
     return result
 
@@ -103,7 +103,11 @@ def _controllers(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
 
-_CONVERTERS = {
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": int,
     "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
@@ -120,8 +124,8 @@ def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> l
     names, extra = list(known), list(optional)
     wanted: dict[str, bool] = {}
     everything = False
-    for word in text.split(","):
-        word = word.strip()
+    for part in text.split(","):
+        word = part.strip()
         if not word:
             continue
         if word == "*":

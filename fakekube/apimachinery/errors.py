@@ -56,7 +56,8 @@ def details_of(group: str, kind: str, name: str = "") -> Tree:
 
 def not_found(resource: GroupResource, name: str) -> APIError:
     """404 ``jobs.batch "x" not found``."""
-    return APIError(404, "NotFound", f"{resource} {go_quote(name)} not found", details_of(resource.group, resource.resource, name))
+    details = details_of(resource.group, resource.resource, name)
+    return APIError(404, "NotFound", f"{resource} {go_quote(name)} not found", details)
 
 
 def no_such_path() -> APIError:
@@ -136,7 +137,9 @@ def too_large(message: str) -> APIError:
 
 def too_many_requests(message: str, retry_after_seconds: int = 0, causes: Sequence[Mapping[str, str]] = ()) -> APIError:
     """429."""
-    details: Tree = ({"causes": list(causes)} if causes else {}) | ({"retryAfterSeconds": retry_after_seconds} if retry_after_seconds else {})
+    details: Tree = {"causes": list(causes)} if causes else {}
+    if retry_after_seconds:
+        details["retryAfterSeconds"] = retry_after_seconds
     return APIError(429, "TooManyRequests", message, details)
 
 

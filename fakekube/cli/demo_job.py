@@ -54,7 +54,7 @@ class Fate:
     def __init__(self) -> None:
         self._first = ""
 
-    def __call__(self, pod: Tree, attempt: int, container: str) -> Tree:  # noqa: ARG002 (the kubelet's callback)
+    def __call__(self, pod: Tree, attempt: int, container: str) -> Tree:
         """How this run ends, in the words of the annotations."""
         self._first = self._first or meta.uid_of(pod)
         duration, code = RUNS[0 if meta.uid_of(pod) == self._first else 1]

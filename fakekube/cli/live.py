@@ -12,7 +12,8 @@ class LiveTable:
     """Rows by key, in the order in which they came. ``clock()`` gives the time that stands in front of lines."""
 
     def __init__(self, header: Sequence[str], clock: Callable[[], str]) -> None:
-        self.header, self.rows = tuple(header), dict[str, tuple[str, ...]]()
+        self.header = tuple(header)
+        self.rows: dict[str, tuple[str, ...]] = {}
         self._clock = clock
         self._drawn = 0
         self._terminal = click.get_text_stream("stdout").isatty()

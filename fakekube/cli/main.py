@@ -16,8 +16,10 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what a cluster is like; they go to ClusterOptions by name."""
     for option in reversed([
-        click.option("--nodes", type=int, default=1, show_default=True, help="Nodes of the cluster; 0 is a cluster without nodes."),
-        click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help="Kubernetes release to be, 1.25 to 1.37."),
+        click.option("--nodes", type=int, default=1, show_default=True, help=(
+            "Nodes of the cluster; 0 is a cluster without nodes.")),
+        click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
+            "Kubernetes release to be, 1.25 to 1.37.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
             "A set of key=value pairs that describe feature gates for alpha/experimental features. "
             "'workload-aware' alone switches on all that gang scheduling needs.")),
@@ -43,7 +45,7 @@ def cli() -> None:
 
 @cli.command()
 @cluster_options
-@click.option("--port", type=int, default=0, help="Port to listen on; one that is free is chosen when it is 0.", show_default=True)
+@click.option("--port", type=int, default=0, show_default=True, help="Port to listen on; 0 takes one that is free.")
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
@@ -62,7 +64,8 @@ def demo() -> None:
 
 
 @demo.command("job")
-@click.option("--speed", type=float, default=10.0, show_default=True, help="How many times as fast as the wall's the cluster's time runs.")
+@click.option("--speed", type=float, default=10.0, show_default=True, help=(
+    "How many times as fast as the wall's the cluster's time runs."))
 def demo_job(speed: float) -> None:
     """A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."""
     from fakekube.cli.demo_job import run

@@ -28,14 +28,14 @@ def run(values: dict[str, Any]) -> None:
 
 
 def _tune_collector() -> None:
-    """This process is ours alone: decoded trees hold no cycles, so that looking for some is rarely worth it."""
+    """The process is ours alone: decoded trees hold no cycles, so that looking for some is rarely worth it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 1000)
 
 
 def _runner(options: ClusterOptions) -> Any:
-    """uvloop where it is installed and time is real; virtual time needs asyncio's own loop."""
+    """What runs a coroutine: uvloop where it is installed and time is real; virtual time needs asyncio's own loop."""
     if options.clock == "real":
         with contextlib.suppress(ImportError):
             import uvloop

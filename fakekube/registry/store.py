@@ -16,6 +16,7 @@ from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
+from fakekube.managedfields.entries import differ_in_times_only
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.kind import Kind
@@ -218,7 +219,7 @@ class Store:
             if not ctx.dry_run:
                 self.remove(old, record, ctx)
             return Written(obj)
-        if obj == old:
+        if obj == old or differ_in_times_only(obj, old):
             return Written(old, record)
         if ctx.dry_run:
             return Written(obj)
@@ -295,7 +296,7 @@ class Store:
         """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
         text = str(meta.get("resourceVersion", ""))
         if not text.isdecimal() and text:
-            raise errors.raw(f'strconv.ParseUint: parsing {field_errors.go_quote(text)}: invalid syntax')
+            raise errors.raw(f"strconv.ParseUint: parsing {field_errors.go_quote(text)}: invalid syntax")
         asked = int(text or "0")
         if not asked:
             if not self.kind.unconditional_update:

@@ -44,7 +44,8 @@ class Stores:
         found = self._stores.get(key)
         if found is None:
             found = self._stores[key] = Store(
-                kind, self.bucket(kind.storage_resource), cluster=self, admission=_Delegate(self), fields=lambda: self._fields(kind))
+                kind, self.bucket(kind.storage_resource), cluster=self, admission=_Delegate(self),
+                fields=lambda: self._fields(kind))
         return found
 
     def bucket(self, resource: GroupResource) -> Bucket:
@@ -53,7 +54,8 @@ class Stores:
         if found is None:
             kind = self._by_resource.get(resource)
             fields = kind.selectable.values if kind else None
-            found = self._buckets[resource] = self.storage.bucket(resource, fields=fields)
+            found = self._buckets[resource] = self.storage.bucket(
+                resource, fields=fields, sort_keys=kind.custom if kind else False)
             self._fill(resource, found)
         return found
 

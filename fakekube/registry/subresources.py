@@ -10,6 +10,7 @@ from fakekube.apimachinery import errors, field_errors, labels
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
+from fakekube.managedfields import scale as scalefields
 from fakekube.registry import deletion
 from fakekube.registry.deletion import DeleteOptions
 from fakekube.registry.store import Store, Transform
@@ -113,7 +114,8 @@ async def evict(
         if options.resource_version is not None:
             version = pods.find(namespace, name).revision
             options = DeleteOptions(
-                options.grace_period_seconds, options.propagation_policy, options.orphan_dependents, options.uid, str(version), options.raw)
+                options.grace_period_seconds, options.propagation_policy, options.orphan_dependents, options.uid,
+                str(version), options.raw)
     await deletion.delete(pods, ctx, namespace, name, options)
     return success()
 
@@ -161,12 +163,14 @@ def _take_disruption(budgets: Store, ctx: WriteContext, record: Record, pod_name
 
 
 def _why_blocked(name: str, status: Tree) -> str:
-    condition = next((c for c in status.get("conditions") or () if c["type"] == "DisruptionAllowed" and c["status"] == "False"), None)
+    denials = [c for c in status.get("conditions") or () if c["type"] == "DisruptionAllowed" and c["status"] == "False"]
+    condition = denials[0] if denials else None
     told = condition.get("message") if condition else ""
     if told and condition and condition.get("reason") == "SyncFailed":
         return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {told}"
     if status["currentHealthy"] <= status["desiredHealthy"]:
-        return f"The disruption budget {name} needs {status['desiredHealthy']} healthy pods and has {status['currentHealthy']} currently"
+        needed, present = status["desiredHealthy"], status["currentHealthy"]
+        return f"The disruption budget {name} needs {needed} healthy pods and has {present} currently"
     if told and condition:
         return f"The disruption budget {name} does not allow evicting pods currently ({condition.get('reason')}): {told}"
     return f"The disruption budget {name} does not allow evicting pods currently"
@@ -202,23 +206,32 @@ def scale_of(store: Store, obj: Tree) -> Tree:
 def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transform:
     """From a change of the Scale to a change of the object behind it.
 
-    ``change`` gets the present Scale and gives the wanted one. Raises Invalid for replicas below zero, Conflict for
+    ``change`` gets the present Scale, with the managedFields of its replicas, and gives the wanted one, with those that
+    it leads to; so the store has nothing to track any more. Raises Invalid for replicas below zero, Conflict for
     another uid.
     """
     def transform(old: Tree | None) -> Tree:
         resource = GroupResource(store.kind.group, f"{store.kind.plural}/scale")
         if old is None:
             raise errors.not_found(resource, name)
-        scale = change(scale_of(store, old))
+        live = old["metadata"].get("managedFields")
+        present = scale_of(store, old)
+        if owners := scalefields.to_scale(live):
+            present["metadata"]["managedFields"] = owners
+        scale = change(present)
         meta, replicas = scale.get("metadata") or {}, (scale.get("spec") or {}).get("replicas", 0)
         if replicas < 0:
             raise errors.invalid(GroupKind("autoscaling", "Scale"), name, [
                 field_errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0")])
         uid = old["metadata"]["uid"]
         if meta.get("uid", uid) != uid:
-            raise errors.conflict(resource, name, f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {uid}")
+            why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {uid}"
+            raise errors.conflict(resource, name, why)
         new_meta = dict(old["metadata"])
         new_meta["resourceVersion"] = meta.get("resourceVersion", "")
+        new_meta.pop("managedFields", None)
+        if owners := scalefields.to_parent(live, meta.get("managedFields"), store.kind.api_version):
+            new_meta["managedFields"] = owners
         return {**old, "metadata": new_meta, "spec": {**old["spec"], "replicas": replicas}}
 
     return transform

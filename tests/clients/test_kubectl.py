@@ -54,7 +54,8 @@ def test_objects_are_created_labelled_patched_and_deleted(kubectl: Kubectl, name
     kubectl("-n", namespace, "label", "configmap", "settings", "tier=a")
     kubectl("-n", namespace, "annotate", "configmap", "settings", "note=b")
     kubectl("-n", namespace, "patch", "configmap", "settings", "--type=merge", "-p", '{"data":{"mode":"slow"}}')
-    kubectl("-n", namespace, "patch", "configmap", "settings", "--type=json", "-p", '[{"op":"add","path":"/data/more","value":"1"}]')
+    add = '[{"op":"add","path":"/data/more","value":"1"}]'
+    kubectl("-n", namespace, "patch", "configmap", "settings", "--type=json", "-p", add)
     found = json.loads(kubectl("-n", namespace, "get", "configmap", "settings", "-o", "json"))
     assert found["data"] == {"mode": "slow", "more": "1"}
     assert found["metadata"]["labels"] == {"tier": "a"}

@@ -112,7 +112,7 @@ def test_unknown_fields(api: client.ApiClient, namespace: str) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1"}, "spec": {"foo": 1}}
     with pytest.raises(dynamic.exceptions.BadRequestError) as caught:
         maps.create(namespace=namespace, body=body, query_params=[("fieldValidation", "Strict")])
-    assert 'strict decoding error: unknown field' in str(caught.value.body)
+    assert "strict decoding error: unknown field" in str(caught.value.body)
     made = maps.create(namespace=namespace, body=body, query_params=[("fieldValidation", "Ignore")])
     assert made.to_dict()["data"] == {"a": "1"}
     assert "spec" not in made.to_dict()

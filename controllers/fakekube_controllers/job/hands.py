@@ -16,7 +16,7 @@ from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PODS
 from fakekube_controllers.job import pods
-from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
 from fakekube_controllers.job.round import Round
 
 Tree = dict[str, Any]
@@ -52,7 +52,7 @@ class Hands:
             self.expectations.expect_deletions_of(meta.key_of(job), [meta.uid_of(pod) for pod in victims])
 
     def deletion_failed(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
-        """This one will not go."""
+        """One of them will not go."""
         self.expectations.deletion_observed(meta.key_of(job), meta.uid_of(pod))
 
     async def create(self, job: Mapping[str, Any], pod: Tree) -> None:
@@ -125,5 +125,6 @@ class Hands:
             return
         completions = found.completions
         if completions is not None and found.status.get("succeeded", 0) > completions:
-            self.event(found.job, "Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+            text = "Too many succeeded pods running after completion count reached"
+            self.event(found.job, "Warning", "TooManySucceededPods", text)
         self.event(found.job, "Normal", "Completed", "Job completed")

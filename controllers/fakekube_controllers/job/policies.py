@@ -26,7 +26,8 @@ def judge(policy: Mapping[str, Any] | None, pod: pods.Pod) -> Verdict:
     if policy is None or pods.phase(pod) != "Failed":
         return Verdict("")
     for number, rule in enumerate(policy.get("rules") or ()):
-        message = _exit_code_match(rule.get("onExitCodes"), pod, number) or _condition_match(rule.get("onPodConditions"), pod, number)
+        message = _exit_code_match(rule.get("onExitCodes"), pod, number)
+        message = message or _condition_match(rule.get("onPodConditions"), pod, number)
         if message:
             return Verdict(rule["action"], message if rule["action"] == "FailJob" else "")
     return Verdict("")

@@ -82,10 +82,9 @@ def _note_finished(found: Round) -> tuple[list[pods.Pod], bool, bool]:
             elif not found.indexed and uid not in counted_succeeded:
                 found.uncounted.setdefault("succeeded", []).append(uid)
                 noted = True
-        elif _counts_as_failed(found, pod) and uid not in counted_failed and found.is_valid_index(pod):
-            if policies.judge(found.spec.get("podFailurePolicy"), pod).counts:
-                found.uncounted.setdefault("failed", []).append(uid)
-                noted = True
+        elif uid not in counted_failed and _counts_as_failed(found, pod):
+            found.uncounted.setdefault("failed", []).append(uid)
+            noted = True
         lists = found.uncounted
         if len(new_indexes) + len(lists.get("succeeded") or ()) + len(lists.get("failed") or ()) >= MAX_UNCOUNTED:
             found.completed = sorted(dict.fromkeys([*found.previously_completed, *new_indexes]))
@@ -106,10 +105,14 @@ def _may_release(found: Round, pod: pods.Pod) -> bool:
 
 
 def _counts_as_failed(found: Round, pod: pods.Pod) -> bool:
-    """Failed by itself, or still there when the Job fails; what runs on after success is just let go."""
-    if pods.is_failed(pod, found.only_replace_failed):
-        return True
-    return found.outcome is not None and found.outcome.type == "FailureTarget"
+    """Failed by itself, or still there when the Job fails; what runs on after success is just let go.
+
+    Not one that an Ignore rule matches, nor one whose index the Job does not have.
+    """
+    ending = found.outcome is not None and found.outcome.type == "FailureTarget"
+    if not ending and not pods.is_failed(pod, found.only_replace_failed):
+        return False
+    return found.is_valid_index(pod) and policies.judge(found.spec.get("podFailurePolicy"), pod).counts
 
 
 def _write_indexes(found: Round) -> bool:

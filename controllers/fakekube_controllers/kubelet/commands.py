@@ -1,7 +1,7 @@
 """What a container's command would do, as far as it matters to a scheduler or a controller: how long, and how it ends.
 
-Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small script of ``sh -c``; anything else
-says nothing, and the cluster's default decides. This is no shell.
+Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small script of ``sh -c``;
+anything else says nothing, and the cluster's default decides. This is no shell.
 """
 
 import re

@@ -69,7 +69,8 @@ def decide(pod: Pod, attempt: int, container: Mapping[str, Any], callback: Callb
         if isinstance(chosen, Mapping):
             said = {PREFIX + name: text for name, text in chosen.items()}
             annotations = {**(pod["metadata"].get("annotations") or {}), **said}
-            return _by_annotation({**pod, "metadata": {**pod["metadata"], "annotations": annotations}}, attempt, container, defaults)
+            told = {**pod, "metadata": {**pod["metadata"], "annotations": annotations}}
+            return _by_annotation(told, attempt, container, defaults)
         if chosen is not None:
             return replace(_by_annotation(pod, attempt, container, defaults), exit_code=int(chosen))
     return _by_annotation(pod, attempt, container, defaults)

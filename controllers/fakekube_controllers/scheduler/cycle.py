@@ -1,13 +1,27 @@
 """One pod's way through the extension points, from the snapshot to the chosen node.
 
-Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. Every node is looked at (upstream samples large clusters),
-and of several that are best the first in name order wins, so that one history follows from one seed.
+Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. Every node is looked at (upstream samples
+large clusters), and of several that are best the first in name order wins, so that one history follows from one seed.
 """
 
 from collections.abc import Sequence
+
 from fakekube_controllers.scheduler.framework.interface import (
-    Bind, Filter, Permit, Plugin, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort, Reserve, Score,
-    Snapshot, State,
+    Bind,
+    Filter,
+    Permit,
+    Plugin,
+    PostBind,
+    PostFilter,
+    PreBind,
+    PreEnqueue,
+    PreFilter,
+    PreScore,
+    QueueSort,
+    Reserve,
+    Score,
+    Snapshot,
+    State,
 )
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo

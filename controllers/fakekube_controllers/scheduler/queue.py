@@ -10,7 +10,7 @@ from typing import Any
 
 from fakekube.util.clock import Clock, Timer
 from fakekube_controllers.scheduler.framework.interface import PreEnqueue, QueuedPod, QueueSort
-from fakekube_controllers.scheduler.framework.types import PodInfo, pod_info
+from fakekube_controllers.scheduler.framework.types import pod_info
 
 INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 10.0
 UNSCHEDULABLE_SECONDS = 300.0  # after so long a pod is tried again, whatever happened

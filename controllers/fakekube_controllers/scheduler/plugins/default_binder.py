@@ -16,7 +16,7 @@ class DefaultBinder:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:  # noqa: ARG002
+    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
         """None when it is bound, else what the server said."""
         try:
             await self._client.bind(meta.name_of(pod.pod), meta.namespace_of(pod.pod), node_name, uid=pod.uid)

@@ -17,7 +17,7 @@ class NodeAffinity:
     name = "NodeAffinity"
     weight = 2
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         spec = pod.pod["spec"]
         labels = _labels(node)
@@ -29,12 +29,12 @@ class NodeAffinity:
             return unresolvable(REASON)
         return None
 
-    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:  # noqa: ARG002 (the Protocol's signature)
+    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """The weights of the preferred terms that match, together."""
         preferred = _affinity(pod.pod["spec"]).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
         return sum(term["weight"] for term in preferred if _term_matches(term["preference"], node))
 
-    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:  # noqa: ARG002
+    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
         """The most preferred node is best."""
         best = max(scores.values(), default=0)
         for name, score in scores.items():
@@ -67,9 +67,9 @@ def _all_match(requirements: Sequence[Requirement], values: Mapping[str, str]) -
 def _matches(requirement: Requirement, values: Mapping[str, str]) -> bool:
     key, operator = requirement["key"], requirement["operator"]
     wanted: list[str] = list(requirement.get("values") or [])
-    value = values.get(key)
+    value: str | None = values.get(key)
     if operator in ("In", "NotIn"):
-        return (value in wanted) if operator == "In" else (value is None or value not in wanted)
+        return (value in wanted) == (operator == "In")
     if operator in ("Exists", "DoesNotExist"):
         return (value is not None) == (operator == "Exists")
     if value is None or len(wanted) != 1:

@@ -10,7 +10,7 @@ class NodeName:
 
     name = "NodeName"
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         wanted = pod.pod["spec"].get("nodeName")
         if wanted and wanted != node.name:

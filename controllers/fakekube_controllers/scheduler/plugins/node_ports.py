@@ -12,7 +12,7 @@ class NodePorts:
 
     name = "NodePorts"
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         for address, protocol, port in pod.ports:
             for other in node.pods.values():

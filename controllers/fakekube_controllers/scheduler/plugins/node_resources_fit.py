@@ -6,7 +6,10 @@ Upstream: plugins/noderesources/fit.go, least_allocated.go.
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import (
-    DEFAULT_CPU_MILLIS, DEFAULT_MEMORY_BYTES, NodeInfo, PodInfo,
+    DEFAULT_CPU_MILLIS,
+    DEFAULT_MEMORY_BYTES,
+    NodeInfo,
+    PodInfo,
 )
 
 ORDER = ("cpu", "memory", "ephemeral-storage")
@@ -18,7 +21,7 @@ class NodeResourcesFit:
     name = "NodeResourcesFit"
     weight = 1
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         reasons: list[str] = []
         hopeless = False
@@ -35,7 +38,7 @@ class NodeResourcesFit:
             return None
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE, tuple(reasons))
 
-    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:  # noqa: ARG002 (the Protocol's signature)
+    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """The share of cpu and memory that is left once the pod is there, as the scheduler counts what asks for nothing."""
         total = 0
         for name, default in (("cpu", DEFAULT_CPU_MILLIS), ("memory", DEFAULT_MEMORY_BYTES)):

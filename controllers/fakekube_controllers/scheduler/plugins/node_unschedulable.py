@@ -11,7 +11,7 @@ class NodeUnschedulable:
 
     name = "NodeUnschedulable"
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         if node.node is None or not node.node["spec"].get("unschedulable"):
             return None

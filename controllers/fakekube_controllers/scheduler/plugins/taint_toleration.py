@@ -12,7 +12,7 @@ class TaintToleration:
     name = "TaintToleration"
     weight = 3
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:  # noqa: ARG002 (the Protocol's signature)
+    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
         if not taints:
@@ -22,7 +22,7 @@ class TaintToleration:
             return None
         return unresolvable("node(s) had untolerated taint(s)")
 
-    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:  # noqa: ARG002 (the Protocol's signature)
+    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """How many taints put the pod off."""
         tolerated = [t for t in pod.pod["spec"].get("tolerations") or () if t.get("effect") in (None, "", "PreferNoSchedule")]
         taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
@@ -30,7 +30,7 @@ class TaintToleration:
             taint["effect"] == "PreferNoSchedule" and not any(tolerations.tolerates(t, taint) for t in tolerated)
             for taint in taints)
 
-    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:  # noqa: ARG002
+    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
         """None is best."""
         worst = max(scores.values(), default=0)
         for name, score in scores.items():
