@@ -1,0 +1,249 @@
+"""PodSecurity: namespace labels, levels, versions, and the rules' wording."""
+
+import pytest
+
+from fakekube.admission.pod_security import PodSecurity
+from fakekube.admission.pod_security_levels import Standard, policy_of
+from fakekube.apimachinery.errors import APIError
+from tests.admission.world import World, kind
+
+PODS = kind("", "v1", "Pod", "pods")
+NAMESPACES = kind("", "v1", "Namespace", "namespaces", namespaced=False)
+CRON_JOBS = kind("batch", "v1", "CronJob", "cronjobs")
+PREFIX = "pod-security.kubernetes.io/"
+
+
+def world_with(**labels):
+    world = World()
+    named = {PREFIX + name.replace("_", "-"): value for name, value in labels.items()}
+    world.put("", "namespaces", {"metadata": {"name": "t", "labels": named}})
+    return world
+
+
+def pod(name="p", context=None, **spec):
+    container = {"name": "a", "image": "a:1", **({"securityContext": context} if context else {})}
+    return {"metadata": {"name": name, "namespace": "t"}, "spec": {"containers": [container], **spec}}
+
+
+def restricted_pod(**spec):
+    context = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    return pod(context=context, **spec)
+
+
+def namespace(**labels):
+    named = {PREFIX + name.replace("_", "-"): value for name, value in labels.items()}
+    return {"metadata": {"name": "t", "labels": named}}
+
+
+def objections(standard, pod):
+    return [reason for reason, _detail in standard.objections(pod["metadata"], pod["spec"])]
+
+
+def test_a_pod_that_violates_the_enforced_standard_is_refused():
+    """Given baseline is enforced / when a pod takes the host's network / then 403 says what is wrong."""
+    world = world_with(enforce="baseline")
+    with pytest.raises(APIError) as caught:
+        PodSecurity().validate(world.attributes(PODS, pod(hostNetwork=True, context={"privileged": True})))
+    assert caught.value.code == 403
+    assert caught.value.message == (
+        'pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), '
+        'privileged (container "a" must not set securityContext.privileged=true)'
+    )
+
+
+def test_unlabelled_namespaces_allow_everything():
+    """Given no labels / when a privileged pod is made / then it is admitted silently."""
+    attrs = world_with().attributes(PODS, pod(context={"privileged": True}))
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == []
+
+
+def test_enforcing_a_level_warns_about_what_makes_pods():
+    """Given restricted is enforced / when a CronJob's pods would violate it / then it is admitted with a warning."""
+    template = {"spec": restricted_pod(hostPID=True)["spec"]}
+    obj = {"metadata": {"name": "c"}, "spec": {"jobTemplate": {"spec": {"template": template}}}}
+    attrs = world_with(enforce="restricted").attributes(CRON_JOBS, obj)
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == [
+        'would violate PodSecurity "restricted:latest": host namespaces (hostPID=true)'
+    ]
+
+
+def test_a_pod_update_is_looked_at_only_when_images_change():
+    """Given a pod from before the label / when its labels or its image change / then only the image counts."""
+    world, old = world_with(enforce="baseline"), pod(hostNetwork=True)
+    labelled = pod(hostNetwork=True)
+    PodSecurity().validate(world.attributes(PODS, labelled, old))
+    changed = pod(hostNetwork=True)
+    changed["spec"]["containers"][0]["image"] = "a:2"
+    with pytest.raises(APIError):
+        PodSecurity().validate(world.attributes(PODS, changed, old))
+
+
+def test_unknown_labels_are_invalid_unless_they_were_there():
+    """Given a bad label / when it is set and when it stays / then 422, then nothing."""
+    bad = namespace(enforce="strict", warn_version="1.0")
+    world = World()
+    with pytest.raises(APIError) as caught:
+        PodSecurity().validate(world.attributes(NAMESPACES, bad))
+    assert caught.value.code == 422
+    assert caught.value.message == (
+        'Namespace "t" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": '
+        "must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn-version]: "
+        'Invalid value: "1.0": must be "latest" or "v1.x"]'
+    )
+    PodSecurity().validate(world.attributes(NAMESPACES, bad, bad))
+
+
+def test_tightening_a_namespace_warns_of_the_pods_it_has():
+    """Given pods of two sorts / when baseline is enforced / then one warning for each set of reasons."""
+    world = World()
+    for tree in (pod("one", hostNetwork=True), pod("two", hostNetwork=True), pod("three", context={"privileged": True})):
+        world.put("", "pods", tree)
+    attrs = world.attributes(NAMESPACES, namespace(enforce="baseline"), namespace())
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == [
+        'existing pods in namespace "t" violate the new PodSecurity enforce level "baseline:latest"',
+        "one (and 1 other pod): host namespaces",
+        "three: privileged",
+    ]
+
+
+def test_loosening_a_namespace_says_nothing():
+    """Given restricted was enforced / when it becomes baseline / then no pod is looked at."""
+    world = World()
+    world.put("", "pods", pod(hostNetwork=True))
+    attrs = world.attributes(NAMESPACES, namespace(enforce="baseline"), namespace(enforce="restricted"))
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "enforce", "warn"),
+    [
+        ({}, "privileged:latest", "privileged:latest"),
+        ({"enforce": "baseline"}, "baseline:latest", "baseline:latest"),
+        ({"enforce": "baseline", "enforce-version": "v1.20"}, "baseline:v1.20", "baseline:v1.20"),
+        ({"enforce": "restricted", "warn": "baseline"}, "restricted:latest", "baseline:latest"),
+        ({"enforce": "nonsense"}, "restricted:latest", "privileged:latest"),
+        ({"warn": "nonsense"}, "privileged:latest", "privileged:latest"),
+    ],
+)
+def test_labels_make_a_policy(labels, enforce, warn):
+    """Given labels / when read / then what is enforced and what is warned of."""
+    policy, _errors = policy_of({PREFIX + name: value for name, value in labels.items()})
+    assert (str(policy.enforce), str(policy.warn)) == (enforce, warn)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"hostIPC": True}, ("host namespaces", "hostIPC=true")),
+        ({"volumes": [{"name": "h", "hostPath": {"path": "/"}}]}, ("hostPath volumes", 'volume "h"')),
+        (
+            {"securityContext": {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}},
+            ("forbidden sysctls", "kernel.msgmax"),
+        ),
+        (
+            {"securityContext": {"seLinuxOptions": {"type": "spc_t", "user": "u"}}},
+            ("seLinuxOptions", 'pod set forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set'),
+        ),
+        (
+            {"securityContext": {"windowsOptions": {"hostProcess": True}}},
+            ("hostProcess", "pod must not set securityContext.windowsOptions.hostProcess=true"),
+        ),
+        (
+            {"securityContext": {"appArmorProfile": {"type": "Unconfined"}}},
+            ("forbidden AppArmor profile", 'pod must not set AppArmor profile type to "Unconfined"'),
+        ),
+    ],
+)
+def test_baseline_rules_on_pods(spec, expected):
+    """Given one thing too many / when held against baseline / then that rule speaks."""
+    obj = pod(**spec)
+    assert Standard("baseline").objections(obj["metadata"], obj["spec"]) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("container", "expected"),
+    [
+        ({"ports": [{"hostPort": 80}, {"hostPort": 443}]}, ("hostPort", 'container "a" uses hostPorts 443, 80')),
+        (
+            {"livenessProbe": {"httpGet": {"host": "h"}}},
+            ("probe or lifecycle host", 'container "a" uses probe or lifecycle host "h"'),
+        ),
+        (
+            {"securityContext": {"procMount": "Unmasked"}},
+            ("procMount", 'container "a" must not set securityContext.procMount to "Unmasked"'),
+        ),
+        (
+            {"securityContext": {"capabilities": {"add": ["SYS_ADMIN", "CHOWN"]}}},
+            (
+                "non-default capabilities",
+                'container "a" must not include "SYS_ADMIN" in securityContext.capabilities.add',
+            ),
+        ),
+        (
+            {"securityContext": {"seccompProfile": {"type": "Unconfined"}}},
+            (
+                "seccompProfile",
+                'container "a" must not set securityContext.seccompProfile.type to "Unconfined"',
+            ),
+        ),
+    ],
+)
+def test_baseline_rules_on_containers(container, expected):
+    """Given one thing too many in a container / when held against baseline / then that rule speaks."""
+    obj = pod()
+    obj["spec"]["containers"][0].update(container)
+    assert Standard("baseline").objections(obj["metadata"], obj["spec"]) == [expected]
+
+
+def test_restricted_wants_everything_said():
+    """Given a bare pod and a careful one / when held against restricted / then four objections and none."""
+    assert objections(Standard("restricted"), pod()) == [
+        "allowPrivilegeEscalation != false",
+        "unrestricted capabilities",
+        "runAsNonRoot != true",
+        "seccompProfile",
+    ]
+    assert objections(Standard("restricted"), restricted_pod()) == []
+
+
+def test_restricted_replaces_the_baseline_rules_it_tightens():
+    """Given a host path / when held against restricted / then the volume rule speaks once, with the type."""
+    obj = restricted_pod(volumes=[{"name": "h", "hostPath": {"path": "/"}}])
+    assert Standard("restricted").objections(obj["metadata"], obj["spec"]) == [
+        ("restricted volume types", 'volume "h" uses restricted volume type "hostPath"')
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "spec", "expected"),
+    [
+        ("v1.7", {}, ["runAsNonRoot != true"]),
+        ("v1.18", {}, ["allowPrivilegeEscalation != false", "runAsNonRoot != true"]),
+        ("v1.24", {"os": {"name": "windows"}}, [
+            "allowPrivilegeEscalation != false", "unrestricted capabilities", "runAsNonRoot != true", "seccompProfile",
+        ]),
+        ("latest", {"os": {"name": "windows"}}, ["runAsNonRoot != true"]),
+        ("latest", {"os": {"name": "windows"}, "hostUsers": False}, []),
+        ("v1.99", {"os": {"name": "windows"}, "hostUsers": False}, []),
+    ],
+)
+def test_versions_have_their_own_rules(version, spec, expected):
+    """Given a bare pod / when held against restricted of a version / then only the rules of that time speak."""
+    assert objections(Standard("restricted", version), pod(**spec)) == expected
+
+
+def test_old_versions_read_seccomp_from_annotations():
+    """Given an annotation / when held against v1.18 and v1.19 / then only the first minds."""
+    obj = pod()
+    obj["metadata"]["annotations"] = {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
+    assert objections(Standard("baseline", "v1.18"), obj) == ["seccompProfile"]
+    assert objections(Standard("baseline", "v1.19"), obj) == []
