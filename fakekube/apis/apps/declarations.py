@@ -1,6 +1,6 @@
 """The resources of apps. Upstream: pkg/registry/apps/rest/storage_apps.go."""
 
-from fakekube.apis.apps import controllerrevision, daemonset, deployment, printers, replicaset
+from fakekube.apis.apps import controllerrevision, daemonset, deployment, printers, replicaset, statefulset
 from fakekube.apis.declaration import ALL, ALWAYS, SCALE, STATUS, Group, Resource
 
 GROUP = Group(
@@ -46,6 +46,7 @@ GROUP = Group(
         Resource(
             plural="statefulsets",
             kind="StatefulSet",
+            strategy=statefulset.STRATEGY,
             printer=printers.STATEFUL_SET,
             short_names=("sts",),
             categories=ALL,

@@ -1,7 +1,7 @@
 """The resources of batch. Upstream: pkg/registry/batch/rest/storage_batch.go."""
 
 from fakekube.apis import selecting
-from fakekube.apis.batch import job, printers
+from fakekube.apis.batch import cronjob, job, printers
 from fakekube.apis.declaration import ALL, ALWAYS, STATUS, Group, Resource
 
 GROUP = Group(
@@ -11,6 +11,7 @@ GROUP = Group(
         Resource(
             plural="cronjobs",
             kind="CronJob",
+            strategy=cronjob.STRATEGY,
             printer=printers.CRON_JOB,
             short_names=("cj",),
             categories=ALL,

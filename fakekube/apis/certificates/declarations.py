@@ -17,7 +17,7 @@ GROUP = Group(
             namespaced=False,
             short_names=("csr",),
             name_rule="any",
-            subresources=(Sub("approval"), STATUS),
+            subresources=(Sub("approval", strategy=certificatesigningrequest.APPROVAL), STATUS),
         ),
         Resource(
             plural="clustertrustbundles",
