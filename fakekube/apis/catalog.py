@@ -188,12 +188,13 @@ def _kinds(
     name_rule = relaxed if relaxed and gates.get(relaxing_gate, True) else resource.name_rule
     for served in versions:
         gvk, v1 = GroupVersionKind(group.name, served.version, resource.kind), served.version == "v1"
+        conversion = _conversion(gvk, stored, served)
         yield Kind(
             group=group.name, version=served.version, kind=resource.kind, plural=resource.plural,
             singular=resource.singular or resource.kind.lower(), namespaced=resource.namespaced, verbs=resource.verbs,
             short_names=resource.short_names, categories=resource.categories, subresources=subresources,
-            strategy=_strategy(resource, served, as_stored=gvk == stored), printer=_printer(resource.printer, served),
-            selectable=_selectable(resource.selectable, gvk), conversion=_conversion(gvk, stored, served),
+            strategy=_strategy(resource, served, conversion), printer=_printer(resource.printer, served),
+            selectable=_selectable(resource.selectable, gvk), conversion=conversion,
             table=resource.table, tracks_generation=minor >= resource.generation_since,
             create_on_update=resource.create_on_update,
             unconditional_update=resource.unconditional_update and not (resource.unconditional_until_v1 and v1),
@@ -209,11 +210,13 @@ def _stored_version(resource: declaration.Resource, minor: int, versions: list[d
     return (existing if any(served.to_stored for served in existing) else versions)[0].version
 
 
-def _strategy(resource: declaration.Resource, served: declaration.Served, *, as_stored: bool) -> Strategy | None:
+def _strategy(
+    resource: declaration.Resource, served: declaration.Served, conversion: Conversion | None,
+) -> Strategy | None:  # fmt: skip
     strategy = served.strategy or resource.strategy
-    if served.strategy or strategy is None or as_stored or not (served.to_stored and served.from_stored):
+    if served.strategy or strategy is None or conversion is None or served.to_stored is None:
         return strategy
-    return ConvertingStrategy(strategy, served.to_stored, served.from_stored)
+    return ConvertingStrategy(strategy, conversion.to_stored, conversion.from_stored)
 
 
 def _selectable(selectable: Selectable, gvk: GroupVersionKind) -> Selectable:
