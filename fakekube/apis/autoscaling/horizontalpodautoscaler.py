@@ -1,0 +1,157 @@
+"""HorizontalPodAutoscalers, in both versions: v1 knows the share of cpu alone, the rest travels in annotations.
+
+Upstream: pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go, pkg/apis/autoscaling/{v1,v2}/defaults.go and
+pkg/apis/autoscaling/validation.
+"""
+
+from typing import Any
+
+from fakekube.apimachinery import field_errors, quantity
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.autoscaling.metrics import validate_metrics, validate_reference
+from fakekube.apis.base import StatusStrategy
+from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
+
+V1 = "autoscaling/v1"
+METRICS_ANNOTATION = "autoscaling.alpha.kubernetes.io/metrics"
+CPU_SHARE = 80
+MAX_PERIOD_SECONDS = 1800
+MAX_WINDOW_SECONDS = 3600
+SELECT_POLICIES = ("Disabled", "Max", "Min")
+POLICY_TYPES = ("Percent", "Pods")
+
+
+def _scale_up() -> Tree:
+    policies = [
+        {"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ]
+    return {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": policies}
+
+
+def _scale_down() -> Tree:
+    return {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+def _default_metric() -> Tree:
+    target: Tree = {"type": "Utilization", "averageUtilization": CPU_SHARE}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+class HorizontalPodAutoscalerStrategy(StatusStrategy):
+    """The kind's own endpoint and its status."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("minReplicas", 1)
+        if obj.get("apiVersion") == V1:
+            if METRICS_ANNOTATION not in obj["metadata"].get("annotations", ()):
+                spec.setdefault("targetCPUUtilizationPercentage", CPU_SHARE)
+            return
+        if not spec.get("metrics"):
+            spec["metrics"] = [_default_metric()]
+        if "behavior" in spec:
+            behavior = spec["behavior"]
+            behavior["scaleUp"] = _scale_up() | _given(behavior.get("scaleUp"))
+            behavior["scaleDown"] = _scale_down() | _given(behavior.get("scaleDown"))
+
+    def new_status(self, obj: Tree, ctx: WriteContext) -> Tree | None:
+        if obj.get("apiVersion") == V1:
+            return {"currentReplicas": 0, "desiredReplicas": 0}
+        return {"currentMetrics": None, "desiredReplicas": 0}
+
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        least = 0 if ctx.cluster.gate("HPAScaleToZero") or old["spec"].get("minReplicas") == 0 else 1
+        target, before = (each["spec"].get("scaleTargetRef") or {} for each in (obj, old))
+        same = all(target.get(name) == before.get(name) for name in ("apiVersion", "kind"))
+        return _spec(obj, least, needs_group=not same)
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        status = obj.get("status", {})
+        found: list[FieldError] = []
+        for position, condition in enumerate(status.get("conditions") or ()):
+            path = f"status.conditions[{position}].observedGeneration"
+            found += nonnegative(path, condition.get("observedGeneration"))
+        return found + nonnegative_fields(status, "status", "currentReplicas", "desiredReplicas")
+
+
+def _given(rules: Tree | None) -> dict[str, Any]:
+    return {name: value for name, value in (rules or {}).items() if value is not None}
+
+
+def _spec(obj: Tree, least: int, *, needs_group: bool = True) -> list[FieldError]:
+    spec = obj["spec"]
+    minimum, maximum = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+    found: list[FieldError] = []
+    if minimum is not None and maximum < minimum:
+        what = "must be greater than or equal to `minReplicas`"
+        found.append(field_errors.invalid("spec.maxReplicas", maximum, what))
+    target = spec.get("scaleTargetRef") or {}
+    # The one kind of the core group that can be scaled.
+    needs_group = needs_group and target.get("kind") != "ReplicationController"
+    found += validate_reference(target, "spec.scaleTargetRef", needs_group=needs_group)
+    metrics = spec.get("metrics") or []
+    share = spec.get("targetCPUUtilizationPercentage")
+    if obj.get("apiVersion") == V1 and share is not None:
+        target = {"type": "Utilization", "averageUtilization": share}
+        metrics = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    found += validate_metrics(metrics, minimum, "spec.metrics")
+    for name in ("scaleUp", "scaleDown"):
+        rules = (spec.get("behavior") or {}).get(name)
+        if rules is not None:
+            found += _rules(rules, f"spec.behavior.{name}")
+    return found + _limits(minimum, maximum, least)
+
+
+def _limits(minimum: int | None, maximum: int, least: int) -> list[FieldError]:
+    """Upstream checks these by declarative rules, whose errors come last."""
+    found: list[FieldError] = []
+    if minimum is not None and minimum < least:
+        what = f"must be greater than or equal to {least}"
+        found.append(field_errors.invalid("spec.minReplicas", minimum, what))
+    if maximum == 0:
+        found.append(field_errors.required("spec.maxReplicas"))
+    elif maximum < 0:
+        found.append(field_errors.invalid("spec.maxReplicas", maximum, "must be greater than or equal to 1"))
+    return found
+
+
+def _rules(rules: Tree, path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    window = rules.get("stabilizationWindowSeconds")
+    if window is not None and window < 0:
+        what = "must be greater than or equal to zero"
+        found.append(field_errors.invalid(f"{path}.stabilizationWindowSeconds", window, what))
+    if window is not None and window > MAX_WINDOW_SECONDS:
+        what = f"must be less than or equal to {MAX_WINDOW_SECONDS}"
+        found.append(field_errors.invalid(f"{path}.stabilizationWindowSeconds", window, what))
+    if "selectPolicy" in rules:
+        found += one_of(f"{path}.selectPolicy", rules["selectPolicy"], SELECT_POLICIES)
+    policies = rules.get("policies") or []
+    if not policies:
+        found.append(field_errors.required(f"{path}.policies", "must specify at least one Policy"))
+    for position, policy in enumerate(policies):
+        found += _policy(policy, f"{path}.policies[{position}]")
+    if "tolerance" in rules and quantity.parse(rules["tolerance"]).nano < 0:
+        found.append(field_errors.invalid(f"{path}.tolerance", rules["tolerance"], NEGATIVE))
+    return found
+
+
+def _policy(policy: Tree, path: str) -> list[FieldError]:
+    found = one_of(f"{path}.type", policy.get("type", ""), POLICY_TYPES)
+    for name in ("value", "periodSeconds"):
+        if policy.get(name, 0) <= 0:
+            what = "must be greater than zero"
+            found.append(field_errors.invalid(f"{path}.{name}", policy.get(name, 0), what))
+    period = policy.get("periodSeconds", 0)
+    if period > MAX_PERIOD_SECONDS:
+        what = f"must be less than or equal to {MAX_PERIOD_SECONDS}"
+        found.append(field_errors.invalid(f"{path}.periodSeconds", period, what))
+    return found
+
+
+STRATEGY = HorizontalPodAutoscalerStrategy()
