@@ -1,5 +1,6 @@
 """A table that is redrawn in place, with lines of a story scrolling above it; on no terminal, plain lines."""
 
+import sys
 from collections.abc import Callable, Sequence
 
 import click
@@ -16,7 +17,7 @@ class LiveTable:
         self.rows: dict[str, tuple[str, ...]] = {}
         self._clock = clock
         self._drawn = 0
-        self._terminal = click.get_text_stream("stdout").isatty()
+        self._terminal = sys.stdout.isatty()
 
     def say(self, text: str) -> None:
         """A line of the story."""

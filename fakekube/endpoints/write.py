@@ -74,5 +74,8 @@ def check_name(found: str, name: str) -> None:
 def written_answer(scope: Scope, request: Request, form: Form, written: Written) -> Response:
     """The answer to a write: 201 for what is new, else 200."""
     record = written.record
+    status = 201 if written.created else 200
     data = record.data if record is not None and scope.kind.conversion is None else None
-    return object_answer(scope, request, form, written.tree, status=201 if written.created else 200, data=data)
+    if data is not None and form.plain:
+        return Response(status, data + b"\n")  # the bytes that are stored: nothing is decoded or encoded again
+    return object_answer(scope, request, form, written.tree, status=status, data=data)

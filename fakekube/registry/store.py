@@ -9,7 +9,6 @@ the store gives out is read-only. Upstream: apiserver/pkg/registry/generic/regis
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors
@@ -37,17 +36,28 @@ class FieldOwnership(Protocol):
         """Set ``new["metadata"]["managedFields"]`` for a plain write."""
 
 
-@dataclass(slots=True)
 class Written:
     """The outcome of a create or an update.
 
-    ``tree`` is in the endpoint's version and read-only; ``record`` is what is stored, None after a dry run and after
-    a write that emptied the finalizers of a terminating object.
+    ``record`` is what is stored, None after a dry run and after a write that emptied the finalizers of a terminating
+    object. Who only passes bytes on never pays for ``tree``.
     """
 
-    tree: Tree
-    record: Record | None = None
-    created: bool = False
+    __slots__ = ("_load", "_tree", "created", "record")
+
+    def __init__(
+        self, tree: Tree | None, record: Record | None = None, *, created: bool = False,
+        load: "Callable[[Record], Tree] | None" = None,
+    ) -> None:
+        self._tree, self.record, self.created, self._load = tree, record, created, load
+
+    @property
+    def tree(self) -> Tree:
+        """The object in the endpoint's version; read-only."""
+        if self._tree is None:
+            assert self._load is not None and self.record is not None, "an outcome has a tree or a record"
+            self._tree = self._load(self.record)
+        return self._tree
 
 
 class Store:
@@ -92,18 +102,20 @@ class Store:
         """
         meta = self._own_metadata(tree, namespace)
         generated = not meta.get("name") and bool(meta.get("generateName"))
-        for attempt in range(GENERATED_NAME_TRIES):
-            last = not generated or attempt == GENERATED_NAME_TRIES - 1
-            candidate = tree if last else _copy_for_retry(tree)
-            if generated:
-                base = meta["generateName"]
-                candidate["metadata"]["name"] = objectmeta.generate_name(base, ctx.rng)
-            try:
-                return await self._create(ctx, namespace, candidate)
-            except KeyExists:
-                if last:
-                    raise self._exists_error(namespace, candidate["metadata"]["name"], generated=generated) from None
-        raise AssertionError("the last try returns or raises")
+        if generated:
+            meta["name"] = self._free_name(namespace, meta["generateName"], ctx)
+        try:
+            return await self._create(ctx, namespace, tree)
+        except KeyExists:
+            raise self._exists_error(namespace, meta["name"], generated=generated) from None
+
+    def _free_name(self, namespace: str, base: str, ctx: WriteContext) -> str:
+        """A generated name that nobody has; after eight tries the last one, taken as it is."""
+        for _ in range(GENERATED_NAME_TRIES):
+            name = objectmeta.generate_name(base, ctx.rng)
+            if self.bucket.get(namespace, name) is None:
+                break
+        return name
 
     async def _create(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
         meta = obj["metadata"]
@@ -127,7 +139,7 @@ class Store:
             return Written(obj, created=True)
         record = self.bucket.create(self._stored(obj))
         self.strategy.after_create(obj, ctx)
-        return Written(self.load(record), record, created=True)
+        return Written(None, record, created=True, load=self.load)
 
     def _before_create(self, ctx: WriteContext, obj: Tree) -> None:
         if self.kind.tracks_generation:
@@ -224,7 +236,7 @@ class Store:
         if ctx.dry_run:
             return Written(obj)
         changed = self.bucket.update(self._stored(obj), record)
-        return Written(self.load(changed), changed)
+        return Written(None, changed, load=self.load)
 
     def _is_done_with(self, obj: Tree, old: Tree) -> bool:
         """Whether this write took the last thing that kept a deleted object: its finalizers, or its kind's own hold."""
@@ -355,8 +367,3 @@ def _copy(tree: Tree) -> Tree:
 
     copy: Tree = orjson.loads(orjson.dumps(tree))
     return copy
-
-
-def _copy_for_retry(tree: Tree) -> Tree:
-    """A copy to try a generated name on, since the steps of a create change what they get."""
-    return _copy(tree)

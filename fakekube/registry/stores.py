@@ -76,7 +76,10 @@ class Stores:
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        return [record.tree() for record in self.bucket(GroupResource(group, resource)).records(namespace)]
+        bucket = self.bucket(GroupResource(group, resource))
+        if not len(bucket) or (namespace and not bucket.count(namespace)):
+            return []
+        return [record.tree() for record in bucket.records(namespace)]
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none."""

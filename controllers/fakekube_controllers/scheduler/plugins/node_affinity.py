@@ -65,7 +65,8 @@ def _all_match(requirements: Sequence[Requirement], values: Mapping[str, str]) -
 
 
 def _matches(requirement: Requirement, values: Mapping[str, str]) -> bool:
-    key, operator = requirement["key"], requirement["operator"]
+    key: str = requirement["key"]
+    operator: str = requirement["operator"]
     wanted: list[str] = list(requirement.get("values") or [])
     value: str | None = values.get(key)
     if operator in ("In", "NotIn"):
