@@ -160,10 +160,10 @@ def validate_replica_status(
     total = status.get("replicas", 0)
     for name in parts:
         if status.get(name, 0) > total:
-            found.append(field_errors.invalid(f"status.{name}", status[name], OVER_REPLICAS))
-    if status.get("availableReplicas", 0) > status.get("readyReplicas", 0):
-        what = f"cannot be greater than {ready}"
-        found.append(field_errors.invalid("status.availableReplicas", status["availableReplicas"], what))
+            found.append(field_errors.invalid(f"status.{name}", status.get(name, 0), OVER_REPLICAS))
+    available = status.get("availableReplicas", 0)
+    if available > status.get("readyReplicas", 0):
+        found.append(field_errors.invalid("status.availableReplicas", available, f"cannot be greater than {ready}"))
     return found
 
 

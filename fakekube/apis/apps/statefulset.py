@@ -9,7 +9,7 @@ from fakekube.apis.core.podspec_validation import validate_template
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints, distinct, nonnegative_fields, one_of
+from fakekube.registry.validation import complaints, distinct, immutable, nonnegative_fields, one_of
 
 COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -20,7 +20,14 @@ RETENTION = ("Retain", "Delete")
 HISTORY_WARNING = (
     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 )
-IMMUTABLE_FIELDS = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
+CLAIM_SPEC = (
+    "accessModes", "selector", "resources", "volumeName", "storageClassName", "volumeMode", "dataSource",
+    "dataSourceRef", "volumeAttributesClassName",
+)
+CLAIM_STATUS = (
+    "phase", "accessModes", "capacity", "conditions", "allocatedResources", "allocatedResourceStatuses",
+    "currentVolumeAttributesClassName", "modifyVolumeStatus", "healthStatus",
+)
 
 
 class StatefulSetStrategy(workloads.WorkloadStrategy):
@@ -74,11 +81,13 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
         if spec == old_spec:
             return []
         found = _spec(spec, ctx, new=False)
-        # These are declarative rules, which show no value.
-        found += [
-            field_errors.invalid(f"spec.{name}", None, validation.IMMUTABLE)
-            for name in IMMUTABLE_FIELDS if spec.get(name) != old_spec.get(name)
-        ]
+        found += workloads.immutable_selector(spec, old_spec)
+        claims, old_claims = spec.get("volumeClaimTemplates"), old_spec.get("volumeClaimTemplates")
+        if claims != old_claims:
+            shown = [_internal_claim(claim) for claim in claims or ()]
+            found.append(field_errors.invalid("spec.volumeClaimTemplates", shown or None, validation.IMMUTABLE))
+        for name in ("serviceName", "podManagementPolicy"):
+            found += immutable(f"spec.{name}", spec.get(name, ""), old_spec.get(name, ""))
         return distinct(found)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
@@ -145,6 +154,18 @@ def _strategy(strategy: Tree, ctx: WriteContext) -> list[FieldError]:
 def _internal_rolling(rolling: Tree) -> Tree:
     """As upstream prints its internal type, with Go's names."""
     return {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+
+
+def _internal_claim(claim: Tree) -> Tree:
+    """A claim as upstream prints its internal type: Go's names, and null or nothing for what is not set."""
+    spec, status = claim.get("spec", {}), claim.get("status", {})
+    resources = spec.get("resources") or {}
+    shown = {name[0].upper() + name[1:]: spec.get(name) for name in CLAIM_SPEC} | {
+        "Resources": {"Limits": resources.get("limits"), "Requests": resources.get("requests")},
+        "VolumeName": spec.get("volumeName", ""),
+    }
+    filled = {name[0].upper() + name[1:]: status.get(name) for name in CLAIM_STATUS}
+    return {**claim.get("metadata", {}), "Spec": shown, "Status": filled}
 
 
 def _template(spec: Tree, claims: list[Tree]) -> list[FieldError]:

@@ -178,9 +178,11 @@ def _only_adds(new: Tree, old: Tree) -> bool:
 
 def keep_all_but_spec(obj: Tree, old: Tree) -> None:
     """Undo what a body says beside the spec: a sub-resource of one field changes nothing else."""
-    kept = {name: value for name, value in obj["metadata"].items() if name in ("resourceVersion", "managedFields")}
-    meta = {name: value for name, value in old["metadata"].items() if name not in ("resourceVersion", "managedFields")}
-    obj["metadata"] = meta | kept
+    own = ("resourceVersion", "managedFields")
+    meta, old_meta = obj["metadata"], old["metadata"]
+    for name in [name for name in meta if name not in own]:
+        del meta[name]
+    meta.update({name: value for name, value in old_meta.items() if name not in own})
     obj["status"] = old["status"]
 
 
