@@ -51,7 +51,7 @@ def from_core(tree: Tree) -> Tree:
 
 
 def _renamed(tree: Tree, sources: Mapping[str, str], always: Mapping[str, Json]) -> Tree:
-    converted = {name: tree[name] for name in ("kind", "apiVersion", "metadata") if name in tree}
+    converted: Tree = {name: tree[name] for name in ("kind", "apiVersion", "metadata") if name in tree}
     for name, source in sources.items():
         if source in tree:
             converted[name] = tree[source]
