@@ -7,6 +7,7 @@ import pytest
 
 from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, minor_of, version_order
 from fakekube.apis.gates import Gates
+from fakekube.schema import definitions
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data"
 EVERYTHING = {"api/all": True}
@@ -253,3 +254,16 @@ def test_every_stored_version_is_one_that_other_versions_convert_to(release: str
         if kind.conversion:
             back = kind.conversion.from_stored(kind.conversion.to_stored({"kind": kind.kind, "metadata": {}}))
             assert back["apiVersion"] == kind.api_version
+
+
+# Kinds with a definition that are no resource of their own: what travels over sub-resources, and answers of the server.
+NO_RESOURCES = {"APIGroup", "APIVersions", "Eviction", "Scale", "Status", "TokenRequest"}
+
+
+@pytest.mark.parametrize("release", [f"1.{minor}" for minor in range(25, 38)])
+def test_a_release_has_the_kinds_that_its_definitions_name(release: str):
+    """Given the published definitions of a release / when compared with the catalog / then both name the same kinds."""
+    named = {gvk for gvk in definitions.load(release).kinds() if not gvk.kind.endswith(("List", "Options", "Event"))}
+    declared = {kind.gvk for kind in catalog(release, {}, EVERYTHING).kinds}
+    assert {gvk for gvk in declared if gvk.kind not in ("Event", "Eviction")} - named == set()
+    assert {gvk for gvk in named - declared if gvk.kind not in NO_RESOURCES} == set()
