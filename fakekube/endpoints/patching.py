@@ -75,7 +75,8 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     context = scope.context(info, request, "UPDATE", options)
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
-        transform = _placed(scope, apply_of(scope, request, options, context, cast("FieldManager", scope.store.fields)), namespace, info.name)
+        fields = cast("FieldManager", scope.store.fields)
+        transform = _placed(scope, apply_of(scope, request, options, context, fields), namespace, info.name)
         written = await scope.store.update(
             context, namespace, info.name, transform, create=not scope.name, tracked=False
         )

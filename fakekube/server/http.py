@@ -154,7 +154,8 @@ class HttpServer:
         peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         return Request(
             incoming.method, unquote(target) if "%" in target else target,
-            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body, peer=peer[0] if peer else "", patience=self._wall,
+            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body,
+            peer=peer[0] if peer else "", patience=self._wall,
         )
 
 

@@ -1,0 +1,75 @@
+"""What every request passes: who asks, what is noted, and what happens when the server itself is wrong."""
+
+import logging
+
+import pytest
+
+from fakekube.apimachinery.http import UserInfo
+from tests.apiserver.conftest import Api
+
+
+@pytest.mark.spec("API-168")
+async def test_bearer_tokens(api: Api) -> None:
+    """Given a known token, an unknown one and none / when requests carry them / then a user, a 401, the administrator."""
+    review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+    url = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+    async def name(headers: dict[str, str]) -> str:
+        return str((await api("POST", url, review, headers)).tree["status"]["userInfo"]["username"])
+
+    assert await name({"authorization": "Bearer secret"}) == "robin"
+    assert await name({}) == "kubernetes-admin"
+    refused = await api("GET", "/nope", headers={"authorization": "Bearer guess"})
+    assert (refused.status, refused.message, "details" in refused.tree) == (401, "Unauthorized", False)
+
+
+@pytest.mark.spec("API-135")
+async def test_service_account_token_names_its_account_while_it_stands(api: Api) -> None:
+    """Given a token that was asked for / when it is used it names the account; once the account is gone it is refused."""
+    await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})
+    answer = await api("POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": ["a"]}})
+    assert (answer.status, answer.tree["spec"]["expirationSeconds"]) == (201, 3600)
+    token = answer.tree["status"]["token"]
+    review = {"spec": {"token": token}}
+    told = await api("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+    assert told.tree["status"]["user"]["username"] == "system:serviceaccount:t:bot"
+    assert told.tree["status"]["audiences"] == ["a"]
+    await api("DELETE", "/api/v1/namespaces/t/serviceaccounts/bot")
+    assert (await api("GET", "/api", headers={"authorization": f"Bearer {token}"})).status == 401
+
+
+async def test_token_request_for_too_short_a_time(api: Api) -> None:
+    """Given an account / when a token for five seconds is asked for / then 422 names the field."""
+    await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})
+    answer = await api("POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": [], "expirationSeconds": 5}})
+    assert answer.status == 422
+    assert answer.tree["details"]["causes"][0]["field"] == "spec.expirationSeconds"
+
+
+async def test_request_log_tells_what_was_asked(api: Api) -> None:
+    """Given requests / when the log is read / then each has its verb, resource, user, agent and code."""
+    await api("GET", "/api/v1/namespaces/t/pods?watch=0", headers={"user-agent": "me/1"}, user=UserInfo("ann"))
+    *_, entry = api.server.log
+    assert (entry.verb, entry.resource, entry.namespace, entry.user, entry.user_agent, entry.code) == (
+        "list", "pods", "t", "ann", "me/1", 200)
+
+
+async def test_panic_is_an_internal_error(api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Given an endpoint that breaks / when it is asked / then 500 InternalError, and a traceback in the log."""
+    def broken(*_: object) -> None:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr(api.server.routes, "find", broken)
+    with caplog.at_level(logging.CRITICAL + 1, logger="fakekube"):
+        answer = await api("GET", "/api/v1/pods")
+    assert (answer.status, answer.tree["reason"]) == (500, "InternalError")
+    assert answer.message == "Internal error occurred: RuntimeError: oops"
+
+
+async def test_timeout_that_is_no_duration(api: Api) -> None:
+    """Given ?timeout= / when it is a duration or not / then it is let pass, or refused in Go's words."""
+    assert (await api("GET", "/api/v1/pods?timeout=1m30s")).status == 200
+    answer = await api("GET", "/api/v1/pods?timeout=soon")
+    assert answer.message == 'invalid timeout specified in the request URL - time: invalid duration "soon"'
+
+

@@ -1,0 +1,56 @@
+"""JSON as Go reads it, and its words for what is none."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakekube.endpoints import gojson
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12)
+
+
+@pytest.mark.spec("API-032")
+@pytest.mark.parametrize(("body", "text"), [
+    (b"", "unexpected end of JSON input"), (b"{", "unexpected end of JSON input"),
+    (b"hello", "invalid character 'h' looking for beginning of value"),
+    (b'{"a" 1}', "invalid character '1' after object key"), (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
+    (b"[1 2]", "invalid character '2' after array element"), (b"trux", "invalid character 'x' in literal true (expecting 'e')"),
+    (b'"a\nb"', "invalid character '\\n' in string literal"), (b'{"a":1} x', "invalid character 'x' after top-level value"),
+    (b"{a:1}", "invalid character 'a' looking for beginning of object key string"),
+    (b'"\\q"', "invalid character 'q' in string escape code"), (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
+    (b'"\\u12x4"', "invalid character 'x' in \\u hexadecimal character escape"),
+])
+def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
+    """Given a body that is no JSON / when it is read / then the complaint is Go's."""
+    with pytest.raises(gojson.SyntaxProblem) as caught:
+        gojson.loads(body)
+    assert str(caught.value) == text
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    """Given a string with a byte that is no UTF-8 / when it is read / then that byte is replaced, as Go does."""
+    assert gojson.loads(b'{"a":"\xff"}') == {"a": "\ufffd"}
+
+
+@given(JSON)
+def test_what_is_json_is_read(value: object) -> None:
+    """Given any JSON value / when it is read / then it is what Python's own reader gives."""
+    text = json.dumps(value)
+    assert gojson.loads(text.encode()) == json.loads(text)
+
+
+@given(JSON, st.integers(0, 200))
+def test_what_is_cut_short_is_never_read_as_something_else(value: object, at: int) -> None:
+    """Given JSON cut somewhere / when it is read / then either it is still JSON, or a complaint comes."""
+    text = json.dumps(value)[:at]
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(gojson.SyntaxProblem):
+            gojson.loads(text.encode())
+    else:
+        assert gojson.loads(text.encode()) == expected

@@ -1,0 +1,108 @@
+"""Sub-resources that are not the object: binding, eviction, scale, log; and the kinds that only answer questions."""
+
+import pytest
+
+from fakekube.apimachinery.http import UserInfo
+from tests.apiserver.conftest import Api
+
+PODS = "/api/v1/namespaces/t/pods"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/t/deployments"
+SPEC = {"containers": [{"name": "c", "image": "i"}]}
+
+
+async def make_pod(api: Api, name: str = "p", **spec: object) -> None:
+    answer = await api("POST", PODS, {"metadata": {"name": name}, "spec": {**SPEC, **spec}})
+    assert answer.status == 201, answer.tree
+
+
+@pytest.mark.spec("API-133")
+@pytest.mark.parametrize("url", [f"{PODS}/p/binding", "/api/v1/namespaces/t/bindings"])
+async def test_binding(api: Api, url: str) -> None:
+    """Given a pod / when it is bound, by either path, and bound again / then Success with a code, then Conflict."""
+    await make_pod(api)
+    body = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
+    bound = await api("POST", url, body)
+    assert (bound.status, bound.tree["status"], bound.tree["code"]) == (201, "Success", 201)
+    assert (await api("GET", f"{PODS}/p")).tree["spec"]["nodeName"] == "n"
+    again = await api("POST", url, body)
+    assert again.message == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"'
+
+
+@pytest.mark.spec("API-134")
+async def test_eviction(api: Api) -> None:
+    """Given a pod / when evictions of either version come, one under another name / then 400, then 201."""
+    await make_pod(api)
+    wrong = await api("POST", f"{PODS}/p/eviction", {"metadata": {"name": "q"}})
+    assert wrong.message == "name in URL does not match name in Eviction object"
+    old = {"apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": "p"}}
+    assert (await api("POST", f"{PODS}/p/eviction", old)).status == 201
+
+
+@pytest.mark.spec("API-132")
+async def test_scale(api: Api) -> None:
+    """Given a Deployment / when its Scale is read, put, patched and applied / then replicas follow."""
+    labels = {"app": "d"}
+    template = {"metadata": {"labels": labels}, "spec": SPEC}
+    await api("POST", DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": {
+        "replicas": 2, "selector": {"matchLabels": labels}, "template": template}})
+    url = f"{DEPLOYMENTS}/d/scale"
+    scale = (await api("GET", url)).tree
+    assert (scale["kind"], scale["spec"], scale["status"]["selector"]) == ("Scale", {"replicas": 2}, "app=d")
+    assert (await api("PUT", url, {**scale, "spec": {"replicas": 3}})).tree["spec"] == {"replicas": 3}
+    negative = await api.patch(url, {"spec": {"replicas": -1}})
+    assert negative.message == (
+        'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0')
+    applied = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": 5}}
+    conflict = await api.patch(f"{url}?fieldManager=m", applied, "application/apply-patch+yaml")
+    assert conflict.message.startswith("Apply failed with 1 conflict: ")
+    assert (await api.patch(url, {"spec": {"replicas": 0}})).tree["spec"] == {}
+    forced = await api.patch(f"{url}?fieldManager=m&force=true", applied, "application/apply-patch+yaml")
+    assert forced.tree["spec"] == {"replicas": 5}
+    assert (await api("GET", f"{DEPLOYMENTS}/d")).tree["metadata"]["generation"] == 4
+
+
+@pytest.mark.spec("API-136")
+async def test_log(api: Api) -> None:
+    """Given pods with and without a node / when their logs are read / then text, 204, or what is wrong with the question."""
+    await make_pod(api)
+    assert (await api("GET", f"{PODS}/p/log")).status == 204
+    await make_pod(api, "q", nodeName="n")
+    log = await api("GET", f"{PODS}/q/log?tailLines=2")
+    assert (log.response.content_type, log.response.body) == ("text/plain", b"two\nthree\n")
+    assert (await api("GET", f"{PODS}/q/log?previous=true")).status == 400
+    await make_pod(api, "r", containers=[{"name": "a", "image": "i"}, {"name": "b", "image": "i"}])
+    which = await api("GET", f"{PODS}/r/log")
+    assert which.message == "a container name must be specified for pod r, choose one of: [a b]"
+    assert (await api("GET", f"{PODS}/r/log?container=x")).message == "container x is not valid for pod r"
+    bad = await api("GET", f"{PODS}/r/log?tailLines=-1&limitBytes=0")
+    assert [cause["field"] for cause in bad.tree["details"]["causes"]] == ["tailLines", "limitBytes"]
+
+
+@pytest.mark.spec("API-168")
+async def test_access_reviews(api: Api) -> None:
+    """Given questions about access / when they are well put / then 201 with an answer; else 422 names what is missing."""
+    url = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    asked = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
+    assert (await api("POST", url, asked)).tree["status"] == {"allowed": True}
+    assert (await api("POST", url, {})).tree["details"]["causes"][0]["field"] == "spec"
+    other = await api("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", asked)
+    assert other.tree["details"]["causes"][0]["field"] == "spec.user"
+    local = await api("POST", "/apis/authorization.k8s.io/v1/namespaces/t/localsubjectaccessreviews", {"spec": {**asked["spec"], "user": "u"}})
+    assert local.tree["details"]["causes"][0]["field"] == "spec.resourceAttributes.namespace"
+    rules = await api("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {}})
+    assert rules.message == "no namespace on request"
+
+
+async def test_self_review_prints_the_user(api: Api) -> None:
+    """Given a user with everything / when it asks who it is / then all of it comes back, and nothing is stored."""
+    user = UserInfo("ann", ("a", "b"), "u-1", {"k": ("v",)})
+    answer = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, user=user)
+    assert answer.tree["status"]["userInfo"] == {"username": "ann", "uid": "u-1", "groups": ["a", "b"], "extra": {"k": ["v"]}}
+
+
+async def test_component_statuses(api: Api) -> None:
+    """Given components / when they are listed or read / then they are well; another is not there; always with a Warning."""
+    answer = await api("GET", "/api/v1/componentstatuses")
+    assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["controller-manager", "scheduler", "etcd-0"]
+    missing = await api("GET", "/api/v1/componentstatuses/nope")
+    assert (missing.status, missing.warnings) == (404, ['299 - "v1 ComponentStatus is deprecated in v1.19+"'])

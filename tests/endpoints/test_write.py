@@ -1,0 +1,166 @@
+"""POST and PUT: which mistake is told first, and in which words."""
+
+import orjson
+import pytest
+
+from tests.apiserver.conftest import Api
+
+CONFIG_MAPS = "/api/v1/namespaces/t/configmaps"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/t/leases"
+YAML = {"content-type": "application/yaml"}
+
+
+@pytest.mark.spec("API-015", "API-016", "API-025")
+async def test_create(api: Api) -> None:
+    """Given a body without Content-Type, kind and apiVersion / when it is posted twice / then 201, then AlreadyExists."""
+    made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}})
+    assert (made.status, made.tree["kind"], made.tree["apiVersion"]) == (201, "ConfigMap", "v1")
+    assert made.tree["metadata"]["managedFields"][0]["manager"] == "unknown"
+    again = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
+    assert (again.status, again.message) == (409, 'configmaps "a" already exists')
+
+
+@pytest.mark.spec("API-026")
+async def test_yaml_in(api: Api) -> None:
+    """Given YAML / when it is posted / then it is what the same JSON would be."""
+    made = await api("POST", CONFIG_MAPS, b"metadata: {name: a}\ndata:\n  k: v\n", YAML)
+    assert (made.status, made.tree["data"]) == (201, {"k": "v"})
+
+
+@pytest.mark.spec("API-028", "API-029", "API-108")
+@pytest.mark.parametrize("media", ["text/plain", "application/cbor", ";;", "application/merge-patch+json"])
+async def test_unknown_media_type(api: Api, media: str) -> None:
+    """Given a Content-Type that a create does not take / when it is posted / then 415 lists those it takes."""
+    answer = await api("POST", CONFIG_MAPS, b"{}", {"content-type": media})
+    assert answer.status == 415
+    assert answer.message.startswith("the body of the request was in an unknown format - accepted media types include: application/json")
+
+
+@pytest.mark.spec("API-031")
+async def test_body_beyond_the_limit(api: Api) -> None:
+    """Given a body of more than 3 MiB / when it is posted / then 413 tells the limit."""
+    answer = await api("POST", CONFIG_MAPS, b" " * (3 << 20) + b"{}")
+    assert (answer.status, answer.message) == (413, "Request entity too large: limit is 3145728")
+
+
+@pytest.mark.spec("API-032", "API-033", "API-034")
+@pytest.mark.parametrize(("body", "message"), [
+    (b"{", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+           "unexpected end of JSON input ({)"),
+    (b"", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+          "unexpected end of JSON input (<empty>)"),
+    (b"hello", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+               "invalid character 'h' looking for beginning of value (68656c6c6f)"),
+    (b'{"kind":5}', "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+                    'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})'),
+    (b'{"apiVersion":"a/b/c"}', "the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: "
+                                'a/b/c ({"apiVersion":"a/b/c"})'),
+    (b'{"kind":"Pod","apiVersion":"v1"}',
+     'Pod in version "v1" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): unknown conversion'),
+    (b'{"kind":"Nope","apiVersion":"v1"}', 'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for '
+                                           'version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'),
+    (b'{"metadata":{"name":"a","namespace":"u"}}',
+     "the namespace of the provided object does not match the namespace sent on the request"),
+])
+async def test_bodies_that_are_no_object_of_the_kind(api: Api, body: bytes, message: str) -> None:
+    """Given a body that cannot be a ConfigMap here / when it is posted / then 400 says why in upstream's words."""
+    answer = await api("POST", CONFIG_MAPS, body)
+    assert (answer.status, answer.message) == (400, message)
+
+
+async def test_another_version_of_the_kind(api: Api) -> None:
+    """Given an autoscaling/v1 body / when it is posted to v2 / then 400 names both versions."""
+    body = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}}
+    answer = await api("POST", "/apis/autoscaling/v2/namespaces/t/horizontalpodautoscalers", body)
+    assert answer.message == (
+        "the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)")
+
+
+@pytest.mark.spec("API-036", "API-037", "API-038")
+async def test_strictness(api: Api) -> None:
+    """Given an unknown field and a key given twice / when validation is strict, warning or off / then 400, Warnings, nothing."""
+    body = b'{"metadata":{"name":"a"},"spec":{"foo":1,"holderIdentity":"x","holderIdentity":"y"}}'
+    strict = await api("POST", f"{LEASES}?fieldValidation=Strict", body)
+    problems = 'unknown field "spec.foo", duplicate field "spec.holderIdentity"'
+    assert strict.message == f'Lease in version "v1" cannot be handled as a Lease: strict decoding error: {problems}'
+    warned = await api("POST", f"{LEASES}?dryRun=All", body)
+    assert warned.warnings == [r'299 - "unknown field \"spec.foo\""', r'299 - "duplicate field \"spec.holderIdentity\""']
+    silent = await api("POST", f"{LEASES}?fieldValidation=Ignore", body)
+    assert (silent.status, silent.warnings, silent.tree["spec"]) == (201, [], {"holderIdentity": "y"})
+
+
+async def test_strictness_of_yaml(api: Api) -> None:
+    """Given a key twice in YAML / when validation is strict or warning / then the line is named."""
+    body = b"metadata: {name: a}\ndata:\n  k: one\n  k: two\n"
+    assert (await api("POST", f"{CONFIG_MAPS}?fieldValidation=Strict", body, YAML)).message == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n'
+        '  line 4: key "k" already set in map')
+    assert (await api("POST", CONFIG_MAPS, body, YAML)).warnings == [r'299 - "line 4: key \"k\" already set in map"']
+
+
+async def test_warnings_come_with_errors_too(api: Api) -> None:
+    """Given an unknown field in an object that is invalid besides / when it is posted / then 422, and the Warning."""
+    answer = await api("POST", CONFIG_MAPS, {"Metadata": {"name": "b"}})
+    assert (answer.status, answer.warnings) == (422, [r'299 - "unknown field \"Metadata\""'])
+
+
+@pytest.mark.spec("API-035")
+@pytest.mark.parametrize(("query", "message"), [
+    ("dryRun=Some&fieldValidation=Maybe", 'CreateOptions.meta.k8s.io "" is invalid: [dryRun: Unsupported value: ["Some"]: supported '
+     'values: "All", fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"]'),
+    (f"fieldManager={'m' * 129}", 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes'),
+    ("fieldManager=a%09b", 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\\tb": invalid character '
+     "U+0009 (at position 1)"),
+])
+async def test_options_that_are_none(api: Api, query: str, message: str) -> None:
+    """Given bad query options / when something is created / then one 422 lists them all."""
+    answer = await api("POST", f"{CONFIG_MAPS}?{query}", {"metadata": {"name": "a"}})
+    assert (answer.status, answer.message) == (422, message)
+
+
+@pytest.mark.spec("API-035")
+async def test_dry_run_stores_nothing(api: Api) -> None:
+    """Given dryRun=All / when something is created / then the answer has a uid and nothing is there."""
+    answer = await api("POST", f"{CONFIG_MAPS}?dryRun=All", {"metadata": {"name": "a"}})
+    assert answer.status == 201
+    assert answer.tree["metadata"]["uid"]
+    assert (await api("GET", f"{CONFIG_MAPS}/a")).status == 404
+
+
+@pytest.mark.spec("API-092", "API-093", "API-095", "API-097")
+async def test_update(api: Api) -> None:
+    """Given an object / when it is put: unchanged, without a version, stale, under another name / then as upstream."""
+    made = (await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}})).tree
+    same = await api("PUT", f"{CONFIG_MAPS}/a", made)
+    assert same.tree["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    changed = await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "a"}, "data": {"k": "w"}})
+    assert (changed.status, changed.tree["data"]) == (200, {"k": "w"})
+    stale = await api("PUT", f"{CONFIG_MAPS}/a", {**made, "data": {}})
+    assert (stale.status, stale.tree["reason"]) == (409, "Conflict")
+    other = await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "b"}})
+    assert other.message == "the name of the object (b) does not match the name on the URL (a)"
+    nameless = await api("PUT", f"{CONFIG_MAPS}/a", {})
+    assert nameless.message == "the name of the object (a based on URL) was undeterminable: name must be provided"
+
+
+@pytest.mark.spec("API-094")
+async def test_update_of_what_is_not_there(api: Api) -> None:
+    """Given nothing / when a ConfigMap and a Lease are put / then 404, and 201 for the kind that PUT may create."""
+    assert (await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "a"}})).status == 404
+    assert (await api("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}})).status == 201
+
+
+async def test_owner_of_a_write_is_the_user_agent(api: Api) -> None:
+    """Given no fieldManager / when something is written / then its manager is the User-Agent up to the slash."""
+    made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}}, {"user-agent": "kubectl/v1.37 (linux)"})
+    assert made.tree["metadata"]["managedFields"][0]["manager"] == "kubectl"
+    forgotten = await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "a", "managedFields": []}, "data": {"k": "v"}})
+    assert "managedFields" not in forgotten.tree["metadata"]
+
+
+async def test_answer_is_what_is_stored(api: Api) -> None:
+    """Given a create / when the object is read / then the bytes are those that the create answered."""
+    made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
+    read = await api("GET", f"{CONFIG_MAPS}/a")
+    assert made.response.body == read.response.body
+    assert orjson.loads(read.response.body)["metadata"]["name"] == "a"
