@@ -41,7 +41,9 @@ async def test_service_account_token_names_its_account_while_it_stands(api: Api)
 async def test_token_request_for_too_short_a_time(api: Api) -> None:
     """Given an account / when a token for five seconds is asked for / then 422 names the field."""
     await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})
-    answer = await api("POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": [], "expirationSeconds": 5}})
+    answer = await api(
+        "POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": [], "expirationSeconds": 5}}
+    )
     assert answer.status == 422
     assert answer.tree["details"]["causes"][0]["field"] == "spec.expirationSeconds"
 
@@ -51,11 +53,18 @@ async def test_request_log_tells_what_was_asked(api: Api) -> None:
     await api("GET", "/api/v1/namespaces/t/pods?watch=0", headers={"user-agent": "me/1"}, user=UserInfo("ann"))
     *_, entry = api.server.log
     assert (entry.verb, entry.resource, entry.namespace, entry.user, entry.user_agent, entry.code) == (
-        "list", "pods", "t", "ann", "me/1", 200)
+        "list",
+        "pods",
+        "t",
+        "ann",
+        "me/1",
+        200,
+    )
 
 
 async def test_panic_is_an_internal_error(api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """Given an endpoint that breaks / when it is asked / then 500 InternalError, and a traceback in the log."""
+
     def broken(*_: object) -> None:
         raise RuntimeError("oops")
 
@@ -71,5 +80,3 @@ async def test_timeout_that_is_no_duration(api: Api) -> None:
     assert (await api("GET", "/api/v1/pods?timeout=1m30s")).status == 200
     answer = await api("GET", "/api/v1/pods?timeout=soon")
     assert answer.message == 'invalid timeout specified in the request URL - time: invalid duration "soon"'
-
-

@@ -19,7 +19,11 @@ async def test_answers(api: Api) -> None:
     uid = await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a")
     assert (answer.tree["status"], answer.tree["details"]) == ("Success", {"name": "a", "kind": "configmaps", "uid": uid})
-    await api("POST", "/api/v1/namespaces/t/services", {"metadata": {"name": "s"}, "spec": {"clusterIP": "None", "ports": [{"port": 1}]}})
+    await api(
+        "POST",
+        "/api/v1/namespaces/t/services",
+        {"metadata": {"name": "s"}, "spec": {"clusterIP": "None", "ports": [{"port": 1}]}},
+    )
     assert (await api("DELETE", "/api/v1/namespaces/t/services/s")).tree["kind"] == "Service"
     assert (await api("DELETE", f"{CONFIG_MAPS}/a")).status == 404
 
@@ -31,14 +35,17 @@ async def test_preconditions(api: Api) -> None:
     answer = await api("DELETE", f"{CONFIG_MAPS}/a", {"preconditions": {"uid": "u"}})
     assert answer.message == (
         f'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (u) does not match the UID in record ({uid}). '
-        "The object might have been deleted and then recreated")
+        "The object might have been deleted and then recreated"
+    )
 
 
 @pytest.mark.spec("API-147")
 async def test_body_wins_over_the_query(api: Api) -> None:
     """Given an object that a finalizer holds / when body and query differ / then the body counts, unless it is empty."""
     for name, body, finalizers in (
-        ("a", {"propagationPolicy": "Background"}, ["x.io/hold"]), ("b", {}, ["x.io/hold"]), ("c", None, ["x.io/hold", "orphan"]),
+        ("a", {"propagationPolicy": "Background"}, ["x.io/hold"]),
+        ("b", {}, ["x.io/hold"]),
+        ("c", None, ["x.io/hold", "orphan"]),
     ):
         await make(api, name, finalizers=["x.io/hold"])
         answer = await api("DELETE", f"{CONFIG_MAPS}/{name}?propagationPolicy=Orphan", body)
@@ -46,14 +53,32 @@ async def test_body_wins_over_the_query(api: Api) -> None:
 
 
 @pytest.mark.spec("API-147")
-@pytest.mark.parametrize(("query", "body", "status", "text"), [
-    ("", {"orphanDependents": True, "propagationPolicy": "Orphan"}, 422, "orphanDependents and deletionPropagation cannot be both set"),
-    ("?propagationPolicy=Odd", None, 422, 'Unsupported value: "Odd": supported values: "Foreground", "Background", "Orphan", "nil"'),
-    ("?gracePeriodSeconds=soon", None, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'),
-    ("", {"kind": "Pod", "apiVersion": "v1"}, 400, 'no kind "Pod" is registered for version "v1"'),
-    ("", {"ignoreStoreReadErrorWithClusterBreakingPotential": True, "gracePeriodSeconds": 1}, 422, "cannot be set together with"),
-    ("", b"[]", 400, "cannot unmarshal array"),
-])
+@pytest.mark.parametrize(
+    ("query", "body", "status", "text"),
+    [
+        (
+            "",
+            {"orphanDependents": True, "propagationPolicy": "Orphan"},
+            422,
+            "orphanDependents and deletionPropagation cannot be both set",
+        ),
+        (
+            "?propagationPolicy=Odd",
+            None,
+            422,
+            'Unsupported value: "Odd": supported values: "Foreground", "Background", "Orphan", "nil"',
+        ),
+        ("?gracePeriodSeconds=soon", None, 400, 'strconv.ParseInt: parsing "soon": invalid syntax'),
+        ("", {"kind": "Pod", "apiVersion": "v1"}, 400, 'no kind "Pod" is registered for version "v1"'),
+        (
+            "",
+            {"ignoreStoreReadErrorWithClusterBreakingPotential": True, "gracePeriodSeconds": 1},
+            422,
+            "cannot be set together with",
+        ),
+        ("", b"[]", 400, "cannot unmarshal array"),
+    ],
+)
 async def test_options_that_are_none(api: Api, query: str, body: object, status: int, text: str) -> None:
     """Given options that cannot be / when something is deleted with them / then it stays, and the answer says why."""
     await make(api)

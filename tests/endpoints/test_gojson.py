@@ -10,20 +10,30 @@ from fakekube.endpoints import gojson
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12)
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
 
 
 @pytest.mark.spec("API-032")
-@pytest.mark.parametrize(("body", "text"), [
-    (b"", "unexpected end of JSON input"), (b"{", "unexpected end of JSON input"),
-    (b"hello", "invalid character 'h' looking for beginning of value"),
-    (b'{"a" 1}', "invalid character '1' after object key"), (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
-    (b"[1 2]", "invalid character '2' after array element"), (b"trux", "invalid character 'x' in literal true (expecting 'e')"),
-    (b'"a\nb"', "invalid character '\\n' in string literal"), (b'{"a":1} x', "invalid character 'x' after top-level value"),
-    (b"{a:1}", "invalid character 'a' looking for beginning of object key string"),
-    (b'"\\q"', "invalid character 'q' in string escape code"), (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
-    (b'"\\u12x4"', "invalid character 'x' in \\u hexadecimal character escape"),
-])
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", "unexpected end of JSON input"),
+        (b"{", "unexpected end of JSON input"),
+        (b"hello", "invalid character 'h' looking for beginning of value"),
+        (b'{"a" 1}', "invalid character '1' after object key"),
+        (b'{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
+        (b"[1 2]", "invalid character '2' after array element"),
+        (b"trux", "invalid character 'x' in literal true (expecting 'e')"),
+        (b'"a\nb"', "invalid character '\\n' in string literal"),
+        (b'{"a":1} x', "invalid character 'x' after top-level value"),
+        (b"{a:1}", "invalid character 'a' looking for beginning of object key string"),
+        (b'"\\q"', "invalid character 'q' in string escape code"),
+        (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
+        (b'"\\u12x4"', "invalid character 'x' in \\u hexadecimal character escape"),
+    ],
+)
 def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
     """Given a body that is no JSON / when it is read / then the complaint is Go's."""
     with pytest.raises(gojson.SyntaxProblem) as caught:

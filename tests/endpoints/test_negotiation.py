@@ -15,10 +15,18 @@ def asking(accept: str, agent: str = "", pretty: str | None = None) -> Request:
 
 
 @pytest.mark.spec("API-030")
-@pytest.mark.parametrize(("accept", "media"), [
-    ("", JSON), ("*/*", JSON), ("application/yaml, application/json", YAML), ("application/json;q=0.5, application/yaml", YAML),
-    ("text/html, */*;q=0.1", JSON), ("application/vnd.kubernetes.protobuf,application/json", JSON), ("application/json;charset=utf-8", JSON),
-])
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("", JSON),
+        ("*/*", JSON),
+        ("application/yaml, application/json", YAML),
+        ("application/json;q=0.5, application/yaml", YAML),
+        ("text/html, */*;q=0.1", JSON),
+        ("application/vnd.kubernetes.protobuf,application/json", JSON),
+        ("application/json;charset=utf-8", JSON),
+    ],
+)
 def test_media_type(accept: str, media: str) -> None:
     """Given an Accept header / when the form is chosen / then quality counts, then the order, and protobuf is passed over."""
     request = asking(accept)
@@ -46,10 +54,19 @@ def test_handler_refuses(params: str) -> None:
 
 
 @pytest.mark.spec("API-073")
-@pytest.mark.parametrize(("agent", "pretty", "expected"), [
-    ("curl/8", None, True), ("Mozilla/5.0 (X)", None, True), ("kubectl/v1", None, False), ("curl/8", "false", False),
-    ("kubectl/v1", "true", True), ("kubectl/v1", "1", True), ("curl/8", "", True), ("kubectl", "yes", False),
-])
+@pytest.mark.parametrize(
+    ("agent", "pretty", "expected"),
+    [
+        ("curl/8", None, True),
+        ("Mozilla/5.0 (X)", None, True),
+        ("kubectl/v1", None, False),
+        ("curl/8", "false", False),
+        ("kubectl/v1", "true", True),
+        ("kubectl/v1", "1", True),
+        ("curl/8", "", True),
+        ("kubectl", "yes", False),
+    ],
+)
 def test_indentation(agent: str, pretty: str | None, expected: bool) -> None:
     """Given a User-Agent and perhaps ?pretty / when the form is chosen / then people get indented answers, or who asks."""
     assert negotiation.negotiate(asking("", agent, pretty)).pretty is expected
@@ -57,7 +74,9 @@ def test_indentation(agent: str, pretty: str | None, expected: bool) -> None:
 
 @pytest.mark.spec("API-073")
 async def test_bodies_as_they_go_out(api: Api) -> None:
-    """Given one object / when it is read plain, pretty and as YAML / then keys keep upstream's order, and only plain ends a line."""
+    """Given one object / when it is read plain, pretty and as YAML / then keys keep upstream's order, and only plain ends a
+    line.
+    """
     await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": "a", "labels": {"z": "1"}}, "type": "x"})
     plain = (await api("GET", "/api/v1/namespaces/t/secrets/a")).response.body
     assert plain.startswith(b'{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a","namespace":"t","uid":')

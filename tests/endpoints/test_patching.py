@@ -17,9 +17,14 @@ async def make(api: Api) -> None:
     assert answer.status == 201
 
 
-@pytest.mark.parametrize(("media", "body"), [
-    (JSON_PATCH, [{"op": "replace", "path": "/data/k", "value": "w"}]), (MERGE, {"data": {"k": "w"}}), (STRATEGIC, {"data": {"k": "w"}}),
-])
+@pytest.mark.parametrize(
+    ("media", "body"),
+    [
+        (JSON_PATCH, [{"op": "replace", "path": "/data/k", "value": "w"}]),
+        (MERGE, {"data": {"k": "w"}}),
+        (STRATEGIC, {"data": {"k": "w"}}),
+    ],
+)
 async def test_plain_patches(api: Api, media: str, body: Any) -> None:
     """Given an object / when it is patched in any form / then 200 and the change."""
     await make(api)
@@ -36,19 +41,41 @@ async def test_unknown_kind_of_patch(api: Api) -> None:
 
 
 @pytest.mark.spec("API-101", "API-102", "API-103", "API-109")
-@pytest.mark.parametrize(("media", "body", "status", "message"), [
-    (MERGE, b"{", 400, "invalid JSON patch"), (JSON_PATCH, b"", 400, "invalid JSON patch"), (MERGE, b"null", 400, "Invalid JSON Patch"),
-    (MERGE, b"[]", 400, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"),
-    (JSON_PATCH, b"{}", 400, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
-    (JSON_PATCH, b'[{"op":"test","path":"/data/k","value":"x"}]', 422,
-     "the server rejected our request due to an error in our request"),
-    (MERGE, b'{"metadata":{"name":"b"}}', 400, "the name of the object (b) does not match the name on the URL (a)"),
-    (MERGE, b'{"metadata":{"namespace":"u"}}', 400,
-     "the namespace of the provided object does not match the namespace sent on the request"),
-    (MERGE, b'{"metadata":{"uid":"mine"}}', 422, 'ConfigMap "a" is invalid: metadata.uid: Invalid value: "mine": field is immutable'),
-    (STRATEGIC, b'{"data":[1]}', 422,
-     ' "" is invalid: patch: Invalid value: "map[data:[1]]": cannot restore map from slice'),
-])
+@pytest.mark.parametrize(
+    ("media", "body", "status", "message"),
+    [
+        (MERGE, b"{", 400, "invalid JSON patch"),
+        (JSON_PATCH, b"", 400, "invalid JSON patch"),
+        (MERGE, b"null", 400, "Invalid JSON Patch"),
+        (MERGE, b"[]", 400, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"),
+        (
+            JSON_PATCH,
+            b"{}",
+            400,
+            "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+        ),
+        (
+            JSON_PATCH,
+            b'[{"op":"test","path":"/data/k","value":"x"}]',
+            422,
+            "the server rejected our request due to an error in our request",
+        ),
+        (MERGE, b'{"metadata":{"name":"b"}}', 400, "the name of the object (b) does not match the name on the URL (a)"),
+        (
+            MERGE,
+            b'{"metadata":{"namespace":"u"}}',
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+        (
+            MERGE,
+            b'{"metadata":{"uid":"mine"}}',
+            422,
+            'ConfigMap "a" is invalid: metadata.uid: Invalid value: "mine": field is immutable',
+        ),
+        (STRATEGIC, b'{"data":[1]}', 422, ' "" is invalid: patch: Invalid value: "map[data:[1]]": cannot restore map from slice'),
+    ],
+)
 async def test_patches_that_fail(api: Api, media: str, body: bytes, status: int, message: str) -> None:
     """Given a patch that cannot be / when it is sent / then upstream's code and words."""
     await make(api)
@@ -62,20 +89,24 @@ async def test_too_many_operations(api: Api) -> None:
     await make(api)
     body = [{"op": "test", "path": "/data/k", "value": "v"}] * 10001
     assert (await api.patch(f"{CONFIG_MAPS}/a", body, JSON_PATCH)).message == (
-        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
+        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
+    )
 
 
 async def test_strict_patches(api: Api) -> None:
-    """Given patches that add an unknown field / when validation is strict or warning / then 422 quotes the result, or a Warning."""
+    """Given patches that add an unknown field / when validation is strict or warning / then 422 quotes the result, or a
+    Warning.
+    """
     await make(api)
     url = f"{CONFIG_MAPS}/a?fieldValidation=Strict"
     merged = await api.patch(url, {"foo": 1})
     assert merged.status == 422
-    assert merged.message.startswith(r' "" is invalid: patch: Invalid value: "{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"foo\":1,')
+    assert merged.message.startswith(
+        r' "" is invalid: patch: Invalid value: "{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"foo\":1,'
+    )
     assert merged.message.endswith('strict decoding error: unknown field "foo"')
     strategic = await api.patch(url, {"foo": 1}, STRATEGIC)
-    assert strategic.message == (
-        ' "" is invalid: patch: Invalid value: "map[foo:1]": strict decoding error: unknown field "foo"')
+    assert strategic.message == (' "" is invalid: patch: Invalid value: "map[foo:1]": strict decoding error: unknown field "foo"')
     member = [{"op": "add", "path": "/data/x", "value": "y", "foo": 1}]
     assert (await api.patch(f"{CONFIG_MAPS}/a", member, JSON_PATCH)).warnings == [r'299 - "json patch unknown field \"[0].foo\""']
 
@@ -91,7 +122,10 @@ async def test_force_is_for_apply(api: Api) -> None:
 @pytest.mark.spec("API-113", "API-120", "API-123")
 async def test_apply(api: Api) -> None:
     """Given nothing / when an object is applied twice / then 201, then 200 with the same version; mistakes get their texts."""
-    url, body = f"{CONFIG_MAPS}/a?fieldManager=m", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}}
+    url, body = (
+        f"{CONFIG_MAPS}/a?fieldManager=m",
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}},
+    )
     first = await api.patch(url, body, APPLY)
     again = await api.patch(url, body, APPLY)
     assert (first.status, again.status) == (201, 200)
@@ -100,7 +134,8 @@ async def test_apply(api: Api) -> None:
     absent = {**body, "metadata": {"name": "b", "uid": "u"}}
     assert (await api.patch(f"{CONFIG_MAPS}/b?fieldManager=m", absent, APPLY)).message == (
         'Operation cannot be fulfilled on configmaps "b": uid mismatch: the provided object specified uid u, and no existing '
-        "object was found")
+        "object was found"
+    )
     assert (await api("PATCH", url, b"[]", {"content-type": APPLY})).status == 400
 
 
@@ -109,16 +144,23 @@ async def test_apply_with_a_key_twice(api: Api) -> None:
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a\n  k: b\n"
     strict = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m&fieldValidation=Strict", body, {"content-type": APPLY})
     assert strict.message == (
-        'error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key "k" already set in map')
+        'error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key "k" already set in map'
+    )
     warned = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m", body, {"content-type": APPLY})
     assert (warned.status, warned.warnings) == (201, [r'299 - "line 6: key \"k\" already set in map"'])
 
 
 def test_quoting_of_what_a_patch_made() -> None:
     """Given a patched object / when it is quoted / then touched levels are sorted and the others keep their order."""
-    patched = {"kind": "X", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"z": "1", "a": "2"}}, "data": {"z": 1, "a": 2}}
+    patched = {
+        "kind": "X",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "labels": {"z": "1", "a": "2"}},
+        "data": {"z": 1, "a": 2},
+    }
     assert patched_text(patched, merged={"data": {"a": 2}}) == (
-        '{"apiVersion":"v1","data":{"a":2,"z":1},"kind":"X","metadata":{"name":"a","labels":{"z":"1","a":"2"}}}')
+        '{"apiVersion":"v1","data":{"a":2,"z":1},"kind":"X","metadata":{"name":"a","labels":{"z":"1","a":"2"}}}'
+    )
     assert patched_text(patched, paths=["/metadata/labels/a"]).endswith('"metadata":{"labels":{"a":"2","z":"1"},"name":"a"}}')
 
 
@@ -127,13 +169,22 @@ def test_go_prints_a_map() -> None:
     assert go_map({"b": [1, None, True], "a": {"x": "y z"}}) == "map[a:map[x:y z] b:[1 <nil> true]]"
 
 
-@pytest.mark.parametrize(("text", "converted"), [
-    ("json: cannot unmarshal number into Go struct field ConfigMap.data of type string", "cannot convert int64 to string"),
-    ("json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string", "cannot restore map from slice"),
-    ("json: cannot unmarshal object into Go struct field PodSpec.containers of type []v1.Container", "cannot restore slice from map"),
-    ("json: cannot unmarshal number 1.5 into Go struct field X.y of type int32", "cannot convert float64 to int32"),
-    ("something else", "something else"),
-])
+@pytest.mark.parametrize(
+    ("text", "converted"),
+    [
+        ("json: cannot unmarshal number into Go struct field ConfigMap.data of type string", "cannot convert int64 to string"),
+        (
+            "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string",
+            "cannot restore map from slice",
+        ),
+        (
+            "json: cannot unmarshal object into Go struct field PodSpec.containers of type []v1.Container",
+            "cannot restore slice from map",
+        ),
+        ("json: cannot unmarshal number 1.5 into Go struct field X.y of type int32", "cannot convert float64 to int32"),
+        ("something else", "something else"),
+    ],
+)
 def test_words_of_the_converter(text: str, converted: str) -> None:
     """Given a type error / when it arises in a strategic merge / then it has the converter's words."""
     assert convert_error(text) == converted

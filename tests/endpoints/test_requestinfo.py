@@ -29,9 +29,16 @@ def test_resource_paths(line: str) -> None:
     assert (info.verb, info.group, info.version, info.namespace, info.resource, info.subresource, info.name) == CASES[line]
 
 
-@pytest.mark.parametrize(("query", "verb"), [
-    ({}, "list"), ({"watch": ["true"]}, "watch"), ({"watch": [""]}, "watch"), ({"watch": ["0"]}, "list"), ({"watch": ["false"]}, "list"),
-])
+@pytest.mark.parametrize(
+    ("query", "verb"),
+    [
+        ({}, "list"),
+        ({"watch": ["true"]}, "watch"),
+        ({"watch": [""]}, "watch"),
+        ({"watch": ["0"]}, "list"),
+        ({"watch": ["false"]}, "list"),
+    ],
+)
 def test_watch_is_told_by_the_query(query: dict[str, list[str]], verb: str) -> None:
     """Given a GET of a collection / when watch is given in any form but false and 0 / then the verb is watch."""
     assert parse("GET", "/api/v1/pods", query).verb == verb
@@ -42,7 +49,9 @@ def test_selected_name_counts_as_the_name() -> None:
     assert parse("GET", "/api/v1/pods", {"fieldSelector": ["status.phase=Running,metadata.name=p"]}).name == "p"
 
 
-@pytest.mark.parametrize("path", ["/", "/api", "/api/v1", "/apis/batch/v1", "/version", "/healthz/ping", "/openapi/v3/apis/batch/v1"])
+@pytest.mark.parametrize(
+    "path", ["/", "/api", "/api/v1", "/apis/batch/v1", "/version", "/healthz/ping", "/openapi/v3/apis/batch/v1"]
+)
 def test_other_paths(path: str) -> None:
     """Given a path that names no resource / when it is parsed / then its verb is the method."""
     info = parse("GET", path, {})

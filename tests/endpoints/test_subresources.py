@@ -43,15 +43,19 @@ async def test_scale(api: Api) -> None:
     """Given a Deployment / when its Scale is read, put, patched and applied / then replicas follow."""
     labels = {"app": "d"}
     template = {"metadata": {"labels": labels}, "spec": SPEC}
-    await api("POST", DEPLOYMENTS, {"metadata": {"name": "d"}, "spec": {
-        "replicas": 2, "selector": {"matchLabels": labels}, "template": template}})
+    await api(
+        "POST",
+        DEPLOYMENTS,
+        {"metadata": {"name": "d"}, "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}},
+    )
     url = f"{DEPLOYMENTS}/d/scale"
     scale = (await api("GET", url)).tree
     assert (scale["kind"], scale["spec"], scale["status"]["selector"]) == ("Scale", {"replicas": 2}, "app=d")
     assert (await api("PUT", url, {**scale, "spec": {"replicas": 3}})).tree["spec"] == {"replicas": 3}
     negative = await api.patch(url, {"spec": {"replicas": -1}})
     assert negative.message == (
-        'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0')
+        'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0'
+    )
     applied = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"}, "spec": {"replicas": 5}}
     conflict = await api.patch(f"{url}?fieldManager=m", applied, "application/apply-patch+yaml")
     assert conflict.message.startswith("Apply failed with 1 conflict: ")
@@ -87,7 +91,9 @@ async def test_access_reviews(api: Api) -> None:
     assert (await api("POST", url, {})).tree["details"]["causes"][0]["field"] == "spec"
     other = await api("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", asked)
     assert other.tree["details"]["causes"][0]["field"] == "spec.user"
-    local = await api("POST", "/apis/authorization.k8s.io/v1/namespaces/t/localsubjectaccessreviews", {"spec": {**asked["spec"], "user": "u"}})
+    local = await api(
+        "POST", "/apis/authorization.k8s.io/v1/namespaces/t/localsubjectaccessreviews", {"spec": {**asked["spec"], "user": "u"}}
+    )
     assert local.tree["details"]["causes"][0]["field"] == "spec.resourceAttributes.namespace"
     rules = await api("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {}})
     assert rules.message == "no namespace on request"

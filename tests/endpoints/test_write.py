@@ -33,7 +33,9 @@ async def test_unknown_media_type(api: Api, media: str) -> None:
     """Given a Content-Type that a create does not take / when it is posted / then 415 lists those it takes."""
     answer = await api("POST", CONFIG_MAPS, b"{}", {"content-type": media})
     assert answer.status == 415
-    assert answer.message.startswith("the body of the request was in an unknown format - accepted media types include: application/json")
+    assert answer.message.startswith(
+        "the body of the request was in an unknown format - accepted media types include: application/json"
+    )
 
 
 @pytest.mark.spec("API-031")
@@ -44,24 +46,61 @@ async def test_body_beyond_the_limit(api: Api) -> None:
 
 
 @pytest.mark.spec("API-032", "API-033", "API-034")
-@pytest.mark.parametrize(("body", "message"), [
-    (b"{", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
-           "unexpected end of JSON input ({)"),
-    (b"", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
-          "unexpected end of JSON input (<empty>)"),
-    (b"hello", "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
-               "invalid character 'h' looking for beginning of value (68656c6c6f)"),
-    (b'{"kind":5}', "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
-                    'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})'),
-    (b'{"apiVersion":"a/b/c"}', "the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: "
-                                'a/b/c ({"apiVersion":"a/b/c"})'),
-    (b'{"kind":"Pod","apiVersion":"v1"}',
-     'Pod in version "v1" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): unknown conversion'),
-    (b'{"kind":"Nope","apiVersion":"v1"}', 'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for '
-                                           'version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'),
-    (b'{"metadata":{"name":"a","namespace":"u"}}',
-     "the namespace of the provided object does not match the namespace sent on the request"),
-])
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            b"{",
+            (
+                "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+                "unexpected end of JSON input ({)"
+            ),
+        ),
+        (
+            b"",
+            (
+                "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+                "unexpected end of JSON input (<empty>)"
+            ),
+        ),
+        (
+            b"hello",
+            (
+                "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+                "invalid character 'h' looking for beginning of value (68656c6c6f)"
+            ),
+        ),
+        (
+            b'{"kind":5}',
+            (
+                "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
+                'json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})'
+            ),
+        ),
+        (
+            b'{"apiVersion":"a/b/c"}',
+            (
+                "the object provided is unrecognized (must be of type ConfigMap): unexpected GroupVersion string: "
+                'a/b/c ({"apiVersion":"a/b/c"})'
+            ),
+        ),
+        (
+            b'{"kind":"Pod","apiVersion":"v1"}',
+            'Pod in version "v1" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): unknown conversion',
+        ),
+        (
+            b'{"kind":"Nope","apiVersion":"v1"}',
+            (
+                'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for '
+                'version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+            ),
+        ),
+        (
+            b'{"metadata":{"name":"a","namespace":"u"}}',
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+    ],
+)
 async def test_bodies_that_are_no_object_of_the_kind(api: Api, body: bytes, message: str) -> None:
     """Given a body that cannot be a ConfigMap here / when it is posted / then 400 says why in upstream's words."""
     answer = await api("POST", CONFIG_MAPS, body)
@@ -73,7 +112,8 @@ async def test_another_version_of_the_kind(api: Api) -> None:
     body = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}}
     answer = await api("POST", "/apis/autoscaling/v2/namespaces/t/horizontalpodautoscalers", body)
     assert answer.message == (
-        "the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)")
+        "the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)"
+    )
 
 
 @pytest.mark.spec("API-036", "API-037", "API-038")
@@ -94,7 +134,8 @@ async def test_strictness_of_yaml(api: Api) -> None:
     body = b"metadata: {name: a}\ndata:\n  k: one\n  k: two\n"
     assert (await api("POST", f"{CONFIG_MAPS}?fieldValidation=Strict", body, YAML)).message == (
         'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n'
-        '  line 4: key "k" already set in map')
+        '  line 4: key "k" already set in map'
+    )
     assert (await api("POST", CONFIG_MAPS, body, YAML)).warnings == [r'299 - "line 4: key \"k\" already set in map"']
 
 
@@ -105,13 +146,29 @@ async def test_warnings_come_with_errors_too(api: Api) -> None:
 
 
 @pytest.mark.spec("API-035")
-@pytest.mark.parametrize(("query", "message"), [
-    ("dryRun=Some&fieldValidation=Maybe", 'CreateOptions.meta.k8s.io "" is invalid: [dryRun: Unsupported value: ["Some"]: supported '
-     'values: "All", fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"]'),
-    (f"fieldManager={'m' * 129}", 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes'),
-    ("fieldManager=a%09b", 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\\tb": invalid character '
-     "U+0009 (at position 1)"),
-])
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "dryRun=Some&fieldValidation=Maybe",
+            (
+                'CreateOptions.meta.k8s.io "" is invalid: [dryRun: Unsupported value: ["Some"]: supported '
+                'values: "All", fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"]'
+            ),
+        ),
+        (
+            f"fieldManager={'m' * 129}",
+            'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes',
+        ),
+        (
+            "fieldManager=a%09b",
+            (
+                'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\\tb": invalid character '
+                "U+0009 (at position 1)"
+            ),
+        ),
+    ],
+)
 async def test_options_that_are_none(api: Api, query: str, message: str) -> None:
     """Given bad query options / when something is created / then one 422 lists them all."""
     answer = await api("POST", f"{CONFIG_MAPS}?{query}", {"metadata": {"name": "a"}})
@@ -152,7 +209,9 @@ async def test_update_of_what_is_not_there(api: Api) -> None:
 
 async def test_owner_of_a_write_is_the_user_agent(api: Api) -> None:
     """Given no fieldManager / when something is written / then its manager is the User-Agent up to the slash."""
-    made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}}, {"user-agent": "kubectl/v1.37 (linux)"})
+    made = await api(
+        "POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}}, {"user-agent": "kubectl/v1.37 (linux)"}
+    )
     assert made.tree["metadata"]["managedFields"][0]["manager"] == "kubectl"
     forgotten = await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "a", "managedFields": []}, "data": {"k": "v"}})
     assert "managedFields" not in forgotten.tree["metadata"]
