@@ -193,7 +193,7 @@ class JobController:
         manager = ControllerRefManager(
             self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
             can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        return list(await manager.claim(candidates))
+        return [_tracked_if_adopted(pod) for pod in await manager.claim(candidates)]
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
@@ -209,3 +209,11 @@ class JobController:
             ):
                 return
         await self.hands.remove_tracking(pod)
+
+
+def _tracked_if_adopted(pod: Tree) -> Tree:
+    """The cache shows a pod that was adopted just now as it was before: it counts as tracked from here on."""
+    if meta.controller_of(pod) is not None or pods.is_tracked(pod):
+        return pod
+    finalizers = [*meta.finalizers_of(pod), pods.TRACKING_FINALIZER]
+    return {**pod, "metadata": {**pod["metadata"], "finalizers": finalizers}}
