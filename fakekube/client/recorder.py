@@ -7,7 +7,7 @@ writes in the background, and holds activity until it is done.
 
 import logging
 from collections import deque
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
@@ -22,6 +22,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
+
+if TYPE_CHECKING:
+    import asyncio
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +119,7 @@ class EventBroadcaster:
         self._correlator = Correlator(clock)
         self._series = Series(clock)
         self._queue: deque[_Write] = deque()
-        self._writing = False
+        self._writing = self._held = False
         self._last_nanos = 0
 
     def recorder(self, component: str, *, host: str = "", client: Client | None = None) -> Recorder:
@@ -150,18 +153,24 @@ class EventBroadcaster:
             return
         self._queue.append(_Write(client, resource, *correlated))
         if not self._writing:
-            self._writing = True
+            self._writing = self._held = True
             self._activity.hold()
-            self._tasks.spawn(self._write_all(), "events")
+            self._tasks.spawn(self._write_all(), "events").add_done_callback(self._drop)
 
     async def _write_all(self) -> None:
-        self._activity.release()
         with self._activity.busy():
-            try:
-                while self._queue:
-                    await self._write(self._queue.popleft())
-            finally:
-                self._writing = False
+            self._drop()
+            while self._queue:
+                await self._write(self._queue.popleft())
+            self._writing = False
+
+    def _drop(self, task: "asyncio.Task[None] | None" = None) -> None:
+        """Drop the unit that was held for the task; a task that is cancelled early never gets to do so itself."""
+        if self._held:
+            self._held = False
+            self._activity.release()
+        if task is not None and task.cancelled():
+            self._writing = False
 
     async def _write(self, write: _Write) -> None:
         for tries in range(MAX_TRIES):

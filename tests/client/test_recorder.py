@@ -158,3 +158,10 @@ async def test_one_recorder_for_many_hosts(world, web, recorder):
     (event,) = events_of(world)
     assert event["source"] == {"component": "web-controller", "host": "node-1"}
     assert event["reportingInstance"] == "node-1"
+
+
+async def test_stopping_leaves_nothing_in_flight(world, web, recorder):
+    """Given an event that is not written yet, when everything stops, then no unit of activity is left behind."""
+    recorder.event(web, "Normal", "Late", "x")
+    await world.manager.stop()
+    assert world.activity.idle
