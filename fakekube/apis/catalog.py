@@ -22,11 +22,13 @@ from fakekube.apis.apps.declarations import GROUP as APPS
 from fakekube.apis.authentication.declarations import GROUP as AUTHENTICATION
 from fakekube.apis.authorization.declarations import GROUP as AUTHORIZATION
 from fakekube.apis.autoscaling.declarations import GROUP as AUTOSCALING
+from fakekube.apis.base import StatusStrategy
 from fakekube.apis.batch.declarations import GROUP as BATCH
 from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
 from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
+from fakekube.apis.declaration import STATUS
 from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
 from fakekube.apis.events.declarations import GROUP as EVENTS
 from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL
@@ -49,6 +51,8 @@ GROUPS = (
     POLICY, RBAC, STORAGE, ADMISSION_REGISTRATION, API_EXTENSIONS, SCHEDULING, COORDINATION, NODE, DISCOVERY, RESOURCE,
     FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
 )  # fmt: skip
+
+WITH_STATUS = StatusStrategy()  # of kinds that have a status, and no other rules here
 
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
@@ -213,7 +217,7 @@ def _stored_version(resource: declaration.Resource, minor: int, versions: list[d
 def _strategy(
     resource: declaration.Resource, served: declaration.Served, conversion: Conversion | None,
 ) -> Strategy | None:  # fmt: skip
-    strategy = served.strategy or resource.strategy
+    strategy = served.strategy or resource.strategy or (WITH_STATUS if STATUS in resource.subresources else None)
     if served.strategy or strategy is None or conversion is None or served.to_stored is None:
         return strategy
     return ConvertingStrategy(strategy, conversion.to_stored, conversion.from_stored)

@@ -5,6 +5,7 @@ serve them without defaults and rules, and so are the kinds of classic allocatio
 """
 
 from fakekube.apis import selecting
+from fakekube.apis.base import StatusStrategy
 from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served
 from fakekube.apis.resource import (
     conversion,
@@ -12,11 +13,11 @@ from fakekube.apis.resource import (
     printers,
     resourceclaim,
     resourceclaimtemplate,
+    resourcepoolstatusrequest,
     resourceslice,
 )
-from fakekube.registry.strategy import Strategy
 
-PLAIN = Strategy()
+PLAIN = StatusStrategy()
 STRUCTURED = (
     Served("v1", since=34),
     Served("v1beta2", since=33),
@@ -48,9 +49,7 @@ SLICES = (
     Served("v1beta2", since=33),
     Served("v1beta1", since=33, to_stored=conversion.slice_from_basic, from_stored=conversion.slice_to_basic),
     Served("v1beta1", since=32, until=32, strategy=PLAIN),
-    Served(
-        "v1alpha3", since=33, until=33, to_stored=conversion.slice_from_alpha, from_stored=conversion.slice_to_alpha
-    ),
+    Served("v1alpha3", since=33, until=33, to_stored=conversion.slice_from_alpha, from_stored=conversion.slice_to_alpha),
     Served(
         "v1alpha3",
         since=32,
@@ -144,6 +143,7 @@ GROUP = Group(
         Resource(
             plural="resourcepoolstatusrequests",
             kind="ResourcePoolStatusRequest",
+            strategy=resourcepoolstatusrequest.STRATEGY,
             printer=printers.RESOURCE_POOL_STATUS_REQUEST,
             namespaced=False,
             subresources=(STATUS,),
