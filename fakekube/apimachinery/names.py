@@ -97,12 +97,12 @@ def dns1035_label(text: str) -> list[str]:
 
 def qualified_name(text: str) -> list[str]:
     """``example.com/my.name``: the key of a label, with or without a domain in front."""
-    return [] if _is_qualified_name(text) else _qualified_name_complaints(text)
+    return [] if is_qualified_name(text) else _qualified_name_complaints(text)
 
 
 @lru_cache(maxsize=4096)
-def _is_qualified_name(text: str) -> bool:
-    """Keys repeat from object to object, so the answer is worth keeping."""
+def is_qualified_name(text: str) -> bool:
+    """Whether a text is one. Keys repeat from object to object, so the answer is worth keeping."""
     return not _qualified_name_complaints(text)
 
 
@@ -143,6 +143,12 @@ def label_value(text: str) -> list[str]:
         )
         found.append(mismatch(what, LABEL_VALUE, "MyValue", "my_value", "12345"))
     return found
+
+
+@lru_cache(maxsize=4096)
+def is_label_value(text: str) -> bool:
+    """Whether a text is one. The pods of one owner share theirs, so the answer is worth keeping."""
+    return not label_value(text)
 
 
 def path_segment(text: str) -> list[str]:

@@ -127,6 +127,8 @@ def _common(meta: Tree, kind: Kind, old_meta: Mapping[str, Any] | None = None) -
 def _namespace(namespace: str) -> list[FieldError]:
     if not namespace:
         return [field_errors.required("metadata.namespace")]
+    if names.is_label_value(namespace) and namespace.islower() and namespace.isalnum():
+        return []
     return validation.complaints("metadata.namespace", namespace, names.dns1123_label(namespace))
 
 
@@ -153,8 +155,11 @@ def validate_annotations(annotations: Mapping[str, str], path: str) -> list[Fiel
     found: list[FieldError] = []
     size = 0
     for key, value in annotations.items():
-        size += len(key.encode()) + len(value.encode())
-        found += validation.complaints(path, key, names.qualified_name(key.lower()))
+        size += len(key) + len(value)
+        if not names.is_qualified_name(key.lower()):
+            found += validation.complaints(path, key, names.qualified_name(key.lower()))
+    if size * 4 > MAX_ANNOTATIONS_BYTES:
+        size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATIONS_BYTES:
         found.append(field_errors.too_long(path, MAX_ANNOTATIONS_BYTES))
     return found
@@ -193,7 +198,10 @@ def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
 
 
 def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
-    found = [error for name in finalizers for error in validation.complaints(path, name, names.qualified_name(name))]
+    found = [
+        error for name in finalizers if not names.is_qualified_name(name)
+        for error in validation.complaints(path, name, names.qualified_name(name))
+    ]
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         what = "finalizer orphan and foregroundDeletion cannot be both set"
         found.append(field_errors.invalid(path, finalizers, what))

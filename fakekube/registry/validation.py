@@ -67,8 +67,10 @@ def labels(values: Mapping[str, str], path: str) -> list[FieldError]:
     """Keys and values of labels; the errors name the map, not the key."""
     found: list[FieldError] = []
     for key, value in values.items():
-        found += complaints(path, key, names.qualified_name(key))
-        found += complaints(path, value, names.label_value(value))
+        if not names.is_qualified_name(key):
+            found += complaints(path, key, names.qualified_name(key))
+        if not names.is_label_value(value):
+            found += complaints(path, value, names.label_value(value))
     return found
 
 

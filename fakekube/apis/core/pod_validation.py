@@ -9,7 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
-from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_pod_spec
+from fakekube.apis.core.podspec_validation import POD, PodSpecOptions, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
@@ -18,11 +18,9 @@ NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 
 def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
     """How a Pod's own spec is to be looked at."""
-    meta = pod["metadata"]
-    return PodSpecOptions(
-        pod_name=meta.get("name", ""), mirror=MIRROR in meta.get("annotations", ()),
-        comparing_tolerations="tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators"),
-    )
+    mirror = MIRROR in pod["metadata"].get("annotations", ())
+    comparing = "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")
+    return PodSpecOptions(is_pod=True, mirror=mirror, comparing_tolerations=comparing) if mirror or comparing else POD
 
 
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
@@ -43,7 +41,7 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     found: list[FieldError] = []
     if annotations := pod["metadata"].get("annotations"):
         found += validate_pod_annotations(annotations, spec, "metadata.annotations")
-    found += validate_pod_spec(spec, "spec", options_for(pod, ctx))
+    found += validate_pod_spec(spec, "spec", options_for(pod, ctx), pod["metadata"].get("name", ""))
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
     found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))

@@ -4,11 +4,15 @@ Upstream: pkg/api/pod/warnings.go. Left out: annotations for seccomp and AppArmo
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
+
+import orjson
 
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
+from fakekube.apis.core import podspec_memory
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
 from fakekube.apis.core.volume_warnings import overlap_warnings
 
@@ -55,6 +59,17 @@ def template_warnings(template: Tree, path: str) -> list[str]:
 
 
 def _warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
+    if not annotations.keys() & DEPRECATED_ANNOTATIONS.keys() and _is_quiet(podspec_memory.essence(spec)):
+        return []
+    return _all_warnings(spec, annotations, path, meta_path)
+
+
+@lru_cache(maxsize=256)
+def _is_quiet(data: bytes) -> bool:
+    return not _all_warnings(orjson.loads(data), {}, "spec", "metadata")
+
+
+def _all_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS

@@ -4,12 +4,15 @@ Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validatio
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
+
+import orjson
 
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip
-from fakekube.apis.core import podresources
+from fakekube.apis.core import podresources, podspec_memory
 from fakekube.apis.core.container_env import validate_file_key_volumes
 from fakekube.apis.core.containers_validation import (
     Surroundings,
@@ -42,24 +45,15 @@ ONLY_ONE_CLAIM = "at most one of `resourceClaimName` or `resourceClaimTemplateNa
 
 @dataclass(frozen=True, slots=True)
 class PodSpecOptions:
-    """What differs between pod specs: whose they are, and what an old one already has.
+    """What differs between pod specs: whose they are, and what the cluster knows."""
 
-    ``pod_name`` is the name of the Pod itself, empty for a template. ``check_affinity_values`` False lets bad label
-    values of a stored object pass.
-    """
-
-    pod_name: str = ""
+    is_pod: bool = False
     mirror: bool = False
     comparing_tolerations: bool = False
-    check_affinity_values: bool = True
-
-    @property
-    def is_pod(self) -> bool:
-        """Whether the spec is a Pod's own."""
-        return bool(self.pod_name)
 
 
 TEMPLATE = PodSpecOptions()
+POD = PodSpecOptions(is_pod=True)
 
 
 def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
@@ -78,9 +72,23 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
     return found
 
 
-def validate_pod_spec(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
-    """A pod spec, defaults filled in."""
-    found = _workloads(spec, path, options)
+def validate_pod_spec(
+    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "",
+) -> list[FieldError]:
+    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself."""
+    makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))
+    if not makes_claims and _is_fine(podspec_memory.essence(spec), options) and not _names(spec, path):
+        return []
+    return _validate(spec, path, options, pod_name)
+
+
+@lru_cache(maxsize=256)
+def _is_fine(data: bytes, options: PodSpecOptions) -> bool:
+    return not _validate(orjson.loads(data), "spec", options, "")
+
+
+def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
+    found = _workloads(spec, path, options, pod_name)
     if spec.get("hostNetwork"):
         found += validate_host_network(spec, path, is_pod=options.is_pod)
     found += required_one_of(f"{path}.restartPolicy", spec.get("restartPolicy", ""), RESTART_POLICIES)
@@ -93,7 +101,7 @@ def validate_pod_spec(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE)
         what = "ShareProcessNamespace and HostPID cannot both be enabled"
         found.append(field_errors.invalid(f"{path}.shareProcessNamespace", True, what))
     if "affinity" in spec:
-        found += validate_affinity(spec["affinity"], f"{path}.affinity", check_values=options.check_affinity_values)
+        found += validate_affinity(spec["affinity"], f"{path}.affinity")
     if "dnsConfig" in spec or spec.get("dnsPolicy") == "None":
         found += validate_dns_config(spec, f"{path}.dnsConfig")
     for position, gate in enumerate(spec.get("readinessGates", ())):
@@ -113,7 +121,7 @@ def validate_pod_spec(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE)
     return found + _rest(spec, path, options)
 
 
-def _workloads(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
+def _workloads(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
     """Volumes, claims, containers and the resources of the whole pod."""
     found: list[FieldError] = []
     grace = spec.get("terminationGracePeriodSeconds")
@@ -121,7 +129,7 @@ def _workloads(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldErro
         found.append(field_errors.required(f"{path}.terminationGracePeriodSeconds"))
     good: dict[str, Tree] = {}
     if "volumes" in spec:
-        good, wrong = validate_volumes(spec["volumes"], options.pod_name, f"{path}.volumes")
+        good, wrong = validate_volumes(spec["volumes"], pod_name, f"{path}.volumes")
         found += wrong
     claim_names: list[str] = []
     if "resourceClaims" in spec:
