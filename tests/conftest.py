@@ -11,6 +11,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Against a real cluster only the client tests make sense, and of them those that can hold there."""
     if not config.getoption("--kubeconfig"):
         return
+    # throw-away clusters have certificates that nobody has signed
+    config.addinivalue_line("filterwarnings", "ignore::urllib3.exceptions.InsecureRequestWarning")
     for item in items:
         fake_only = item.get_closest_marker("fake_only")
         if fake_only is not None:
