@@ -28,7 +28,7 @@ from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
 from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
-from fakekube.apis.declaration import STATUS
+from fakekube.apis.declaration import STATUS, minor_of
 from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
 from fakekube.apis.events.declarations import GROUP as EVENTS
 from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL
@@ -109,14 +109,6 @@ def catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
         {(kind.group, kind.version, kind.plural): kind for kind in kinds},
     )  # fmt: skip
-
-
-def minor_of(release: str) -> int:
-    """37 for ``1.37`` and ``1.37.1``. ValueError for anything else."""
-    match = re.fullmatch(r"v?1\.(\d+)(\.\d+)?", release)
-    if match is None:
-        raise ValueError(f"{release!r} is not a Kubernetes release like 1.37")
-    return int(match[1])
 
 
 def version_order(version: str) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ is on by default and which feature gate it needs. ``catalog.py`` turns both into
 Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -104,6 +105,14 @@ class Group:
     name: str
     priority: int
     resources: tuple[Resource, ...]
+
+
+def minor_of(release: str) -> int:
+    """37 for ``1.37`` and ``1.37.1``. ValueError for anything else."""
+    match = re.fullmatch(r"v?1\.(\d+)(\.\d+)?", release)
+    if match is None:
+        raise ValueError(f"{release!r} is not a Kubernetes release like 1.37")
+    return int(match[1])
 
 
 STATUS = Sub("status")

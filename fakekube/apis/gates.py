@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from fakekube.apis.declaration import minor_of
+
 _TRANSITION = re.compile(r"(\d+)([abgd])([+-])(!?)")
 _STAGES = {"a": "ALPHA", "b": "BETA", "g": "GA", "d": "DEPRECATED"}
 _GROUPS = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
@@ -47,10 +49,10 @@ class Gates(Mapping[str, bool]):
     def __init__(self, release: str, overrides: Mapping[str, bool] | None = None) -> None:
         """``release`` is like ``1.37``; ``overrides`` may name AllAlpha and AllBeta.
 
-        Raises UnknownFeatureGate or InvalidFeatureGate.
+        Raises UnknownFeatureGate or InvalidFeatureGate, and ValueError for a release that is none.
         """
         self.release = release
-        minor = int(release.removeprefix("v").split(".")[1])
+        minor = minor_of(release)
         self.known: dict[str, FeatureGate] = {}
         self._elsewhere: dict[str, bool] = {}
         for line in _table().splitlines():

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, minor_of, version_order
+from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, version_order
+from fakekube.apis.declaration import minor_of
 from fakekube.apis.gates import Gates
+from fakekube.registry.strategy import Strategy
 from fakekube.schema import definitions
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -115,6 +117,20 @@ def test_sub_resources_come_with_releases_and_gates():
     assert not has_resize("1.32", {})
     assert has_resize("1.32", {"InPlacePodVerticalScaling": True})
     assert has_resize("1.33", {})
+
+
+def test_kinds_with_a_status_leave_it_to_their_status_endpoint():
+    """Given kinds without rules of their own / when created through the main endpoint / then the status is fresh."""
+    for kind in catalog("1.37", {}, EVERYTHING).kinds:
+        sub = kind.subresource("status")
+        assert sub is None or type(kind.strategy) is not Strategy, kind
+        assert sub is None or kind.strategy is not None, kind
+    requests = catalog("1.37", {}, EVERYTHING).kind("resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests")
+    assert requests is not None
+    assert requests.strategy is not None
+    asked = {"spec": {}, "status": {"poolCount": 1}}
+    requests.strategy.prepare_for_create(asked, None)  # type: ignore[arg-type]
+    assert asked == {"spec": {}}
 
 
 class TestGates:
