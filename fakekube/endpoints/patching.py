@@ -187,6 +187,8 @@ def _unknown_members(operations: list[Any]) -> list[str]:
 def _by_json_patch(
     scope: Scope, operations: list[Any], found: list[str], directive: str, warnings: list[str]
 ) -> Change:
+    schema = scope.services.definitions.schema(scope.gvk)
+
     def change(old: Tree) -> Tree:
         try:
             patched = json_patch.apply(old, operations)
@@ -195,15 +197,17 @@ def _by_json_patch(
                 422, "Invalid", "the server rejected our request due to an error in our request", {}
             ) from None
         touched = [operation.get("path", "") for operation in operations if operation]
-        return _decoded(scope, patched, lambda: patched_text(patched, paths=touched), found, directive, warnings)
+        return _decoded(scope, patched, lambda: patched_text(patched, schema, paths=touched), found, directive, warnings)
 
     return change
 
 
 def _by_merge_patch(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
+    schema = scope.services.definitions.schema(scope.gvk)
+
     def change(old: Tree) -> Tree:
         patched = merge_patch.apply(old, value)
-        return _decoded(scope, patched, lambda: patched_text(patched, merged=value), found, directive, warnings)
+        return _decoded(scope, patched, lambda: patched_text(patched, schema, merged=value), found, directive, warnings)
 
     return change
 

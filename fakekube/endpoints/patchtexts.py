@@ -12,12 +12,13 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema.structural import Schema
 
 _UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:struct field \S+|value) of type (\S+)")
 
 
-def patched_text(patched: Tree, *, merged: Json = None, paths: Iterable[str] = ()) -> str:
-    """The patched object as JSON. Give the merge patch, or the pointers of a JSON patch, that made it."""
+def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, paths: Iterable[str] = ()) -> str:
+    """The patched object as JSON. Give its schema, and the merge patch, or the pointers of a JSON patch, that made it."""
     touched: Json = merged
     if touched is None:
         touched = {}
@@ -25,7 +26,21 @@ def patched_text(patched: Tree, *, merged: Json = None, paths: Iterable[str] = (
             level = touched
             for part in path.split("/")[1:-1]:
                 level = level.setdefault(part.replace("~1", "/").replace("~0", "~"), {})
-    return orjson.dumps(_sorted_where(patched, touched)).decode()
+    return orjson.dumps(_sorted_where(in_go_order(patched, schema), touched)).decode()
+
+
+def in_go_order(value: Json, schema: Schema | None) -> Json:
+    """A value whose keys are in the order in which Go prints them, those of maps sorted."""
+    if schema is None:
+        return value
+    if isinstance(value, list):
+        return [in_go_order(item, schema.items) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if schema.go is None:
+        return {key: in_go_order(value[key], schema.additional) for key in sorted(value)} if schema.additional else value
+    known = [key for key in schema.go.fields if key in value]
+    return {key: in_go_order(value[key], schema.properties.get(key)) for key in dict.fromkeys([*known, *value])}
 
 
 def _sorted_where(value: Json, touched: Json) -> Json:

@@ -34,7 +34,8 @@ async def test_preconditions(api: Api) -> None:
     uid = await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a", {"preconditions": {"uid": "u"}})
     assert answer.message == (
-        f'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (u) does not match the UID in record ({uid}). '
+        f'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (u) does not match '
+        f"the UID in record ({uid}). "
         "The object might have been deleted and then recreated"
     )
 

@@ -144,7 +144,8 @@ async def test_apply_with_a_key_twice(api: Api) -> None:
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a\n  k: b\n"
     strict = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m&fieldValidation=Strict", body, {"content-type": APPLY})
     assert strict.message == (
-        'error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key "k" already set in map'
+        "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n"
+        '  line 6: key "k" already set in map'
     )
     warned = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m", body, {"content-type": APPLY})
     assert (warned.status, warned.warnings) == (201, [r'299 - "line 6: key \"k\" already set in map"'])
@@ -158,10 +159,12 @@ def test_quoting_of_what_a_patch_made() -> None:
         "metadata": {"name": "a", "labels": {"z": "1", "a": "2"}},
         "data": {"z": 1, "a": 2},
     }
-    assert patched_text(patched, merged={"data": {"a": 2}}) == (
+    assert patched_text(patched, None, merged={"data": {"a": 2}}) == (
         '{"apiVersion":"v1","data":{"a":2,"z":1},"kind":"X","metadata":{"name":"a","labels":{"z":"1","a":"2"}}}'
     )
-    assert patched_text(patched, paths=["/metadata/labels/a"]).endswith('"metadata":{"labels":{"a":"2","z":"1"},"name":"a"}}')
+    assert patched_text(patched, None, paths=["/metadata/labels/a"]).endswith(
+        '"metadata":{"labels":{"a":"2","z":"1"},"name":"a"}}'
+    )
 
 
 def test_go_prints_a_map() -> None:
