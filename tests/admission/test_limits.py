@@ -110,9 +110,7 @@ def test_a_pod_that_says_all_is_left_alone():
 def test_too_little_too_much_too_wide(limit, resources, text):
     """Given one constraint / when a container breaks it / then 403 with upstream's text."""
     world = limited({"type": "Container", **limit})
-    assert (
-        refusal(LimitRanger(), world.attributes(PODS, pod(container(**resources)))) == f'pods "p" is forbidden: {text}'
-    )
+    assert refusal(LimitRanger(), world.attributes(PODS, pod(container(**resources)))) == f'pods "p" is forbidden: {text}'
 
 
 def test_pods_as_a_whole_and_claims():
@@ -122,9 +120,7 @@ def test_pods_as_a_whole_and_claims():
         {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "2Gi"}},
     )
     obj = pod(*(container(name, limits={"cpu": "1"}) for name in "ab"))
-    assert refusal(LimitRanger(), world.attributes(PODS, obj)).endswith(
-        "maximum cpu usage per Pod is 1500m, but limit is 2"
-    )
+    assert refusal(LimitRanger(), world.attributes(PODS, obj)).endswith("maximum cpu usage per Pod is 1500m, but limit is 2")
     for size, text in (
         ("500Mi", "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi"),
         ("3Gi", "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi"),
@@ -138,8 +134,7 @@ def test_several_complaints_come_in_brackets():
     world = limited({"type": "Container", "max": {"cpu": "1"}, "min": {"memory": "10Mi"}})
     obj = pod(container(limits={"cpu": "2"}, requests={"memory": "1Mi"}))
     assert refusal(LimitRanger(), world.attributes(PODS, obj)).endswith(
-        "[minimum memory usage per Container is 10Mi, but request is 1Mi, "
-        "maximum cpu usage per Container is 1, but limit is 2]"
+        "[minimum memory usage per Container is 10Mi, but request is 1Mi, maximum cpu usage per Container is 1, but limit is 2]"
     )
 
 

@@ -69,9 +69,7 @@ def test_enforcing_a_level_warns_about_what_makes_pods():
     obj = {"metadata": {"name": "c"}, "spec": {"jobTemplate": {"spec": {"template": template}}}}
     attrs = world_with(enforce="restricted").attributes(CRON_JOBS, obj)
     PodSecurity().validate(attrs)
-    assert attrs.ctx.warnings == [
-        'would violate PodSecurity "restricted:latest": host namespaces (hostPID=true)'
-    ]
+    assert attrs.ctx.warnings == ['would violate PodSecurity "restricted:latest": host namespaces (hostPID=true)']
 
 
 def test_a_pod_update_is_looked_at_only_when_images_change():
@@ -228,9 +226,16 @@ def test_restricted_replaces_the_baseline_rules_it_tightens():
     [
         ("v1.7", {}, ["runAsNonRoot != true"]),
         ("v1.18", {}, ["allowPrivilegeEscalation != false", "runAsNonRoot != true"]),
-        ("v1.24", {"os": {"name": "windows"}}, [
-            "allowPrivilegeEscalation != false", "unrestricted capabilities", "runAsNonRoot != true", "seccompProfile",
-        ]),
+        (
+            "v1.24",
+            {"os": {"name": "windows"}},
+            [
+                "allowPrivilegeEscalation != false",
+                "unrestricted capabilities",
+                "runAsNonRoot != true",
+                "seccompProfile",
+            ],
+        ),
         ("latest", {"os": {"name": "windows"}}, ["runAsNonRoot != true"]),
         ("latest", {"os": {"name": "windows"}, "hostUsers": False}, []),
         ("v1.99", {"os": {"name": "windows"}, "hostUsers": False}, []),

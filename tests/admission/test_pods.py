@@ -81,9 +81,7 @@ def test_a_mirror_pod_refers_to_no_account(world):
     """Given a mirror pod with an account / when admitted / then 403; without one / then it stays as it is."""
     obj = pod(serviceAccountName="robot")
     obj["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
-    assert refusal(ServiceAccount(), world.attributes(PODS, obj)).endswith(
-        "a mirror pod may not reference service accounts"
-    )
+    assert refusal(ServiceAccount(), world.attributes(PODS, obj)).endswith("a mirror pod may not reference service accounts")
     bare = pod()
     bare["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
     ServiceAccount().admit(world.attributes(PODS, bare))
@@ -106,8 +104,7 @@ def test_a_guarded_account_grants_only_its_own_secrets(world):
     )
     obj = pod(serviceAccountName="strict", volumes=[{"name": "v", "secret": {"secretName": "other"}}])
     assert refusal(ServiceAccount(), world.attributes(PODS, obj)).endswith(
-        'volume with secret.secretName="other" is not allowed because '
-        "service account strict does not reference that secret"
+        'volume with secret.secretName="other" is not allowed because service account strict does not reference that secret'
     )
 
 
@@ -124,9 +121,8 @@ def test_a_priority_class_becomes_a_number(world):
 
 def test_a_priority_cannot_be_chosen_by_hand(world):
     """Given a number, a policy or a class that is not the class's / when admitted / then 403."""
-    assert (
-        "the integer value of priority (1) must not be provided in pod spec; priority admission controller computed"
-        in (refusal(Priority(), world.attributes(PODS, pod(priorityClassName="high", priority=1))))
+    assert "the integer value of priority (1) must not be provided in pod spec; priority admission controller computed" in (
+        refusal(Priority(), world.attributes(PODS, pod(priorityClassName="high", priority=1)))
     )
     assert "the string value of PreemptionPolicy (Never) must not be provided in pod spec" in (
         refusal(Priority(), world.attributes(PODS, pod(preemptionPolicy="Never")))
@@ -146,9 +142,7 @@ def test_an_update_keeps_the_priority(world):
 
 def test_a_default_class_reaches_pods_and_pod_groups_and_is_alone(world):
     """Given a global default / then pods and groups get it; a second default is refused."""
-    world.put(
-        "scheduling.k8s.io", "priorityclasses", {"metadata": {"name": "usual"}, "value": 5, "globalDefault": True}
-    )
+    world.put("scheduling.k8s.io", "priorityclasses", {"metadata": {"name": "usual"}, "value": 5, "globalDefault": True})
     group = {"metadata": {"name": "g", "namespace": "t"}, "spec": {}}
     Priority().admit(world.attributes(POD_GROUPS, group))
     assert group["spec"] == {"priority": 5, "priorityClassName": "usual"}

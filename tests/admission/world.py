@@ -40,11 +40,7 @@ class World:
         return self.objects.get((group, resource, namespace, name))
 
     def select(self, group: str, resource: str, namespace: str) -> list[dict[str, Any]]:
-        return [
-            tree
-            for key, tree in sorted(self.objects.items())
-            if key[:2] == (group, resource) and namespace in ("", key[2])
-        ]
+        return [tree for key, tree in sorted(self.objects.items()) if key[:2] == (group, resource) and namespace in ("", key[2])]
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: dict[str, Any]) -> None:
         key = (group, resource, namespace, name)

@@ -16,10 +16,10 @@ from fakekube.apis.core.service_rules import (
     uses_health_port,
     uses_node_ports,
 )
+from fakekube.apis.core.service_validation import TOPOLOGY_HINTS, TOPOLOGY_MODE
 from fakekube.registry.strategy import WriteContext
 
 AFFINITY_SECONDS = 10800
-TOPOLOGY_HINTS, TOPOLOGY_MODE = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 
 
 class ServiceStrategy(StatusStrategy):

@@ -41,9 +41,10 @@ def allocate(obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
     """
     _families(obj, old, ctx)
     _cluster_address(obj, old, ctx)
+    if not uses_node_ports(obj):
+        return
     taken = _ports_taken(obj, ctx)
-    if uses_node_ports(obj):
-        _node_ports(obj, old, ctx, taken)
+    _node_ports(obj, old, ctx, taken)
     if uses_health_port(obj):
         _health_port(obj, old, ctx, taken)
 

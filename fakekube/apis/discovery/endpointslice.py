@@ -31,9 +31,9 @@ class EndpointSliceStrategy(Strategy):
     """What is particular to EndpointSlices."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
-        """Ports speak TCP and are called nothing. Empty lists are stored as none."""
+        """Ports speak TCP and are called nothing."""
         for field in ("endpoints", "ports"):
-            obj[field] = obj.get(field) or None
+            obj.setdefault(field, None)
         for port in obj["ports"] or ():
             port.setdefault("name", "")
             port.setdefault("protocol", "TCP")
@@ -45,6 +45,11 @@ class EndpointSliceStrategy(Strategy):
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """As on create."""
         _drop_topology(obj)
+
+    def canonicalize(self, obj: Tree) -> None:
+        """Empty lists are stored as none."""
+        for field in ("endpoints", "ports"):
+            obj[field] = obj.get(field) or None
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         """Labels count too."""

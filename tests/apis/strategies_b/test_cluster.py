@@ -1,0 +1,159 @@
+"""Lease, RuntimeClass, flow control, devices."""
+
+import pytest
+
+from fakekube.apis.coordination import lease
+from fakekube.apis.flowcontrol import flowschema, prioritylevelconfiguration
+from fakekube.apis.node import runtimeclass
+from fakekube.apis.resource import deviceclass, resourceclaim, resourceclaimtemplate, resourceslice
+from tests.admission.world import World
+from tests.apis.strategies_b.steps import changed, created, named, refused
+
+EXACT = {"name": "r", "exactly": {"deviceClassName": "c"}}
+
+
+def test_durations_of_a_lease_are_positive():
+    """Given a lease of no duration / when made / then refused."""
+    assert refused(lease.STRATEGY, named({"spec": {"leaseDurationSeconds": 0, "leaseTransitions": -1}})) == [
+        "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
+        "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0",
+    ]
+
+
+def test_leases_coordinate_elections_behind_a_gate():
+    """Given fields of coordinated election / when the gate is off and on / then dropped and kept."""
+    obj = named({"spec": {"strategy": "OldestEmulationVersion", "preferredHolder": "h"}})
+    assert created(lease.STRATEGY, obj)["spec"] == {}
+    assert created(lease.STRATEGY, obj, World("CoordinatedLeaderElection"))["spec"] == obj["spec"]
+
+
+def test_a_runtime_class_keeps_its_handler():
+    """Given a class / when made without handler, and when it changes / then refused."""
+    assert refused(runtimeclass.STRATEGY, named()) == ["handler: Required value"]
+    old = created(runtimeclass.STRATEGY, named({"handler": "h"}))
+    assert changed(runtimeclass.STRATEGY, old, {"handler": "i"})[1] == ["handler: Invalid value: null: field is immutable"]
+
+
+def test_tolerations_of_a_runtime_class_fit_together():
+    """Given tolerations that contradict themselves / when made / then refused."""
+    tolerations = [{"operator": "Equal"}, {"key": "k", "tolerationSeconds": 1, "effect": "NoSchedule"}]
+    assert refused(runtimeclass.STRATEGY, named({"handler": "h", "scheduling": {"tolerations": tolerations}})) == [
+        (
+            'scheduling.tolerations[0].operator: Invalid value: "Equal": '
+            'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        ),
+        (
+            'scheduling.tolerations[1].effect: Invalid value: "NoSchedule": '
+            "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        ),
+    ]
+
+
+def test_flow_schemas_stand_in_the_middle_of_the_order():
+    """Given a schema without precedence / when made / then 1000; level and subjects are required."""
+    spec = {"priorityLevelConfiguration": {"name": "l"}}
+    assert created(flowschema.STRATEGY, named({"spec": spec}))["spec"]["matchingPrecedence"] == 1000
+    rules = [{"subjects": [{"kind": "User"}], "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}]
+    assert refused(flowschema.STRATEGY, named({"spec": {"matchingPrecedence": 1, "rules": rules}})) == [
+        "spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence 1",
+        "spec.priorityLevelConfiguration.name: Required value: must reference a priority level",
+        "spec.rules[0].subjects[0].user: Required value: user is required when subject kind is 'User'",
+    ]
+
+
+def test_priority_levels_get_shares_and_queues():
+    """Given a limited level that queues / when made / then its numbers are filled in."""
+    limited = {"limitResponse": {"type": "Queue", "queuing": {}}}
+    spec = created(prioritylevelconfiguration.STRATEGY, named({"spec": {"type": "Limited", "limited": limited}}))["spec"]
+    assert spec["limited"] == {
+        "nominalConcurrencyShares": 30,
+        "lendablePercent": 0,
+        "limitResponse": {"type": "Queue", "queuing": {"handSize": 8, "queues": 64, "queueLengthLimit": 50}},
+    }
+
+
+def test_only_exempt_is_exempt():
+    """Given another level of that type / when made / then refused."""
+    assert refused(prioritylevelconfiguration.STRATEGY, named({"spec": {"type": "Exempt", "exempt": {}}})) == [
+        "spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"
+    ]
+
+
+@pytest.mark.parametrize("strategy", [resourceclaim.STRATEGY, resourceclaimtemplate.STRATEGY])
+def test_a_request_is_for_one_device(strategy):
+    """Given a request that says no more than a class / when made in a claim or template / then it is for one."""
+    spec = {"devices": {"requests": [EXACT]}}
+    whole = spec if strategy is resourceclaim.STRATEGY else {"spec": spec}
+    made = created(strategy, named({"spec": whole}))["spec"]
+    request = (made if strategy is resourceclaim.STRATEGY else made["spec"])["devices"]["requests"][0]
+    assert request["exactly"] == {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 1}
+
+
+def claim(*requests, **devices):
+    return named({"spec": {"devices": {"requests": list(requests), **devices}}})
+
+
+@pytest.mark.parametrize(
+    ("obj", "expected"),
+    [
+        (claim({"name": "r"}), ["requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required"]),
+        (
+            claim({"name": "r", "exactly": {"deviceClassName": "c", "allocationMode": "All", "count": 2}}),
+            ["requests[0].exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'"],
+        ),
+        (
+            claim(EXACT, constraints=[{"requests": ["other"], "matchAttribute": "a.io/b"}]),
+            [
+                (
+                    'constraints[0].requests[0]: Invalid value: "other": must be the name of a request in the claim '
+                    "or the name of a request and a subrequest separated by '/'"
+                )
+            ],
+        ),
+        (
+            claim(EXACT, constraints=[{"matchAttribute": "b"}]),
+            [
+                (
+                    'constraints[0].matchAttribute: Invalid value: "b": '
+                    "a fully qualified name must be a domain and a name separated by a slash"
+                )
+            ],
+        ),
+        (claim(EXACT, config=[{"opaque": {"driver": "d"}}]), ["config[0].opaque.parameters: Required value"]),
+    ],
+)
+def test_what_is_refused_of_a_claim(obj, expected):
+    """Given something wrong in a claim / when made / then it is named."""
+    assert refused(resourceclaim.STRATEGY, obj) == [f"spec.devices.{text}" for text in expected]
+
+
+def test_the_spec_of_a_claim_stays():
+    """Given a claim / when its spec changes / then refused."""
+    old = created(resourceclaim.STRATEGY, claim(EXACT))
+    wrong = changed(resourceclaim.STRATEGY, old, {"spec": {"devices": {}}})[1]
+    assert wrong == ['spec: Invalid value: {"devices":{}}: field is immutable']
+
+
+def test_device_classes_select_by_expressions():
+    """Given a selector without one / when made / then refused."""
+    assert refused(deviceclass.STRATEGY, named({"spec": {"selectors": [{}]}})) == ["spec.selectors[0].cel: Required value"]
+
+
+def test_a_slice_is_in_one_place():
+    """Given slices / when nowhere, and in two places / then refused; devices have names of their own."""
+    spec = {"driver": "d", "pool": {"name": "p"}}
+    place = f"spec: Required value: {resourceslice.ONE_PLACE}"
+    assert refused(resourceslice.STRATEGY, named({"spec": spec})) == [place]
+    both = {**spec, "nodeName": "n", "allNodes": True, "devices": [{"name": "a"}, {"name": "a"}]}
+    assert refused(resourceslice.STRATEGY, named({"spec": both})) == [
+        f'spec: Invalid value: "{{`nodeName`, `allNodes`}}": {resourceslice.ONE_PLACE}, but multiple fields are set',
+        'spec.devices[1].name: Duplicate value: "a"',
+    ]
+
+
+def test_taints_of_devices_start_now():
+    """Given a taint without time / when made / then it is from now on."""
+    devices = [{"name": "a", "taints": [{"key": "k", "effect": "NoSchedule"}]}]
+    obj = named({"spec": {"driver": "d", "pool": {"name": "p"}, "allNodes": True, "devices": devices}})
+    taint = created(resourceslice.STRATEGY, obj)["spec"]["devices"][0]["taints"][0]
+    assert taint["timeAdded"] == "2026-01-01T00:00:00Z"

@@ -1,0 +1,222 @@
+"""Volumes, claims, and the kinds of storage.k8s.io."""
+
+import pytest
+
+from fakekube.apis.core import persistentvolume, persistentvolumeclaim
+from fakekube.apis.storage import (
+    csidriver,
+    csinode,
+    csistoragecapacity,
+    storageclass,
+    volumeattachment,
+    volumeattributesclass,
+)
+from tests.admission.world import World
+from tests.apis.strategies_b.steps import changed, created, named, refused, status_changed, warnings
+
+CLAIMS, VOLUMES = persistentvolumeclaim.STRATEGY, persistentvolume.STRATEGY
+
+
+def claim(**spec):
+    return named({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **spec}})
+
+
+def volume(**spec):
+    basic = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"}}
+    return named({"spec": {**basic, **spec}})
+
+
+def test_a_claim_is_pending_and_wants_a_file_system():
+    """Given a bare claim / when made / then mode and phase are filled in."""
+    obj = created(CLAIMS, claim())
+    assert obj["spec"]["volumeMode"] == "Filesystem"
+    assert obj["status"] == {"phase": "Pending"}
+
+
+def test_both_names_of_a_data_source_say_the_same():
+    """Given one of dataSource and dataSourceRef / when made / then both are there, with a null group."""
+    source = {"kind": "PersistentVolumeClaim", "name": "a"}
+    both = {"apiGroup": None, **source}
+    for field in ("dataSource", "dataSourceRef"):
+        spec = created(CLAIMS, claim(**{field: source}))["spec"]
+        assert {**spec["dataSource"], "apiGroup": None} == both
+        assert {**spec["dataSourceRef"], "apiGroup": None} == both
+
+
+def test_an_unknown_data_source_is_dropped():
+    """Given a dataSource of another group / when made / then it is as if it was not there."""
+    assert "dataSource" not in created(CLAIMS, claim(dataSource={"apiGroup": "a.io", "kind": "K", "name": "n"}))["spec"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"accessModes": []}, ["spec.accessModes: Required value: at least 1 access mode is required"]),
+        (
+            {"accessModes": ["ReadWriteOncePod", "ReadOnlyMany"]},
+            ["spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"],
+        ),
+        ({"resources": {}}, ["spec.resources[storage]: Required value"]),
+        (
+            {"resources": {"requests": {"storage": "0"}}},
+            ['spec.resources[storage]: Invalid value: "0": must be greater than zero'],
+        ),
+        (
+            {"volumeMode": "Tape"},
+            ['spec.volumeMode: Unsupported value: "Tape": supported values: "Block", "Filesystem"'],
+        ),
+    ],
+)
+def test_what_is_refused_of_a_claim(spec, expected):
+    """Given something wrong in a claim / when made / then it is named."""
+    assert refused(CLAIMS, claim(**spec)) == expected
+
+
+def test_a_claim_is_bound_once_and_its_class_set_once():
+    """Given a claim without volume and class / when they are set, and changed / then only the first is allowed."""
+    old = created(CLAIMS, claim())
+    bound, wrong = changed(CLAIMS, old, {"spec": {**old["spec"], "volumeName": "v", "storageClassName": "c"}})
+    assert wrong == []
+    again = changed(CLAIMS, bound, {"spec": {**bound["spec"], "volumeName": "w"}})[1]
+    assert again == [f"spec: Forbidden: {persistentvolumeclaim.FROZEN}"]
+
+
+def test_only_a_bound_claim_grows():
+    """Given a claim / when it asks for more before and after it is bound / then only the second passes."""
+    old = created(CLAIMS, claim())
+    larger = {"spec": {**old["spec"], "resources": {"requests": {"storage": "2Gi"}}}}
+    assert changed(CLAIMS, old, larger)[1] == [f"spec: Forbidden: {persistentvolumeclaim.FROZEN}"]
+    bound = {**old, "status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
+    assert changed(CLAIMS, bound, larger)[1] == []
+    smaller = {"spec": {**old["spec"], "resources": {"requests": {"storage": "1Mi"}}}}
+    assert changed(CLAIMS, bound, smaller)[1] == [
+        "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
+    ]
+
+
+def test_fractions_of_a_byte_are_warned_of():
+    """Given a request of half a byte / when made / then a warning."""
+    assert warnings(CLAIMS, claim(resources={"requests": {"storage": "1500m"}})) == [
+        'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer'
+    ]
+
+
+def test_a_volume_is_kept_and_pending():
+    """Given a bare volume / when made / then policy, mode, type and phase are filled in, with the time."""
+    obj = created(VOLUMES, volume())
+    assert obj["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+    assert obj["spec"]["hostPath"] == {"path": "/x", "type": ""}
+    assert obj["status"] == {"phase": "Pending", "lastPhaseTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+def test_the_time_of_a_phase_is_the_servers():
+    """Given a volume / when its phase changes and when it does not / then the time follows the phase."""
+    old = {**created(VOLUMES, volume()), "status": {"phase": "Pending", "lastPhaseTransitionTime": "earlier"}}
+    obj, _ = status_changed(VOLUMES, old, {"status": {"phase": "Available"}})
+    assert obj["status"]["lastPhaseTransitionTime"] == "2026-01-01T00:00:00Z"
+    obj, _ = status_changed(VOLUMES, old, {"status": {"phase": "Pending", "message": "m"}})
+    assert obj["status"]["lastPhaseTransitionTime"] == "earlier"
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"nfs": {"server": "s", "path": "/"}}, ["spec.nfs: Forbidden: may not specify more than 1 volume type"]),
+        (
+            {"capacity": {}},
+            [
+                "spec.capacity: Required value",
+                'spec.capacity: Unsupported value: null: supported values: "storage"',
+            ],
+        ),
+        (
+            {"persistentVolumeReclaimPolicy": "Burn"},
+            ['spec.persistentVolumeReclaimPolicy: Unsupported value: "Burn": supported values: "Delete", "Recycle", "Retain"'],
+        ),
+    ],
+)
+def test_what_is_refused_of_a_volume(spec, expected):
+    """Given something wrong in a volume / when made / then it is named."""
+    assert refused(VOLUMES, volume(**spec)) == expected
+
+
+def test_a_volume_has_a_source_which_stays():
+    """Given a volume without source, and one whose source changes / when written / then both are refused."""
+    bare = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
+    assert refused(VOLUMES, named({"spec": bare})) == ["spec: Required value: must specify a volume type"]
+    old = created(VOLUMES, volume())
+    assert changed(VOLUMES, old, {"spec": {**old["spec"], "hostPath": {"path": "/y"}}})[1] == [
+        "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation"
+    ]
+
+
+def test_a_storage_class_defaults_and_stays():
+    """Given a class / when made and changed / then it deletes and binds at once, and its provisioner stays."""
+    old = created(storageclass.STRATEGY, named({"provisioner": "a.io/b"}))
+    assert (old["reclaimPolicy"], old["volumeBindingMode"]) == ("Delete", "Immediate")
+    assert changed(storageclass.STRATEGY, old, {"provisioner": "c"})[1] == [
+        "provisioner: Invalid value: null: field is immutable"
+    ]
+    assert refused(storageclass.STRATEGY, named()) == ["provisioner: Required value"]
+
+
+def test_a_driver_defaults_and_some_of_it_stays():
+    """Given a driver / when made and changed / then its defaults are there and attaching stays."""
+    old = created(csidriver.STRATEGY, named())
+    assert old["spec"] == {
+        "attachRequired": True,
+        "podInfoOnMount": False,
+        "storageCapacity": False,
+        "fsGroupPolicy": "ReadWriteOnceWithFSType",
+        "requiresRepublish": False,
+        "volumeLifecycleModes": ["Persistent"],
+    }
+    assert changed(csidriver.STRATEGY, old, {"spec": {**old["spec"], "attachRequired": False}})[1] == [
+        "spec.attachedRequired: Invalid value: false: field is immutable"
+    ]
+    tokens = [{"audience": "a"}, {"audience": "a"}, {"audience": "b", "expirationSeconds": 1}]
+    assert refused(csidriver.STRATEGY, named({"spec": {"tokenRequests": tokens}})) == [
+        'spec.tokenRequests[1].audience: Duplicate value: "a"',
+        "spec.tokenRequests[2].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes",
+    ]
+
+
+def test_the_drivers_of_a_node_are_listed_once():
+    """Given a driver twice, and one that changes / when written / then refused; limits may change behind a gate."""
+    drivers = [{"name": "a", "nodeID": "n", "allocatable": {"count": 1}}]
+    assert refused(csinode.STRATEGY, named({"spec": {"drivers": drivers * 2}})) == ['spec.drivers[1].name: Duplicate value: "a"']
+    old = created(csinode.STRATEGY, named({"spec": {"drivers": drivers}}))
+    more = {"spec": {"drivers": [{**drivers[0], "allocatable": {"count": 2}}]}}
+    assert changed(csinode.STRATEGY, old, more)[1] == ["spec.drivers: Invalid value: null: field is immutable"]
+    assert changed(csinode.STRATEGY, old, more, World("MutableCSINodeAllocatableCount"))[1] == []
+
+
+def test_an_attachment_names_one_source_and_stays():
+    """Given attachments / when there is no source, and when the spec changes / then refused."""
+    spec = {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+    old = created(volumeattachment.STRATEGY, named({"spec": spec, "status": {"attached": True}}))
+    assert old["status"] == {"attached": False}
+    assert changed(volumeattachment.STRATEGY, old, {"spec": {**spec, "nodeName": "m"}})[1] == [
+        "spec: Invalid value: null: field is immutable"
+    ]
+    assert refused(volumeattachment.STRATEGY, named({"spec": {**spec, "source": {}}})) == [
+        f"spec.source: Required value: {volumeattachment.ONE_OF}"
+    ]
+
+
+def test_attributes_classes_and_capacities_stay():
+    """Given one of each / when what they are about changes / then refused."""
+    old = created(volumeattributesclass.STRATEGY, named({"driverName": "a", "parameters": {"k": "v"}}))
+    assert changed(volumeattributesclass.STRATEGY, old, {"parameters": {"k": "w"}})[1] == [
+        "parameters: Forbidden: updates to parameters are forbidden."
+    ]
+    assert refused(volumeattributesclass.STRATEGY, named({"driverName": "a"})) == [
+        "parameters: Required value: must contain at least one key/value pair"
+    ]
+    old = created(csistoragecapacity.STRATEGY, named({"storageClassName": "a", "capacity": "1Gi"}))
+    assert changed(csistoragecapacity.STRATEGY, old, {"storageClassName": "b"})[1] == [
+        'storageClassName: Invalid value: "b": field is immutable'
+    ]
+    assert refused(csistoragecapacity.STRATEGY, named({"storageClassName": "a", "capacity": "-1"})) == [
+        'capacity: Invalid value: "-1": must be greater than or equal to 0'
+    ]
