@@ -16,7 +16,7 @@ GROUP = Group(
             printer=printers.CERTIFICATE_SIGNING_REQUEST,
             namespaced=False,
             short_names=("csr",),
-            name_rule="any",
+            name_rule="path_segment",
             subresources=(Sub("approval", strategy=certificatesigningrequest.APPROVAL), STATUS),
         ),
         Resource(
@@ -26,7 +26,7 @@ GROUP = Group(
             printer=printers.CLUSTER_TRUST_BUNDLE,
             namespaced=False,
             unconditional_update=False,
-            name_rule="any",
+            name_rule="path_segment",
             versions=(
                 Served("v1", since=37, gate="ClusterTrustBundle"),
                 Served("v1beta1", since=33, gate="ClusterTrustBundle"),

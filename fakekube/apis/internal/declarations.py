@@ -13,7 +13,7 @@ GROUP = Group(
             printer=printers.STORAGE_VERSION,
             namespaced=False,
             unconditional_update=False,
-            name_rule="any",
+            name_rule="path_segment",
             subresources=(STATUS,),
             versions=(Served("v1alpha1"),),
         ),

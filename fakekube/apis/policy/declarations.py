@@ -10,6 +10,7 @@ GROUP = Group(
         Resource(
             plural="poddisruptionbudgets",
             kind="PodDisruptionBudget",
+            name_rule="path_segment",
             strategy=poddisruptionbudget.STRATEGY,
             printer=printers.POD_DISRUPTION_BUDGET,
             short_names=("pdb",),
