@@ -133,7 +133,7 @@ def test_a_request_is_not_approved_and_denied():
     old = created(REQUESTS, request())
     assert changed(APPROVAL, old, decided(old, "Approved", "Denied"))[1] == [
         (
-            'status.conditions: Invalid value: "{conditions[{\\"type\\": \\"Approved\\"}], conditions[{\\"type\\": \\"Denied\\"}]}": '
+            'status.conditions: Invalid value: "{conditions[{\\"type\\": \\"Approved\\"}], conditions[{\\"type\\": \\"Denied\\"}]}": '  # noqa: E501
             'must specify at most one of: `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`'
         )
     ]
