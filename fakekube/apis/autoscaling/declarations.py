@@ -2,7 +2,7 @@
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis.autoscaling import conversion, horizontalpodautoscaler, printers
-from fakekube.apis.declaration import ALL, ALWAYS, STATUS, Group, Resource, Served
+from fakekube.apis.declaration import ALL, STATUS, Group, Resource, Served
 
 GROUP = Group(
     "autoscaling",
@@ -15,7 +15,7 @@ GROUP = Group(
             printer=printers.HORIZONTAL_POD_AUTOSCALER,
             short_names=("hpa",),
             categories=ALL,
-            generation_since=ALWAYS,
+            generation_since=37,
             subresources=(STATUS,),
             stored=GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler"),
             versions=(
