@@ -27,6 +27,14 @@ log = logging.getLogger(__name__)
 Process = Callable[[Any], Awaitable[Result | None]]
 
 
+def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
+    """Call an author's function that must not break its caller: what it returned, or None and what it raised."""
+    try:
+        return function(*arguments), None
+    except Exception as error:  # whatever an author's code raises is told by the caller, in its own words
+        return None, error
+
+
 class Worker:
     """Processes the keys of a queue with one function, and remembers what fails.
 

@@ -115,7 +115,8 @@ class World:
     async def end(self, pod, exit_code):
         """The pod's container ends now."""
         now = times.format_time(self.cluster.clock.time())
-        terminated = {"exitCode": exit_code, "reason": "Completed" if exit_code == 0 else "Error", "startedAt": now, "finishedAt": now}
+        reason = "Error" if exit_code else "Completed"
+        terminated = {"exitCode": exit_code, "reason": reason, "startedAt": now, "finishedAt": now}
         await self.set_status(pod, phase="Failed" if exit_code else "Succeeded", containerStatuses=[{
             "name": "main", "image": "busybox", "imageID": "", "ready": False, "restartCount": 0, "lastState": {},
             "state": {"terminated": terminated}}])

@@ -25,6 +25,7 @@ class Container:
     image: str
     plan: Plan
     restarts_on: str  # Always, OnFailure, Never
+    pod: str = ""  # as texts call it: name_namespace(uid)
     waiting: str = "ContainerCreating"
     attempt: int = 0
     restart_count: int = 0
@@ -139,7 +140,7 @@ class Container:
         if self.finished_at is not None:
             if self.restarts_at is not None and self.restarts_at > now and self.failures > 1:
                 wait = int(self.restarts_at - self.finished_at)
-                text = f"back-off {_minutes(wait)} restarting failed container={self.name}"
+                text = f"back-off {_minutes(wait)} restarting failed container={self.name} pod={self.pod}"
                 return {"waiting": {"reason": "CrashLoopBackOff", "message": text}}
             return {"terminated": self._terminated()}
         if self.started_at is not None:
@@ -161,9 +162,9 @@ class Container:
         return result
 
 
-def container_of(spec: Mapping[str, Any], plan: Plan, restarts_on: str, attempt: int) -> Container:
+def container_of(spec: Mapping[str, Any], plan: Plan, restarts_on: str, pod: str, attempt: int) -> Container:
     """A container that waits to be started."""
-    return Container(spec["name"], spec.get("image", ""), plan, restarts_on, attempt=attempt)
+    return Container(spec["name"], spec.get("image", ""), plan, restarts_on, pod, attempt=attempt)
 
 
 def _minutes(seconds: int) -> str:

@@ -16,10 +16,11 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.kubelet import nodes, outcomes, podstatus
 from fakekube_controllers.kubelet.container import Container, container_of
-from fakekube_controllers.kubelet.outcomes import BadAnnotation, Callback, Defaults
+from fakekube_controllers.kubelet.outcomes import BadOutcome, Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
 
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
 
 Tree = dict[str, Any]
 
@@ -145,9 +146,9 @@ class Kubelet:
     def _advance(self, run: PodRun, now: float) -> float | None:
         try:
             return run.advance(now)
-        except BadAnnotation as error:
-            run.fail("InvalidAnnotation", str(error))
-            return None
+        except BadOutcome as error:
+            run.fail(now, error.reason, str(error))
+            return run.advance(now)
 
     def _accept(self, pod: Tree, now: float) -> PodRun:
         spec = pod["spec"]
@@ -156,7 +157,7 @@ class Kubelet:
         def make(container: Mapping[str, Any], restarts_on: str) -> Container:
             return container_of(
                 container, lambda number: outcomes.decide(pod, number, container, self.callback, self.defaults),
-                restarts_on, attempt)
+                restarts_on, _called(pod), attempt)
 
         init = [
             make(c, "Always" if c.get("restartPolicy") == "Always" else "Never" if policy == "Never" else "OnFailure")
@@ -164,10 +165,12 @@ class Kubelet:
         ]
         run = PodRun(pod, now, now, init, [make(c, policy) for c in spec["containers"]], lambda *_: None)
         run.happened = lambda what, container, _: self._tell(run, what, container)
+        if (deadline := spec.get("activeDeadlineSeconds")) is not None:
+            run.deadline = now + deadline
         try:
             run.starts_at = now + outcomes.start_delay_seconds(pod, self.defaults)
-        except BadAnnotation as error:
-            run.fail("InvalidAnnotation", str(error))
+        except BadOutcome as error:
+            run.fail(now, error.reason, str(error))
         return run
 
     def _attempt_of(self, pod: Tree) -> int:
@@ -181,19 +184,24 @@ class Kubelet:
         return number
 
     def _tell(self, run: PodRun, what: str, container: Container) -> None:
-        pod, name = run.pod, container.name
         if what == "started":
-            self._event(pod, "Normal", "Pulled", f'Container image "{container.image}" already present on machine')
-            self._event(pod, "Normal", "Created", "Container created")
-            self._event(pod, "Normal", "Started", "Container started")
+            accessible = " and can be accessed by the pod" if self.ctx.enabled(PULL_CHECKED) else ""
+            text = f'Container image "{container.image}" already present on machine{accessible}'
+            self._event(run, container, "Normal", "Pulled", text)
+            self._event(run, container, "Normal", "Created", "Container created")
+            self._event(run, container, "Normal", "Started", "Container started")
         elif what == "killing":
-            self._event(pod, "Normal", "Killing", f"Stopping container {name}")
+            self._event(run, container, "Normal", "Killing", f"Stopping container {container.name}")
         elif what == "backoff":
-            where = f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"
-            self._event(pod, "Warning", "BackOff", f"Back-off restarting failed container {name} in pod {where}")
+            text = f"Back-off restarting failed container {container.name} in pod {container.pod}"
+            self._event(run, container, "Warning", "BackOff", text)
 
-    def _event(self, pod: Mapping[str, Any], kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        self.recorder.event(pod, kind, reason, message)
+    def _event(
+        self, run: PodRun, container: Container, kind: Literal["Normal", "Warning"], reason: str, message: str,
+    ) -> None:
+        where = "initContainers" if any(container is other for other in run.init) else "containers"
+        self.recorder.event(
+            run.pod, kind, reason, message, field_path=f"spec.{where}{{{container.name}}}", host=run.pod["spec"]["nodeName"])
 
     async def _write(self, run: PodRun, pod: Tree, now: float) -> None:
         present = pod.get("status") or {}
@@ -201,7 +209,8 @@ class Kubelet:
         number = self._node_numbers.setdefault(node, len(self._node_numbers))
         address = nodes.address(number)
         mine = address if pod["spec"].get("hostNetwork") else self._address_of(pod, node, number)
-        status = podstatus.render(run, present, host_ip=address, pod_ip=mine, now=now)
+        status = podstatus.render(
+            run, present, host_ip=address, pod_ip=mine, now=now, observed_generation=self.ctx.enabled(OBSERVED_GENERATION))
         if status == present:
             return
         try:
@@ -240,3 +249,8 @@ class Kubelet:
             return found.previous_log if found.restart_count else None
         end = found.finished_at if found.finished_at is not None else self.clock.time()
         return [(at, line) for at, line in found.log if at <= end]
+
+
+def _called(pod: Mapping[str, Any]) -> str:
+    """A pod as the kubelet's texts call it."""
+    return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"

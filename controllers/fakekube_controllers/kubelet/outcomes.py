@@ -10,6 +10,7 @@ Annotations (``fakekube.dev/...``, on the pod or its template):
     log           what it logs, line by line
     ignore-sigterm  "true": it runs on until its grace period is over
 
+They speak of the pod's containers; ``exit-code.NAME`` speaks of one container alone, and only so of init containers.
 An attempt is a restart of the container, or, for pods that replace each other (those of a Job), the next of these pods.
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fakekube.runtime.controller import attempt
 from fakekube_controllers.kubelet import commands, durations
 
 PREFIX = "fakekube.dev/"
@@ -24,8 +26,12 @@ PREFIX = "fakekube.dev/"
 Pod = Mapping[str, Any]
 
 
-class BadAnnotation(ValueError):
-    """An annotation that cannot be meant; the text names it."""
+class BadOutcome(ValueError):
+    """What was said of a container cannot be meant. ``reason`` is for machines; the text names who said it."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason = reason
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +61,67 @@ class Defaults:
 
 
 def start_delay_seconds(pod: Pod, defaults: Defaults) -> float:
-    """How long after it was bound a pod's first container starts. Raises BadAnnotation."""
-    text = _annotation(pod, "start-delay")
+    """How long after it was bound a pod's first container starts. Raises BadOutcome."""
+    text = _annotations(pod).get(PREFIX + "start-delay")
     return defaults.start_delay_seconds if text is None else _seconds("start-delay", text)
 
 
-def decide(pod: Pod, attempt: int, container: Mapping[str, Any], callback: Callback | None, defaults: Defaults) -> Outcome:
-    """How this run fares. Raises BadAnnotation, and what the callback raises."""
+def decide(pod: Pod, number: int, container: Mapping[str, Any], callback: Callback | None, defaults: Defaults) -> Outcome:
+    """How this run, attempt ``number``, fares. Raises BadOutcome."""
+    name = container["name"]
+    chosen: Any = None
     if callback is not None:
-        chosen = callback(pod, attempt, container["name"])
-        if isinstance(chosen, Outcome):
-            return chosen
-        if isinstance(chosen, Mapping):
-            said = {PREFIX + name: text for name, text in chosen.items()}
-            annotations = {**(pod["metadata"].get("annotations") or {}), **said}
-            told = {**pod, "metadata": {**pod["metadata"], "annotations": annotations}}
-            return _by_annotation(told, attempt, container, defaults)
-        if chosen is not None:
-            return replace(_by_annotation(pod, attempt, container, defaults), exit_code=int(chosen))
-    return _by_annotation(pod, attempt, container, defaults)
+        chosen, error = attempt(callback, pod, number, name)
+        if error is not None:
+            text = f"outcome of container {name}, attempt {number}: the callback raised {type(error).__name__}: {error}"
+            raise BadOutcome("OutcomeCallbackFailed", text)
+    if isinstance(chosen, Outcome):
+        return chosen
+    if isinstance(chosen, Mapping):
+        said = {f"{PREFIX}{key}.{name}": str(text) for key, text in chosen.items()}
+        return _by_annotation(pod, number, container, defaults, {**_annotations(pod), **said})
+    outcome = _by_annotation(pod, number, container, defaults, _annotations(pod))
+    if chosen is None:
+        return outcome
+    if not isinstance(chosen, int):
+        text = f"outcome of container {name}, attempt {number}: the callback returned {chosen!r}, which is no outcome"
+        raise BadOutcome("OutcomeCallbackFailed", text)
+    seconds = defaults.run_seconds if outcome.run_seconds is None else outcome.run_seconds
+    return replace(outcome, exit_code=chosen, run_seconds=seconds)
 
 
-def _annotation(pod: Pod, name: str) -> str | None:
-    return (pod["metadata"].get("annotations") or {}).get(PREFIX + name)
+def _annotations(pod: Pod) -> Mapping[str, str]:
+    found: Mapping[str, str] = pod["metadata"].get("annotations") or {}
+    return found
 
 
 def _seconds(name: str, text: str) -> float:
     try:
         return durations.seconds_of(text)
     except ValueError as error:
-        raise BadAnnotation(f"annotation {PREFIX}{name}: {error}") from error
+        raise BadOutcome("InvalidAnnotation", f"annotation {PREFIX}{name}: {error}") from error
 
 
 def _code(name: str, text: str) -> int:
     if not text.strip().isdecimal() or int(text) > 255:
-        raise BadAnnotation(f"annotation {PREFIX}{name}: {text!r} is no exit code")
+        raise BadOutcome("InvalidAnnotation", f"annotation {PREFIX}{name}: {text!r} is no exit code")
     return int(text)
 
 
-def _by_annotation(pod: Pod, attempt: int, container: Mapping[str, Any], defaults: Defaults) -> Outcome:
+def _by_annotation(
+    pod: Pod, number: int, container: Mapping[str, Any], defaults: Defaults, annotations: Mapping[str, str],
+) -> Outcome:
     outcome = _by_command(pod, container, defaults)
-    codes = _annotation(pod, "exit-codes")
-    code = _annotation(pod, "exit-code")
-    duration = _annotation(pod, "run-duration")
+    name = container["name"]
+    is_init = any(other["name"] == name for other in pod["spec"].get("initContainers") or ())
+
+    def said(key: str) -> str | None:
+        return annotations.get(f"{PREFIX}{key}.{name}", None if is_init else annotations.get(PREFIX + key))
+
+    codes, code, duration = said("exit-codes"), said("exit-code"), said("run-duration")
     if codes is not None:
         listed = codes.split(",")
-        outcome = replace(outcome, exit_code=_code("exit-codes", listed[min(attempt, len(listed) - 1)]))
+        outcome = replace(outcome, exit_code=_code("exit-codes", listed[min(number, len(listed) - 1)]))
     elif code is not None:
         outcome = replace(outcome, exit_code=_code("exit-code", code))
     if duration == "forever":
@@ -109,13 +130,13 @@ def _by_annotation(pod: Pod, attempt: int, container: Mapping[str, Any], default
         outcome = replace(outcome, run_seconds=_seconds("run-duration", duration))
     elif (codes or code) is not None and outcome.run_seconds is None:
         outcome = replace(outcome, run_seconds=defaults.run_seconds)
-    ready = _annotation(pod, "ready-after")
+    ready = said("ready-after")
     if ready is not None:
         outcome = replace(outcome, ready_after_seconds=None if ready == "never" else _seconds("ready-after", ready))
-    log = _annotation(pod, "log")
+    log = said("log")
     if log is not None:
         outcome = replace(outcome, log=tuple((0.0, line) for line in log.split("\n")))
-    return replace(outcome, ignore_sigterm=_annotation(pod, "ignore-sigterm") == "true")
+    return replace(outcome, ignore_sigterm=said("ignore-sigterm") == "true")
 
 
 def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> Outcome:
@@ -124,5 +145,7 @@ def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> O
     script = commands.read([*(container.get("command") or ()), *(container.get("args") or ())])
     if script is not None:
         return Outcome(script.run_seconds, script.exit_code, ready_after_seconds=ready, log=script.output)
-    endless = pod["spec"].get("restartPolicy", "Always") == "Always"
+    endless = container.get("restartPolicy") == "Always"  # a sidecar
+    if not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
+        endless = pod["spec"].get("restartPolicy", "Always") == "Always"
     return Outcome(None if endless else defaults.run_seconds, ready_after_seconds=ready)

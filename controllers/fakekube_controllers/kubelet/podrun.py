@@ -12,6 +12,8 @@ from typing import Any
 from fakekube_controllers.kubelet.container import Container
 
 Pod = Mapping[str, Any]
+DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+
 Happened = Callable[[str, Container, float], None]
 """Told of ``started``, ``ended``, ``backoff`` and ``killing``, with the container and the time."""
 
@@ -26,6 +28,7 @@ class PodRun:
     init: list[Container]
     apps: list[Container]
     happened: Happened
+    deadline: float | None = None  # spec.activeDeadlineSeconds, from when the pod was accepted
     deleting_since: float | None = None
     grace_seconds: float = 0.0
     failure: tuple[str, str] | None = None  # reason and message of a pod that failed as a whole
@@ -64,9 +67,13 @@ class PodRun:
     def _init_failed(self) -> bool:
         return any(c.done and c.exit_code != 0 and c.restarts_on == "Never" for c in self.init)
 
-    def fail(self, reason: str, message: str) -> None:
-        """The pod fails as a whole, whatever its containers do."""
+    def fail(self, now: float, reason: str, message: str) -> None:
+        """The pod fails as a whole, and what runs is stopped."""
         self.failure = (reason, message)
+        for container in self.containers:
+            if container.running:
+                self.happened("killing", container, now)
+                container.stop(now, 0.0)
 
     def delete(self, now: float, grace_seconds: float) -> None:
         """Stop everything; said again with a shorter grace period, sooner."""
@@ -90,6 +97,8 @@ class PodRun:
 
     def _next_due(self) -> float | None:
         known = [due for c in self.containers if (due := c.due) is not None]
+        if self.deadline is not None and not self.finished:
+            known.append(self.deadline)
         if self._may_start_something():
             known.append(self.starts_at)
         return min(known) if known else None
@@ -100,6 +109,9 @@ class PodRun:
         return not self._apps_started and (self.initialized or self.init[self._current].started_at is None)
 
     def _step(self, moment: float) -> None:
+        if self.deadline is not None and self.deadline <= moment and not self.finished:
+            self.fail(moment, *DEADLINE_EXCEEDED)
+            return
         if self._may_start_something() and self.starts_at <= moment:
             self._start_next(moment)
             return

@@ -51,6 +51,8 @@ class Framework:
     def schedule(self, state: State, pod: PodInfo, snapshot: Snapshot) -> str:
         """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""
         nodes = snapshot.nodes
+        if not nodes:
+            raise FitError({}, 0)
         names, skipped = self._pre_filter(state, pod, snapshot)
         statuses: dict[str, Status] = {}
         fitting: list[NodeInfo] = []

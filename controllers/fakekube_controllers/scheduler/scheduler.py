@@ -3,7 +3,7 @@
 Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
@@ -21,7 +21,8 @@ from fakekube_controllers.scheduler.queue import SchedulingQueue
 
 SCHEDULER_NAME = "default-scheduler"
 CYCLE = "cycle"
-EVENT_TEXT_LIMIT = 1024
+OBSERVED_GENERATION = "PodObservedGenerationTracking"
+EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
 
 Tree = dict[str, Any]
 
@@ -116,12 +117,12 @@ class Scheduler:
 
     def _tell_bound(self, pod: Any, node_name: str) -> None:
         text = f"Successfully assigned {meta.namespace_of(pod)}/{meta.name_of(pod)} to {node_name}"
-        self._event(pod, "Normal", "Scheduled", text)
+        self.recorder.report(pod, "Normal", "Scheduled", "Binding", text)
 
     async def _reject(self, queued: QueuedPod, reason: str, message: str, *, moves_before: int) -> None:
         pod = queued.info.pod
         uid = queued.info.uid
-        self._event(pod, "Warning", "FailedScheduling", message[:EVENT_TEXT_LIMIT])
+        self.recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", _cut(message))
         try:
             await self._write_condition(pod, reason, message)
         except APIError as error:
@@ -140,8 +141,11 @@ class Scheduler:
             "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastProbeTime": None,
             "lastTransitionTime": since or times.format_time(self.ctx.clock.time()),
         }
+        if self.ctx.enabled(OBSERVED_GENERATION):
+            condition["observedGeneration"] = meta.generation_of(pod)
         body = {"status": {"conditions": [condition]}}
         await self.client.patch(PODS, meta.name_of(pod), meta.namespace_of(pod), body, type="strategic", subresource="status")
 
-    def _event(self, pod: Any, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        self.recorder.event(pod, kind, reason, message)
+
+def _cut(message: str) -> str:
+    return message if len(message) <= EVENT_TEXT_LIMIT else message[: EVENT_TEXT_LIMIT - len(CUT_OFF)] + CUT_OFF

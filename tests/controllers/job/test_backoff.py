@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.apimachinery import times
-from tests.controllers.world import counts, true_conditions
+from tests.controllers.world import condition, counts, true_conditions
 
 
 async def gap_after_failure(world, *pods, limit=700):
@@ -151,7 +151,7 @@ async def test_a_suspended_job_gets_its_whole_deadline_again(world):
     assert true_conditions(await world.job()) == []
     await world.advance(3)
     job = await world.job()
-    assert next(c for c in job["status"]["conditions"] if c["type"] == "FailureTarget")["lastTransitionTime"] == "2026-01-01T00:01:50Z"
+    assert condition(job, "FailureTarget")["lastTransitionTime"] == "2026-01-01T00:01:50Z"
 
 
 @pytest.mark.spec("JOB-101")

@@ -109,7 +109,7 @@ async def test_indexes_wait_each_for_itself(world):
 
 @pytest.mark.spec("JOB-130")
 async def test_ignored_failures_of_an_index_are_counted_apart(world):
-    """Given an Ignore rule / when an index fails by it / then its next pod has a count of ignored failures, and none of others."""
+    """Given an Ignore rule / when an index fails by it / then its next pod counts it apart."""
     rule = {"action": "Ignore", "onExitCodes": {"operator": "In", "values": [13]}}
     await world.create_job(**indexed(podFailurePolicy={"rules": [rule]}))
     await world.fail((await world.by_index())[0], exit_code=13)

@@ -75,7 +75,7 @@ async def test_a_pod_without_a_node_is_not_replaced_until_somebody_fails_it(worl
 async def test_the_pods_that_got_least_far_go_first(world):
     """Given a ready, an unready and two pending pods / when two are too many / then the pending ones go."""
     await world.create_job(parallelism=4)
-    ready, unready, *pending = await world.active()
+    ready, unready, *_ = await world.active()
     await world.bind(ready, unready, node="somewhere")
     await world.run(ready)
     await world.run(unready, ready=False)

@@ -31,8 +31,8 @@ class DefaultPreemption:
                 found.append(unresolvable("Preemption is not helpful for scheduling"))
             elif not self._has_victims(state, pod, snapshot, name):
                 found.append(unschedulable("No preemption victims found for incoming pod"))
-        if not snapshot.nodes or len(found) < len(snapshot.nodes):
-            return "", "" if snapshot.nodes else "preemption: 0/0 nodes are available: ."
+        if len(found) < len(snapshot.nodes):
+            return "", ""
         return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(found)}."
 
     def _has_victims(self, state: State, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:

@@ -1,0 +1,45 @@
+"""Nodes that the kubelet registers and looks after."""
+
+from fakekube.client.resources import LEASES, NODES
+from fakekube.cluster import Cluster
+
+
+def is_ready(node):
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"]["conditions"])
+
+
+async def test_nodes_are_there_and_ready(machine):
+    """Given a cluster of one node / then it is ready, has no taint, and says what it has."""
+    [node] = (await machine.client.list(NODES)).items
+    assert node["metadata"]["name"] == "node-0"
+    assert is_ready(node)
+    assert "taints" not in node["spec"]
+    assert node["status"]["allocatable"]["pods"] == "110"
+    assert node["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.37")
+
+
+async def test_a_node_that_somebody_makes_gets_a_kubelet_too(machine):
+    """Given a node made by hand, with a capacity of its own / then it becomes ready, loses the taint, and keeps its capacity."""
+    await machine.client.create(NODES, {"metadata": {"name": "big"}, "status": {"capacity": {"cpu": "64", "pods": "10"}}})
+    await machine.advance(1)
+    node = await machine.client.get(NODES, "big")
+    assert is_ready(node)
+    assert "taints" not in node["spec"]
+    assert node["status"]["capacity"] == {"cpu": "64", "pods": "10"}
+
+
+async def test_leases_are_renewed_as_long_as_the_cluster_runs(machine):
+    """Given a node / when an hour passes / then its lease was renewed within the last forty seconds, whoever reads it."""
+    await machine.advance(3600)
+    lease = await machine.client.get(LEASES, "node-0", "kube-node-lease")
+    assert lease["spec"]["holderIdentity"] == "node-0"
+    assert lease["spec"]["leaseDurationSeconds"] == 40
+    assert lease["spec"]["renewTime"] >= "2026-01-01T00:59:20.000000Z"
+
+
+async def test_heartbeats_do_not_move_time():
+    """Given automatic time and nodes that nobody uses / then time stands still."""
+    async with Cluster(nodes=3) as cluster:
+        before = cluster.clock.time()
+        await cluster.settle()
+        assert cluster.clock.time() == before
