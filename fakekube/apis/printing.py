@@ -78,11 +78,11 @@ _DESCRIPTIONS = {
 }
 
 
-def dig(obj: Mapping[str, Any], *path: str) -> Any:
+def dig(obj: Tree, *path: str) -> Any:
     """The value below a path of field names, or None."""
     value: Any = obj
     for name in path:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
         value = value.get(name)
     return value

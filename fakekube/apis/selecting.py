@@ -8,12 +8,14 @@ from fakekube.registry.kind import Selectable
 
 UNSUPPORTED = "field label not supported: {label}"
 
-EVENT_OBJECT_FIELDS = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_INVOLVED = tuple(
+    (name, f"involvedObject.{name}")
+    for name in ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+)
 
 
 def selectable(
-    *labels: str, unknown: str = UNSUPPORTED, aliases: Mapping[str, str] | None = None,
-    special: Mapping[str, Callable[[Tree], str]] | None = None,
+    *labels: str, unknown: str = UNSUPPORTED, special: Mapping[str, Callable[[Tree], str]] | None = None,
 ) -> Selectable:  # fmt: skip
     """Labels that are paths of fields, but for the ``special`` ones, which name a function each.
 
@@ -28,7 +30,7 @@ def selectable(
             found[label] = function(obj)
         return found
 
-    return Selectable(tuple(dict.fromkeys([*labels, *special])), values, aliases or {}, unknown)
+    return Selectable(tuple(dict.fromkeys([*labels, *special])), values, {}, unknown)
 
 
 def _text(value: Json) -> str:
@@ -45,38 +47,54 @@ def _number(*path: str) -> Callable[[Tree], str]:
     return lambda obj: str(dig(obj, *path) or 0)
 
 
-def _pod_ip(obj: Tree) -> str:
-    addresses = dig(obj, "status", "podIPs") or [{}]
-    return str(addresses[0].get("ip", ""))
+def _pod_values(obj: Tree) -> dict[str, str]:
+    """Written out, as it runs on every write of every pod."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    addresses = status.get("podIPs")
+    return {
+        "spec.nodeName": spec.get("nodeName", ""),
+        "spec.restartPolicy": spec.get("restartPolicy", ""),
+        "spec.schedulerName": spec.get("schedulerName", ""),
+        "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+        "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+        "status.phase": status.get("phase", ""),
+        "status.podIP": addresses[0].get("ip", "") if addresses else "",
+        "status.podIPs": "",  # accepted, and never set
+        "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+    }
 
 
-def _event_source(obj: Tree) -> str:
-    return str(dig(obj, "source", "component") or obj.get("reportingComponent", ""))
+def _event_values(obj: Tree) -> dict[str, str]:
+    """Written out, as it runs on every write of every event."""
+    involved, reporter = obj.get("involvedObject") or {}, obj.get("reportingComponent", "")
+    values = {label: involved.get(name, "") for name, label in _INVOLVED}
+    values["reason"] = obj.get("reason", "")
+    values["reportingComponent"] = reporter
+    values["source"] = (obj.get("source") or {}).get("component") or reporter
+    values["type"] = obj.get("type", "")
+    return values
 
 
-POD = selectable(
-    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase",
-    "status.nominatedNodeName", aliases={"spec.host": "spec.nodeName"},
-    special={
-        "spec.hostNetwork": _flag("spec", "hostNetwork"),
-        "status.podIP": _pod_ip,
-        "status.podIPs": lambda _obj: "",  # accepted, and never set
-    },
+POD = Selectable(
+    (
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+    ),
+    _pod_values, {"spec.host": "spec.nodeName"}, UNSUPPORTED,
 )  # fmt: skip
 NODE = selectable(special={"spec.unschedulable": _flag("spec", "unschedulable")})
 NAMESPACE = selectable("status.phase")
 SECRET = selectable("type")
 SERVICE = selectable("spec.clusterIP", "spec.type")
 REPLICATION_CONTROLLER = selectable(special={"status.replicas": _number("status", "replicas")})
-EVENT = selectable(
-    *(f"involvedObject.{name}" for name in EVENT_OBJECT_FIELDS), "reason", "reportingComponent", "type",
-    special={"source": _event_source},
+EVENT = Selectable(
+    (*(label for _, label in _INVOLVED), "reason", "reportingComponent", "source", "type"), _event_values, {}, UNSUPPORTED,
 )  # fmt: skip
 # The names of events.k8s.io stand for those of the core group, which are not accepted themselves.
 EVENT_OF_GROUP = Selectable(
     ("reason", "type"),
     EVENT.values,
-    {f"regarding.{name}": f"involvedObject.{name}" for name in EVENT_OBJECT_FIELDS}
+    {f"regarding.{name}": label for name, label in _INVOLVED}
     | {"reportingController": "reportingComponent"},
     UNSUPPORTED,
 )
