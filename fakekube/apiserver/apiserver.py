@@ -85,10 +85,10 @@ class APIServer:
                 check_timeout(request)
             response = await self._serve(info, request)
         except APIError as error:
-            response = error_answer(request, error)
+            response = error_answer(request, error, self.services)
         except Exception as error:
             log.exception("panic serving %s %s", request.method, request.path)
-            response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"))
+            response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"), self.services)
         if info.warnings:
             add_warnings(response, info.warnings)
         self.log.add(started, info, request, response.status, clock.time() - started)

@@ -13,7 +13,7 @@ from fakekube.apiserver.filters import RequestLog
 from fakekube.apiserver.routes import Routes
 from fakekube.endpoints import discovery, health, negotiation
 from fakekube.endpoints.answers import encode, page_not_found, tree_answer
-from fakekube.endpoints.negotiation import JSON, PRETTY, Form, clauses
+from fakekube.endpoints.negotiation import JSON, PRETTY, PROTOBUF, Form, clauses
 from fakekube.endpoints.openapi.documents import OpenAPI
 from fakekube.endpoints.scope import Services
 from fakekube.registry.kind import Kind
@@ -70,23 +70,24 @@ class MetaPaths:
         """/api and /apis: the old document, or the aggregated one for who lists it in any place."""
         negotiation.check_route(request)
         accept = request.headers.get("accept", "")
-        if any(_is_aggregated(clause.params) for clause in clauses(accept) if clause.matches(JSON)):
-            return self._aggregated(request, root)
+        for media in (JSON, PROTOBUF):
+            if any(_is_aggregated(clause.params) for clause in clauses(accept) if clause.matches(media)):
+                return self._aggregated(request, root, media)
         kinds = self._routes.kinds
         if root == "apis":
             return self._document(request, lambda: discovery.group_list(kinds))
         address = request.headers.get("host", "")
         form = negotiation.negotiate(request, table=False, transforms=False)
-        return tree_answer(discovery.core_versions(kinds, address), form)
+        return tree_answer(discovery.core_versions(kinds, address), form, 200, self._services)
 
-    def _aggregated(self, request: Request, root: str) -> Response:
+    def _aggregated(self, request: Request, root: str, media: str) -> Response:
         is_core = root == "api"
-        data, tag = self._encoded(f"aggregated {root}", negotiation.PLAIN, lambda: discovery.aggregated(
+        data, tag = self._encoded(f"aggregated {root}", Form(media), lambda: discovery.aggregated(
             [kind for kind in self._routes.kinds if (not kind.group) == is_core]))
         headers = [("ETag", tag), ("Vary", "Accept"), ("Cache-Control", "public")]
         if request.headers.get("if-none-match") == tag:
             return Response(304, content_type="", headers=headers)
-        return Response(200, data, discovery.AGGREGATED, headers)
+        return Response(200, data, media + discovery.AGGREGATED, headers)
 
     def _document(self, request: Request, make: Callable[[], Tree]) -> Response:
         check_method(request)
@@ -100,7 +101,7 @@ class MetaPaths:
             self._generation = self._routes.generation
         kept = self._kept.get((key, form.media, form.pretty))
         if kept is None:
-            data = encode(make(), form)
+            data = encode(make(), form, self._services)
             kept = self._kept[key, form.media, form.pretty] = (data, discovery.etag(data))
         return kept
 

@@ -13,15 +13,20 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
-from fakekube.endpoints.negotiation import YAML, Form
-from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.negotiation import PROTOBUF, YAML, Form
+from fakekube.endpoints.scope import Scope, Services
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
 
-def encode(value: Any, form: Form) -> bytes:
-    """A tree as JSON (compact and ended by a newline, or indented and not) or as YAML."""
+def encode(value: Any, form: Form, services: Services | None = None) -> bytes:
+    """A tree as JSON (compact and ended by a newline, or indented and not), as YAML, or, with ``services``, as protobuf."""
+    if form.media == PROTOBUF:
+        data = services.protobuf.encode(value) if services is not None else None
+        if data is None:
+            raise negotiation.not_acceptable()
+        return data
     if form.media == YAML:
         return encode_yaml(value)
     if form.pretty:
@@ -40,9 +45,9 @@ def encode_yaml(value: Any) -> bytes:
     return text
 
 
-def tree_answer(value: Any, form: Form, status: int = 200) -> Response:
+def tree_answer(value: Any, form: Form, status: int = 200, services: Services | None = None) -> Response:
     """Any tree, untransformed."""
-    return Response(status, encode(value, form), form.media)
+    return Response(status, encode(value, form, services), form.media)
 
 
 def object_answer(
@@ -56,7 +61,7 @@ def object_answer(
         return Response(status, data + b"\n")
     if form.transform and tree.get("kind") != "Status":
         tree = transformed(scope, request, form, tree)
-    return Response(status, encode(tree, form), form.media)
+    return Response(status, encode(tree, form, scope.services), form.media)
 
 
 def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
@@ -73,10 +78,10 @@ def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
     return table.partial_of(tree, form.transform_version)
 
 
-def error_answer(request: Request, error: APIError) -> Response:
+def error_answer(request: Request, error: APIError, services: Services) -> Response:
     """A failure as a Status, in a form that the client reads if there is one."""
     form = negotiation.form_of_error(request)
-    response = Response(error.code, encode(error.status(), form), form.media)
+    response = Response(error.code, encode(error.status(), form, services), form.media)
     if seconds := (error.details or {}).get("retryAfterSeconds"):
         response.headers.append(("Retry-After", str(seconds)))
     return response

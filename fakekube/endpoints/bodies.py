@@ -2,8 +2,8 @@
 
 The order of upstream's decoder decides which complaint a client sees: syntax, then what kind the body says it is, then
 types, then what strictness finds, then whether that kind can become the endpoint's. Upstream:
-apimachinery/pkg/runtime/serializer/{json,versioning} and apiserver/pkg/endpoints/handlers/rest.go. Left out: protobuf
-and CBOR bodies, which get the 415 of an unknown format.
+apimachinery/pkg/runtime/serializer/{json,versioning} and apiserver/pkg/endpoints/handlers/rest.go. Left out: CBOR
+bodies, which get the 415 of an unknown format.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
-from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, YAML
+from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
 from fakekube.schema import yaml
@@ -38,7 +38,7 @@ class Parsed(NamedTuple):
     value: Any
     repeated: list[str]
     strict: list[str]
-    yaml: bool
+    media: str
 
 
 def media_type(request: Request) -> str:
@@ -48,9 +48,9 @@ def media_type(request: Request) -> str:
 
 
 def input_type(request: Request) -> str:
-    """JSON or YAML. Raises 415 for any other Content-Type."""
+    """JSON, YAML or protobuf. Raises 415 for any other Content-Type."""
     media = media_type(request)
-    if media in (JSON, YAML):
+    if media in OBJECT_TYPES:
         return media
     raise errors.unsupported_media_type(
         f"the body of the request was in an unknown format - accepted media types include: {', '.join(OBJECT_TYPES)}")
@@ -62,17 +62,19 @@ def check_size(request: Request) -> None:
         raise errors.too_large(f"limit is {MAX_BODY_BYTES}")
 
 
-def parse(body: bytes, media: str, *, strict: bool) -> Parsed:
+def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parsed:
     """Read a body. ``strict`` says whether to look for repeated keys. Raises ValueError in Go's words."""
+    if media == PROTOBUF:
+        return Parsed(services.protobuf.decode(body), [], [], media)
     if media == YAML:
         value, repeated = yaml.load(body)
         texts = (
             ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
         )
-        return Parsed(value, repeated if strict else [], texts, True)
+        return Parsed(value, repeated if strict else [], texts, media)
     value = gojson.loads(body)
     found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body)] if strict else []
-    return Parsed(value, found, found, False)
+    return Parsed(value, found, found, media)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) -> Tree:
@@ -84,7 +86,7 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) 
     check_size(request)
     expected = scope.gvk
     try:
-        parsed = parse(request.body, media, strict=directive != "Ignore")
+        parsed = parse(scope.services, request.body, media, strict=directive != "Ignore")
         tree, gvk = _interpret(parsed.value, expected)
     except (yaml.YAMLError, ValueError) as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None
@@ -136,15 +138,15 @@ def _decode_as(
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
     forget = asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, None if parsed.yaml else body or None)
+        decoded = codec.decode(tree, body if parsed.media == JSON and body else None)
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
     unknown = [f"unknown field {go_quote(path)}" for path in decoded.unknown] if directive != "Ignore" else []
     if unknown or parsed.strict:
         if directive == "Strict":
-            found = parsed.strict + unknown if parsed.yaml else unknown + parsed.strict
+            found = parsed.strict + unknown if parsed.media == YAML else unknown + parsed.strict
             raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(found)}")
-        warnings.extend(parsed.repeated + unknown if parsed.yaml else unknown + parsed.repeated)
+        warnings.extend(parsed.repeated + unknown if parsed.media == YAML else unknown + parsed.repeated)
     if gvk != expected:
         raise _mismatch(gvk, expected)
     if forget:
@@ -186,7 +188,7 @@ def decode_options(services: Services, request: Request, kind: str, version: str
     media = input_type(request)
     expected = GroupVersionKind("meta.k8s.io", version, kind)
     try:
-        tree, gvk = _interpret(parse(request.body, media, strict=False).value, expected)
+        tree, gvk = _interpret(parse(services, request.body, media, strict=False).value, expected)
     except (yaml.YAMLError, ValueError) as error:
         raise errors.bad_request(_explain(error)) from None
     if gvk.kind != kind:

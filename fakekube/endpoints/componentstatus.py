@@ -6,7 +6,6 @@ Left out: asking the components, and Tables; here all of them are well. Selector
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import negotiation
 from fakekube.endpoints.answers import object_answer, tree_answer
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
@@ -16,7 +15,7 @@ COMPONENTS = ("controller-manager", "scheduler", "etcd-0")
 
 async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of one of them or of all."""
-    form = negotiation.negotiate(request)
+    form = scope.negotiate(request)
     kind = scope.kind
     if info.name and len(info.parts) > 1:
         if info.name not in COMPONENTS:
@@ -25,7 +24,8 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
             scope, request, form, {"kind": kind.kind, "apiVersion": kind.api_version} | _status(info.name)
         )
     items = [_status(name) for name in COMPONENTS]
-    return tree_answer({"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": items}, form)
+    tree = {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": items}
+    return tree_answer(tree, form, 200, scope.services)
 
 
 def _status(name: str) -> Tree:

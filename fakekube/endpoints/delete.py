@@ -8,7 +8,7 @@ deletion does is ``registry/deletion.py``.
 from fakekube.apimachinery.errors import APIError, details_of
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import delete_options, delete_options_of_query
 from fakekube.endpoints.read import list_objects, parse_list_options
@@ -22,7 +22,7 @@ from fakekube.registry.strategy import WriteContext
 
 async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a DELETE of one object."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     options, dry_run = request_options(scope, request)
     context = delete_context(scope, info, request, options, dry_run=dry_run)
     namespace = info.namespace if scope.kind.namespaced else ""
@@ -64,7 +64,7 @@ def answer_of(scope: Scope, deleted: Deleted) -> Tree:
 
 async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a DELETE of a collection: the objects that were removed, as they were before."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     list_options = parse_list_options(request.query, scope.kind, watch=False)
     options, dry_run = request_options(scope, request)
     namespace = info.namespace if scope.kind.namespaced else ""

@@ -13,7 +13,8 @@ from fakekube.registry.kind import Kind, Subresource
 
 Kinds = Sequence[Kind]
 
-AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""What the media type of aggregated discovery says beside the format."""
 
 
 def core_versions(kinds: Kinds, address: str) -> Tree:

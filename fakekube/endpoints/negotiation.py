@@ -3,13 +3,14 @@
 Two gates stand in upstream's way from a request to its answer. The router compares bare media types and words its own
 406; the handler then reads parameters too (``as=Table``, ``stream=watch``, ``pretty``) and words another.
 Upstream: apiserver/pkg/endpoints/handlers/negotiation, the vendored go-restful and goautoneg. Left out: CBOR, whose
-gate is off, and protobuf: it is passed over in Accept, and answered with 406 where nothing else is listed.
+gate is off. Protobuf is answered where nothing else is accepted only: who lists JSON too gets the stored bytes.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request
 
 JSON = "application/json"
@@ -97,16 +98,17 @@ def _float(text: str) -> float:
 def _select(accept: str, offered: tuple[str, ...], table: bool, transforms: bool) -> Form | None:
     if not accept:
         return Form(offered[0])
+    last = None
     for clause in clauses(accept):
         for media in offered:
             if clause.matches(media) and (form := _form(media, clause.params, table, transforms)):
-                return form
-    return None
+                if media != PROTOBUF:
+                    return form
+                last = last or form
+    return last
 
 
 def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) -> Form | None:
-    if media == PROTOBUF:
-        return None
     if params.get("stream", "") not in ("", "watch") or params.get("sv"):
         return None
     if any(name in params for name in ("as", "g", "v")):
@@ -118,7 +120,7 @@ def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) 
             or version not in ("v1", "v1beta1")
         ):
             return None
-        if kind == "Table" and not table:
+        if kind == "Table" and (not table or media == PROTOBUF):
             return None
     else:
         kind, version = "", "v1"
@@ -154,17 +156,22 @@ def negotiate(
     headers = request.headers
     form = _select(headers.get("accept", ""), offered, table, transforms)
     if form is None:
-        raise errors.not_acceptable(f"only the following media types are accepted: {', '.join(offered)}")
+        raise not_acceptable(offered)
     if form.pretty or not is_pretty(request):
         return form
     return Form(form.media, pretty=True, transform=form.transform, version=form.version, stream=form.stream)
 
 
+def not_acceptable(offered: tuple[str, ...] = OBJECT_TYPES) -> APIError:
+    """406 in the handler's words."""
+    return errors.not_acceptable(f"only the following media types are accepted: {', '.join(offered)}")
+
+
 def negotiate_stream(request: Request, *, table: bool = True) -> Form:
-    """The form of a watch: JSON frames only. Raises 406 in the handler's words."""
+    """The form of a watch: frames of JSON or of protobuf. Raises 406 in the handler's words."""
     form = _select(request.headers.get("accept", ""), OBJECT_TYPES, table, True)
-    if form is None or form.media != JSON:
-        raise errors.not_acceptable(f"only the following media types are accepted: {', '.join(STREAM_TYPES)}")
+    if form is None or form.media == YAML:
+        raise not_acceptable(STREAM_TYPES)
     return form
 
 

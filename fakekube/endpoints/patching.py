@@ -16,7 +16,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson, negotiation
+from fakekube.endpoints import bodies, gojson
 from fakekube.endpoints.options import WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -68,7 +68,7 @@ def check_route(request: Request, *, custom: bool) -> None:
 
 async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PATCH of an object, or of a sub-resource that is the object under other rules."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     bodies.check_size(request)
     apply = patch_type(request) == APPLY
     options = write_options(request, "PatchOptions", apply=apply)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import orjson
 
 from fakekube.apimachinery import errors
-from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.http import Frame, Request, Response, Sink
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
 from fakekube.endpoints.answers import encode, object_answer
-from fakekube.endpoints.negotiation import Form
+from fakekube.endpoints.negotiation import PROTOBUF, STREAM_TYPES, Form
 from fakekube.endpoints.read import (
     ListResult,
     encode_list,
@@ -26,6 +26,7 @@ from fakekube.endpoints.read import (
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
+from fakekube.schema.protobuf.codec import ProtobufCodec
 
 NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supported"
 
@@ -33,7 +34,7 @@ NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supporte
 async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of one object."""
     kind, query = scope.kind, request.query
-    form = negotiation.negotiate(request, table=kind.table)
+    form = scope.negotiate(request)
     if query and request.flag("export"):
         raise errors.bad_request(NO_EXPORT)
     version = request.param("resourceVersion") if query else ""
@@ -48,7 +49,7 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
 
 async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of a collection."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     if info.verb == "watch":
         return watch(scope, info, request)
     options = parse_list_options(request.query, scope.kind, watch=False)
@@ -64,7 +65,8 @@ def list_answer(scope: Scope, request: Request, form: Form, result: ListResult, 
     """
     if form.plain and revision:
         return Response(200, encode_list(scope.kind, result))
-    return Response(200, encode(_list_tree(scope, request, form, result, revision=revision), form), form.media)
+    tree = _list_tree(scope, request, form, result, revision=revision)
+    return Response(200, encode(tree, form, scope.services), form.media)
 
 
 def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool) -> Tree:
@@ -98,6 +100,8 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope,
         request, form),
     )
+    if form.media == PROTOBUF:
+        return Response(200, content_type=STREAM_TYPES[1], stream=ProtobufStream(stream, scope.services.protobuf))
     return Response(200, stream=stream)
 
 
@@ -123,3 +127,33 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
 
         return refuse
     return (lambda tree: table.partial_of(tree, version)) if form.transform else None
+
+
+class ProtobufStream:
+    """A watch whose frames are protobuf. Each receiver has its own: those who ask for it are few."""
+
+    def __init__(self, stream: WatchStream, codec: ProtobufCodec) -> None:
+        self._stream, self._codec = stream, codec
+        self._sink: Sink | None = None
+
+    def start(self, sink: Sink) -> None:
+        """Send what is due, then everything that happens until ``stop``."""
+        self._sink = sink
+        self._stream.start(self)
+
+    def stop(self) -> None:
+        """The receiver is gone."""
+        self._stream.stop()
+
+    def send(self, frame: Frame) -> None:
+        """Take one frame of JSON and pass it on as protobuf."""
+        event = frame.tree
+        assert isinstance(event, dict)
+        data = self._codec.encode_event(event["type"], event["object"])
+        if data is not None and self._sink is not None:
+            self._sink.send(Frame(data))
+
+    def end(self) -> None:
+        """No frame follows."""
+        if self._sink is not None:
+            self._sink.end()

@@ -103,7 +103,7 @@ def user_tree(user: UserInfo) -> Tree:
 
 
 def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[negotiation.Form, Tree]:
-    form = negotiation.negotiate(request, table=False)
+    form = scope.negotiate(request, table=False)
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")

@@ -9,6 +9,8 @@ from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.http import Request, UserInfo
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import negotiation
+from fakekube.endpoints.negotiation import PROTOBUF, Form
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Kind, Subresource
@@ -17,6 +19,7 @@ from fakekube.registry.stores import Stores
 from fakekube.registry.strategy import WriteContext
 from fakekube.schema.decode import Codec
 from fakekube.schema.definitions import Definitions
+from fakekube.schema.protobuf.codec import ProtobufCodec
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
@@ -31,6 +34,7 @@ class Services:
         definitions: Definitions,
     ) -> None:
         self.kinds, self.stores, self.clock, self.rng, self.definitions = kinds, stores, clock, rng, definitions
+        self._protobuf: ProtobufCodec | None = None
         self._codecs: dict[GroupVersionKind, Codec | None] = {}
 
     def codec(self, gvk: GroupVersionKind) -> Codec | None:
@@ -45,6 +49,13 @@ class Services:
     def store(self, group: str, version: str, plural: str) -> Store:
         """The store of a built-in kind. KeyError when it is not served."""
         return self.stores.store(self.kinds[group, version, plural])
+
+    @property
+    def protobuf(self) -> ProtobufCodec:
+        """Reader and writer of protobuf, made on first use."""
+        if self._protobuf is None:
+            self._protobuf = ProtobufCodec(self.definitions)
+        return self._protobuf
 
     def now(self) -> str:
         """The time as it stands in metadata."""
@@ -70,6 +81,13 @@ class Scope:
             codec = self.services.codec(self.gvk)
             self._empty = codec.decode(tree).tree if codec else tree
         return self._empty
+
+    def negotiate(self, request: Request, *, table: bool = True) -> Form:
+        """The form of an answer: Tables only where the kind has one, protobuf where it has a message. Raises 406."""
+        form = negotiation.negotiate(request, table=table and self.kind.table)
+        if form.media == PROTOBUF and (self.kind.custom or self.services.protobuf.message_of(self.gvk) is None):
+            raise negotiation.not_acceptable()
+        return form
 
     def context(
         self, info: RequestInfo, request: Request, operation: str, options: WriteOptions | None = None,

@@ -6,7 +6,7 @@ apiserver/pkg/endpoints/handlers/create.go (named) and pkg/registry/core/pod/sto
 
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, negotiation, patching
+from fakekube.endpoints import bodies, patching
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import WriteOptions, delete_options, write_options
@@ -41,7 +41,7 @@ async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
 
 def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, WriteOptions, Tree, WriteContext]:
     """What every POST begins with, and its body."""
-    form = negotiation.negotiate(request, table=False)
+    form = scope.negotiate(request, table=False)
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
@@ -54,7 +54,7 @@ def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, Wr
 
 async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of a Scale."""
-    form = negotiation.negotiate(request, table=False)
+    form = scope.negotiate(request, table=False)
     store = scope.store
     obj = store.load(store.find(info.namespace, info.name))
     return object_answer(scope, request, form, subresources.scale_of(store, obj))
@@ -62,7 +62,7 @@ async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Respon
 
 async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PUT of a Scale."""
-    form = negotiation.negotiate(request, table=False)
+    form = scope.negotiate(request, table=False)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
     wanted = bodies.decode(scope, request, options.directive, info.warnings)
@@ -73,7 +73,7 @@ async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Res
 
 async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PATCH of a Scale, server-side apply among them."""
-    form = negotiation.negotiate(request, table=False)
+    form = scope.negotiate(request, table=False)
     bodies.check_size(request)
     is_apply = patching.patch_type(request) == patching.APPLY
     options = write_options(request, "PatchOptions", apply=is_apply)

@@ -10,7 +10,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.tokens import ISSUER, Tokens
-from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -29,7 +29,7 @@ class TokenRequests:
 
     async def create(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
         """Answer a TokenRequest."""
-        form = negotiation.negotiate(request, table=False)
+        form = scope.negotiate(request, table=False)
         bodies.input_type(request)
         bodies.check_size(request)
         options = write_options(request, "CreateOptions")

@@ -7,7 +7,7 @@ decides what a client that made several mistakes is told. Upstream: apiserver/pk
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import write_options
@@ -20,7 +20,7 @@ WRONG_NAMESPACE = "the namespace of the provided object does not match the names
 
 async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a POST on a collection."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
@@ -32,7 +32,7 @@ async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
 
 async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PUT on an object, or on a sub-resource that is the object under other rules."""
-    form = negotiation.negotiate(request, table=scope.kind.table)
+    form = scope.negotiate(request)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
     tree: Tree | None = bodies.decode(scope, request, options.directive, info.warnings)

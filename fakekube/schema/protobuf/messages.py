@@ -1,0 +1,51 @@
+"""The fields of every message of the API, from a table that ships with the package.
+
+Field numbers stay the same from release to release, so one table serves all of them; ``tools/build_protobuf.py`` makes it.
+Upstream: the generated.proto files of k8s.io/api and k8s.io/apimachinery. Left out: apiextensions and apiregistration.
+"""
+
+import gzip
+from pathlib import Path
+from typing import NamedTuple
+
+_TABLE = Path(__file__).parent / "messages.gz"
+SCALARS = ("string", "bytes", "bool", "int32", "int64")
+
+
+class Field(NamedTuple):
+    """One field. ``type`` is a scalar or the full name of a message; ``repeated`` and ``mapped`` tell lists and maps."""
+
+    number: int
+    name: str
+    type: str
+    repeated: bool
+    mapped: bool
+
+    @property
+    def is_message(self) -> bool:
+        """Whether its values are messages."""
+        return self.type not in SCALARS
+
+
+class Messages:
+    """Messages by full name, such as ``api.core.v1.Pod``; each is parsed when somebody first asks."""
+
+    def __init__(self) -> None:
+        lines = gzip.decompress(_TABLE.read_bytes()).decode().split("\n")
+        self._lines = dict(line.partition("\t")[::2] for line in lines)
+        self._fields: dict[str, dict[int, Field]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._lines
+
+    def fields(self, name: str) -> dict[int, Field]:
+        """The fields of a message by number, in their order; a message that the table has not has none."""
+        found = self._fields.get(name)
+        if found is None:
+            found = {}
+            for item in filter(None, self._lines.get(name, "").split("\t")):
+                number, field, kind = item.split(":", 2)
+                bare = kind.removeprefix("[]").removeprefix("{}")
+                found[int(number)] = Field(int(number), field, bare, kind.startswith("[]"), kind.startswith("{}"))
+            found = self._fields[name] = dict(sorted(found.items()))
+        return found

@@ -1,0 +1,76 @@
+"""Protobuf as Go clients write it, and back."""
+
+import pytest
+
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.types import Tree
+from fakekube.schema.decode import Codec
+from fakekube.schema.protobuf.codec import ProtobufCodec
+from fakekube.schema.protobuf.wire import WireError
+from tests.schema.releases import release
+
+POD: Tree = {
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {
+        "name": "p", "namespace": "t", "labels": {"a": "b"}, "creationTimestamp": "2026-01-02T03:04:05Z", "generation": 2,
+        "managedFields": [{"manager": "m", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}}],
+    },
+    "spec": {
+        "volumes": [{"name": "e", "emptyDir": {"sizeLimit": "1Gi"}}, {"name": "s", "secret": {"secretName": "x", "defaultMode": 420}}],
+        "containers": [{
+            "name": "c", "image": "i", "command": ["a", "b"], "resources": {"limits": {"cpu": "500m"}},
+            "livenessProbe": {"httpGet": {"path": "/", "port": "web"}, "periodSeconds": 10},
+            "readinessProbe": {"tcpSocket": {"port": 80}}, "ports": [{"containerPort": 80, "protocol": "TCP"}],
+        }],
+        "hostNetwork": True, "nodeSelector": {"x": "y", "z": "w"}, "tolerations": [{"key": "k", "tolerationSeconds": -1}],
+    },
+    "status": {"phase": "Running"},
+}
+LEASE: Tree = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}, "spec": {
+    "holderIdentity": "h", "leaseDurationSeconds": 15, "renewTime": "2026-01-02T03:04:05.123456Z"}}
+SECRET: Tree = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "AAH/"}, "type": "Opaque"}
+REVIEW: Tree = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "metadata": {}, "spec": {
+    "user": "u", "extra": {"k": ["a", "b"]}}, "status": {"allowed": False}}
+
+
+@pytest.mark.spec("API-027")
+@pytest.mark.parametrize("tree", [POD, LEASE, SECRET, REVIEW], ids=lambda tree: str(tree["kind"]))
+def test_object_survives_the_way_there_and_back(tree: Tree) -> None:
+    """Given times, quantities, bytes, maps and embedded structs / when they are written and read / then they are the same."""
+    definitions = release("1.37")
+    codec = ProtobufCodec(definitions)
+    data = codec.encode(tree)
+    assert data is not None
+    assert data.startswith(b"k8s\x00")
+    schema = definitions.schema(GroupVersionKind(*(tree["apiVersion"].rpartition("/")[::2]), tree["kind"]))
+    assert schema is not None
+    got = Codec(schema).decode(codec.decode(data)).tree
+    assert got == Codec(schema).decode({**tree}).tree
+
+
+@pytest.mark.spec("API-027")
+def test_bytes_of_a_go_client() -> None:
+    """Given what a Go client sends for a ConfigMap / when it is read / then kind, name and data are there."""
+    sent = b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\r\n\x03\n\x01a\x12\x06\n\x01k\x12\x01v\x1a\0\"\0"
+    tree = ProtobufCodec(release("1.37")).decode(sent)
+    assert (tree["kind"], tree["metadata"]["name"], tree["data"]) == ("ConfigMap", "a", {"k": "v"})
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"\n\x0f", b"k8s\0\n\xff", b"k8s\0\x0b", b"k8s\0\x00\x01"])
+def test_bytes_that_are_no_message(body: bytes) -> None:
+    """Given bytes that are no envelope, or a broken one / when they are read / then a WireError says so."""
+    with pytest.raises(WireError):
+        ProtobufCodec(release("1.37")).decode(body)
+
+
+def test_kind_without_a_message() -> None:
+    """Given a kind that no table has / when it is to be written / then there is nothing."""
+    assert ProtobufCodec(release("1.37")).encode({"apiVersion": "example.com/v1", "kind": "Thing"}) is None
+
+
+def test_watch_event_has_its_length_in_front() -> None:
+    """Given an event / when it is written for a stream / then four bytes tell how long it is."""
+    data = ProtobufCodec(release("1.37")).encode_event("ADDED", LEASE)
+    assert data is not None
+    assert int.from_bytes(data[:4], "big") == len(data) - 4
+    assert b"ADDED" in data
