@@ -28,8 +28,19 @@ def frozen(obj: Tree, old: Tree, *fields: str) -> list[FieldError]:
     return found + [forbidden(name, FROZEN) for name in fields if (obj.get(name) or {}) != (old.get(name) or {})]
 
 
+def no_nulls(obj: Tree, field: str) -> None:
+    """Bytes that are null are no bytes."""
+    values = obj.get(field) or {}
+    if None in values.values():
+        obj[field] = {name: value or "" for name, value in values.items()}
+
+
 class ConfigMapStrategy(Strategy):
     """What is particular to ConfigMaps."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Nothing but the absence of nulls."""
+        no_nulls(obj, "binaryData")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Keys, no key twice, and the size of all values."""

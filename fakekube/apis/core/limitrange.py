@@ -7,6 +7,7 @@ from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, forbidden, index, invalid, key, required
 from fakekube.apimachinery.quantity import Quantity
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.quotaresources import container_name_errors, is_extended, name_errors
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -28,6 +29,10 @@ class LimitRangeStrategy(Strategy):
             for name, amounts in (("default", default), ("defaultRequest", request)):
                 if amounts and amounts != limit.get(name):
                     limit[name] = dict(sorted(amounts.items()))
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        stored_as_null(obj, "spec", "limits")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Each type once; names, and amounts in order."""

@@ -10,7 +10,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid, key, required, too_long
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
-from fakekube.apis.core.configmap import MAX_BYTES, data_size, frozen
+from fakekube.apis.core.configmap import MAX_BYTES, data_size, frozen, no_nulls
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import immutable
 
@@ -26,6 +26,7 @@ class SecretStrategy(Strategy):
         """The type, and stringData over data."""
         if not obj.get("type"):
             obj["type"] = "Opaque"
+        no_nulls(obj, "data")
         plain = obj.pop("stringData", None)
         if plain:
             encoded = {name: base64.b64encode(value.encode()).decode() for name, value in plain.items()}

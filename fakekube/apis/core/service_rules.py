@@ -37,7 +37,7 @@ def is_external(service: Tree) -> bool:
 
 def is_headless(service: Tree) -> bool:
     """Whether it has no address of its own."""
-    return service["spec"].get("clusterIPs") == ["None"]
+    return bool(service["spec"].get("clusterIPs") == ["None"])
 
 
 def family_errors(obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:

@@ -16,6 +16,7 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip, strict_ip
+from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import immutable
@@ -49,7 +50,7 @@ class EndpointSliceStrategy(Strategy):
     def canonicalize(self, obj: Tree) -> None:
         """Empty lists are stored as none."""
         for field in ("endpoints", "ports"):
-            obj[field] = obj.get(field) or None
+            stored_as_null(obj, field)
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         """Labels count too."""
@@ -121,7 +122,7 @@ def _endpoints(obj: Tree, *, strict: bool) -> list[FieldError]:
         path = index("endpoints", number)
         addresses, where = endpoint.get("addresses") or [], child(path, "addresses")
         if not addresses:
-            found.append(required(where, "must contain at least 1 address"))
+            found.append(required(where))
         elif len(addresses) > MAX_ADDRESSES:
             found.append(too_many(where, len(addresses), MAX_ADDRESSES))
         for each, text in enumerate(addresses):

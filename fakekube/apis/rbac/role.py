@@ -5,6 +5,7 @@ Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the wr
 
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import stored_as_null
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import label_selector
 
@@ -14,6 +15,10 @@ class RoleStrategy(Strategy):
 
     def __init__(self, *, namespaced: bool = True) -> None:
         self.namespaced = namespaced
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        stored_as_null(obj, "rules")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every rule, and the selectors of an aggregated role. Upstream tells missing verbs last."""

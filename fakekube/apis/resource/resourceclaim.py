@@ -6,7 +6,7 @@ allocation in the status, and who may write it.
 
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.base import StatusStrategy
+from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.apis.resource.devices import default_devices, device_errors
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import IMMUTABLE
@@ -18,6 +18,10 @@ class ResourceClaimStrategy(StatusStrategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """One device a request."""
         default_devices((obj.get("spec") or {}).get("devices") or {})
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        stored_as_null(obj, "spec", "devices", "requests")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The devices."""

@@ -6,6 +6,7 @@ Upstream: pkg/apis/storage/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE, nonnegative
@@ -19,6 +20,10 @@ class CSINodeStrategy(Strategy):
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """The status is the kubelet's."""
         obj.pop("status", None)
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        stored_as_null(obj, "spec", "drivers")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every driver, once."""

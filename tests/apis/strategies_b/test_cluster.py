@@ -3,9 +3,12 @@
 import pytest
 
 from fakekube.apis.coordination import lease
+from fakekube.apis.core import limitrange
 from fakekube.apis.flowcontrol import flowschema, prioritylevelconfiguration
 from fakekube.apis.node import runtimeclass
+from fakekube.apis.rbac import role
 from fakekube.apis.resource import deviceclass, resourceclaim, resourceclaimtemplate, resourceslice
+from fakekube.apis.storage import csinode
 from tests.admission.world import World
 from tests.apis.strategies_b.steps import changed, created, named, refused
 
@@ -70,6 +73,29 @@ def test_priority_levels_get_shares_and_queues():
         "lendablePercent": 0,
         "limitResponse": {"type": "Queue", "queuing": {"handSize": 8, "queues": 64, "queueLengthLimit": 50}},
     }
+
+
+def level(kind, **limited):
+    return named({"spec": {"type": kind, "limited": limited}})
+
+
+@pytest.mark.parametrize(
+    ("obj", "expected"),
+    [
+        (named({"spec": {"type": "Limited"}}), ["limited: Required value"]),
+        (level("Limited"), ["limited.limitResponse.type: Required value"]),
+        (level("Limited", limitResponse={"type": "Queue"}), ["limited.limitResponse.queuing: Required value"]),
+        (level("Limited", limitResponse={"type": "Reject", "queuing": {}}), ["limited.limitResponse.queuing: Forbidden"]),
+        (
+            level("Limited", limitResponse={"type": "Queue", "queuing": {"queues": 1}}),
+            ["limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (1)"],
+        ),
+        (named({"spec": {"type": "Limited", "exempt": {}}}), ["exempt: Forbidden", "limited: Required value"]),
+    ],
+)
+def test_parts_of_a_level_go_with_its_type(obj, expected):
+    """Given a level / when a part is missing or out of place / then refused."""
+    assert refused(prioritylevelconfiguration.STRATEGY, obj) == [f"spec.{text}" for text in expected]
 
 
 def test_only_exempt_is_exempt():
@@ -157,3 +183,11 @@ def test_taints_of_devices_start_now():
     obj = named({"spec": {"driver": "d", "pool": {"name": "p"}, "allNodes": True, "devices": devices}})
     taint = created(resourceslice.STRATEGY, obj)["spec"]["devices"][0]["taints"][0]
     assert taint["timeAdded"] == "2026-01-01T00:00:00Z"
+
+
+def test_empty_lists_that_are_printed_are_stored_as_null():
+    """Given empty lists / when stored / then null, as protobuf cannot tell them apart."""
+    assert created(resourceclaim.STRATEGY, claim())["spec"]["devices"] == {"requests": None}
+    assert created(role.STRATEGY, named({"rules": []}))["rules"] is None
+    assert created(limitrange.STRATEGY, named({"spec": {"limits": []}}))["spec"] == {"limits": None}
+    assert created(csinode.STRATEGY, named({"spec": {"drivers": []}}))["spec"] == {"drivers": None}

@@ -43,6 +43,12 @@ def test_values_together_are_limited_in_size():
     assert len(refused(secret.STRATEGY, named({"data": {"a": encoded(exactly), "b": more}}))) == 1
 
 
+def test_null_bytes_are_no_bytes():
+    """Given null for a value of bytes / when made / then it is empty."""
+    assert created(configmap.STRATEGY, named({"binaryData": {"k": None}}))["binaryData"] == {"k": ""}
+    assert created(secret.STRATEGY, named({"data": {"k": None, "l": "dg=="}}))["data"] == {"k": "", "l": "dg=="}
+
+
 @pytest.mark.spec("API-099")
 @pytest.mark.parametrize("strategy", [configmap.STRATEGY, secret.STRATEGY])
 def test_immutable_things_stay(strategy):
