@@ -78,7 +78,9 @@ def parse(text: str) -> Selector:
         operator = _OPERATOR.search(part)
         if operator is None:
             raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
-        found.append(Term(part[: operator.start()], unescape(part[operator.end() :]), operator[0] != "!="))
+        field, value = part[: operator.start()], unescape(part[operator.end() :])
+        if field or value:  # a comparison of nothing with nothing selects everything
+            found.append(Term(field, value, operator[0] != "!="))
     return Selector(tuple(found))
 
 

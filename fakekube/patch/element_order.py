@@ -41,9 +41,7 @@ def index_of(items: list[Any], wanted: Json, merge_key: str, kind: type[Any]) ->
     if kind is not dict:
         return next((place for place, item in enumerate(items) if item == wanted), -1)
     key = wanted.get(merge_key)
-    return next(
-        (place for place, item in enumerate(items) if isinstance(item, dict) and item.get(merge_key) == key), -1
-    )
+    return next((place for place, item in enumerate(items) if isinstance(item, dict) and item.get(merge_key) == key), -1)
 
 
 def in_order(

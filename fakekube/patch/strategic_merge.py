@@ -105,12 +105,27 @@ def _merge_ordered(result: Tree, rest: Tree, directive: str, schema: Schema | No
         return
     named, unnamed = partition(merged, order, merge_key)
     kind = _element_kind(original, patch)
-    result[key] = in_order(named, unnamed, order, original, merge_key, kind)
+    live_order = _overwritten(original, patch, merge_key) if MERGE in _strategies(field) and kind is dict else original
+    result[key] = in_order(named, unnamed, order, live_order, merge_key, kind)
     rest.pop(key, None)
 
 
+def _overwritten(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
+    """The order of the live list as upstream sees it after the merge: new items have taken the room of deleted ones."""
+    if any(item.get(DIRECTIVE) == REPLACE for item in patch):
+        return original
+    deleted = [item.get(merge_key) for item in patch if item.get(DIRECTIVE) == DELETE]
+    left = [item for item in original if item.get(merge_key) not in deleted]
+    known = [item.get(merge_key) for item in left]
+    new = [item for item in patch if DIRECTIVE not in item and item.get(merge_key) not in known]
+    return [*left, *new][: len(original)]
+
+
 def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
-    """The items of the patch must stand in the directive, and in its order."""
+    """The items of the patch must stand in the directive, and in its order.
+
+    A directive among the items passes, but for one after the last item that the order names: upstream stops there.
+    """
     if not order or not patch:
         return
     items = patch
@@ -118,15 +133,17 @@ def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
         for item in patch:
             if not isinstance(item, dict):
                 raise bad_type({}, item)
-        items = [item for item in patch if DIRECTIVE not in item]
-    place = 0
-    for item in items:
-        while place < len(order) and not _same_item(item, order[place], merge_key):
-            place += 1
-        if place == len(order):
-            given, wanted = value_text(patch), value_text(order)
-            raise PatchError(f"The order in patch list:\n{given}\n doesn't match {ELEMENT_ORDER} list:\n{wanted}\n")
+        items = [item for item in patch if item.get(DIRECTIVE) != DELETE]
+    at, place = 0, 0
+    while at < len(items) and place < len(order):
+        if isinstance(items[at], dict) and DIRECTIVE in items[at]:
+            at += 1
+            continue
+        at += _same_item(items[at], order[place], merge_key)
         place += 1
+    if at < len(items):
+        given, wanted = value_text(patch), value_text(order)
+        raise PatchError(f"The order in patch list:\n{given}\n doesn't match {ELEMENT_ORDER} list:\n{wanted}\n")
 
 
 def _same_item(left: Json, right: Json, merge_key: str) -> bool:
