@@ -4,7 +4,7 @@ Rule for releases: a group version and kind exists in exactly those releases who
 tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
 versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
 Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
-Left out: groups of aggregated API servers, and the deprecation warnings that old versions carry.
+Left out: groups of aggregated API servers. What is deprecated is told by endpoints/deprecations.py.
 """
 
 import re
