@@ -146,8 +146,10 @@ def paths(fields: FieldSet, prefix: Path = ()) -> Iterator[Path]:
 
 def ordered(fields: FieldSet) -> FieldSet:
     """One level in upstream's order: fields by name, then items by key or value, numbers as numbers."""
+    if len(fields) < 2:
+        return fields
     elements = sorted(fields)
-    if elements and elements[-1][0] in "kvi":
+    if elements[-1][0] in "kvi":
         elements.sort(key=_rank)
     return {element: fields[element] for element in elements}
 

@@ -73,7 +73,7 @@ class FieldManager:
         if not managed and old is not None:
             return
         try:
-            found = self._of_new(new) if old is None else self._node.difference(old, new) if old != new else NO_DIFFERENCE
+            found = self._of_new(new) if old is None else self._of_change(_without_managed_fields(old), new)
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays what it was.
             if live:
@@ -176,6 +176,9 @@ class FieldManager:
         if managed:
             metadata["managedFields"] = entries.encode(managed)
         return {**result, "metadata": metadata}
+
+    def _of_change(self, old: Tree, new: Tree) -> Difference:
+        return NO_DIFFERENCE if old == new else self._node.difference(old, new)
 
     def _of_new(self, new: Tree) -> Difference:
         """What a create sets. Many objects are created alike, so what a field's bytes led to is kept for a while."""

@@ -2,7 +2,8 @@
 
 A ``Node`` is a schema node reduced to what field ownership asks of it. Nodes are made as values are walked and kept, so
 that a walk costs a dict lookup a field. Upstream: structured-merge-diff/typed and kube-openapi/pkg/schemaconv.
-Left out: sets that a schema change turned from granular to atomic, or back, since they were written.
+Left out: sets that a schema change turned from granular to atomic, or back, since they were written; and a change between
+``true`` and ``1`` in a field without a type.
 """
 
 from typing import Any, NamedTuple
@@ -335,7 +336,9 @@ def collect(element: str, inner: Difference, removed: FieldSet, modified: FieldS
 
 
 def _sorted_difference(removed: FieldSet, modified: FieldSet, added: FieldSet) -> Difference:
-    return Difference(*(ordered(found) if found else None for found in (removed, modified, added)))
+    gone = ordered(removed) if removed else None
+    other = ordered(modified) if modified else None
+    return Difference(gone, other, ordered(added) if added else None)
 
 
 def _go_list(names: tuple[str, ...]) -> str:
