@@ -4,6 +4,7 @@ Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endp
 fairness (its headers are there), CORS, HSTS.
 """
 
+import base64
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from fakekube.util.rng import Rng
 ADMIN = UserInfo("kubernetes-admin", ("system:masters", "system:authenticated"))
 LOG_ENTRIES = 10_000
 MAX_AUDIT_ID_CHARACTERS = 64
+BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 CACHE_CONTROL = "Cache-Control"
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)")
 
@@ -94,7 +96,7 @@ class Authenticator:
         """The user. Raises 401 for a token that nobody issued."""
         if request.user is not None:
             return request.user
-        header = request.headers.get("authorization", "")
+        header = request.headers.get("authorization", "") or token_of_websocket(request)
         if not header:
             return self.nobody
         scheme, _, token = header.partition(" ")
@@ -105,6 +107,19 @@ class Authenticator:
         if found is None:
             raise errors.unauthorized()
         return found.user
+
+
+def token_of_websocket(request: Request) -> str:
+    """The Authorization header that a browser could not set, from the sub-protocols that it could."""
+    offered = request.headers.get("sec-websocket-protocol", "")
+    if BEARER_PROTOCOL not in offered:
+        return ""
+    for protocol in offered.split(","):
+        text = protocol.strip()
+        if text.startswith(BEARER_PROTOCOL):
+            encoded = text.removeprefix(BEARER_PROTOCOL)
+            return f"Bearer {base64.urlsafe_b64decode(encoded + '=' * (-len(encoded) % 4)).decode('utf-8', 'replace')}"
+    return ""
 
 
 class Decorator:

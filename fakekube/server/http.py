@@ -18,6 +18,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request
+from fakekube.server import websocket
 from fakekube.server.writer import Answer, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock, RealClock
@@ -84,6 +85,7 @@ class HttpServer:
         self._server: asyncio.Server | None = None
         self._connections: _Connections | None = None
         self._open: dict[Answer, None] = {}
+        self._sockets: dict[websocket.SocketSink, None] = {}
 
     @property
     def url(self) -> str:
@@ -109,6 +111,8 @@ class HttpServer:
         self._server.close()
         for answer in list(self._open):
             answer.end()
+        for sink in list(self._sockets):
+            sink.end()
         self._connections.pre_shutdown()
         await self._connections.shutdown(grace_seconds)
         self._server = self._connections = None
@@ -120,7 +124,7 @@ class HttpServer:
     async def __aexit__(self, *exc_info: object) -> None:
         await self.stop()
 
-    async def _answer(self, incoming: web.BaseRequest) -> Answer:
+    async def _answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """One request, from aiohttp's form to the Handler's and back."""
         activity = self.activity
         if activity is not None:
@@ -131,6 +135,9 @@ class HttpServer:
         finally:
             if activity is not None:
                 activity.release()
+        if response.stream is not None and websocket.wants_websocket(request):
+            binary = "json" not in response.content_type
+            return await websocket.serve(incoming, response.stream, binary=binary, open_sinks=self._sockets)
         answer = Answer(self._heads, request, response, self._open)
         if response.stream is not None:
             protocol = incoming.protocol

@@ -16,7 +16,8 @@ POD: Tree = {
         "managedFields": [{"manager": "m", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}}],
     },
     "spec": {
-        "volumes": [{"name": "e", "emptyDir": {"sizeLimit": "1Gi"}}, {"name": "s", "secret": {"secretName": "x", "defaultMode": 420}}],
+        "volumes": [
+            {"name": "e", "emptyDir": {"sizeLimit": "1Gi"}}, {"name": "s", "secret": {"secretName": "x", "defaultMode": 420}}],
         "containers": [{
             "name": "c", "image": "i", "command": ["a", "b"], "resources": {"limits": {"cpu": "500m"}},
             "livenessProbe": {"httpGet": {"path": "/", "port": "web"}, "periodSeconds": 10},
@@ -51,7 +52,7 @@ def test_object_survives_the_way_there_and_back(tree: Tree) -> None:
 @pytest.mark.spec("API-027")
 def test_bytes_of_a_go_client() -> None:
     """Given what a Go client sends for a ConfigMap / when it is read / then kind, name and data are there."""
-    sent = b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\r\n\x03\n\x01a\x12\x06\n\x01k\x12\x01v\x1a\0\"\0"
+    sent = b'k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\r\n\x03\n\x01a\x12\x06\n\x01k\x12\x01v\x1a\0"\0'
     tree = ProtobufCodec(release("1.37")).decode(sent)
     assert (tree["kind"], tree["metadata"]["name"], tree["data"]) == ("ConfigMap", "a", {"k": "v"})
 

@@ -33,6 +33,7 @@ class Ticker:
     def __init__(self, count: int) -> None:
         self.count, self.stopped = count, 0
         self.sink: Sink | None = None
+        self.gone = asyncio.Event()
 
     def start(self, sink: Sink) -> None:
         self.sink = sink
@@ -43,6 +44,14 @@ class Ticker:
 
     def stop(self) -> None:
         self.stopped += 1
+        self.gone.set()
+
+
+async def stopped(server: HttpServer) -> None:
+    """Wait for the server to see that its only stream's client has gone."""
+    assert isinstance(server.handler, Echo)
+    async with asyncio.timeout(5):
+        await server.handler.streams[0].gone.wait()
 
 
 @pytest.fixture
@@ -118,11 +127,7 @@ async def test_stream_is_stopped_when_its_client_goes(http: aiohttp.ClientSessio
     stream = server.handler.streams[0]
     assert not stream.stopped
     answer.close()
-    for _ in range(100):
-        if stream.stopped:
-            break
-        await asyncio.sleep(0.01)
-    assert stream.stopped
+    await stopped(server)
 
 
 async def test_stop_ends_streams() -> None:
@@ -132,3 +137,50 @@ async def test_stop_ends_streams() -> None:
     async with aiohttp.ClientSession(server.url) as http, http.get("/stream?count=0") as answer:
         await server.stop()
         assert await answer.read() == b""
+
+
+@pytest.mark.spec("API-089")
+async def test_stream_over_websocket(http: aiohttp.ClientSession, server: HttpServer) -> None:
+    """Given a stream / when it is asked for by WebSocket / then each frame is a message, and the end closes the socket."""
+    async with http.ws_connect("/stream?count=2") as socket:
+        assert [message.data async for message in socket] == ["0", "1"]
+    await stopped(server)
+
+
+async def test_websocket_whose_client_goes(http: aiohttp.ClientSession, server: HttpServer) -> None:
+    """Given an endless stream over WebSocket / when the client closes / then the stream is stopped."""
+    assert isinstance(server.handler, Echo)
+    async with http.ws_connect("/stream?count=0"):
+        assert not server.handler.streams[0].stopped
+    await stopped(server)
+
+
+async def test_method_that_is_none(server: HttpServer) -> None:
+    """Given a method that HTTP does not know / when it is sent / then 405 in JSON, and no log."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"BREW /tea HTTP/1.1\r\nHost: x\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    assert b" 405 Method Not Allowed\r\n" in answer
+    assert b'"reason":"MethodNotAllowed"' in answer
+
+
+async def test_expecting_to_go_on(server: HttpServer) -> None:
+    """Given a client that waits for leave to send its body / when it asks / then it is told to continue, and answered."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+    assert (await reader.readline()) == b"HTTP/1.1 100 Continue\r\n"
+    await reader.readline()
+    writer.write(b"ab")
+    assert (await reader.readline()) == b"HTTP/1.1 200 OK\r\n"
+    writer.close()
+
+
+async def test_old_http_closes(server: HttpServer) -> None:
+    """Given a client of HTTP/1.0 / when it asks / then it gets its answer and the connection is closed."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"GET /x HTTP/1.0\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    assert b"Connection: close\r\n" in answer
+    assert answer.endswith(b"}")

@@ -1,0 +1,86 @@
+"""A stream over WebSocket: one message a frame, for clients that watch from a browser.
+
+Upstream: apimachinery/pkg/util/httpstream/wsstream (Reader) and apiserver's watch handler. What the client sends is read
+and dropped. Left out: the channels of exec, attach and port-forward.
+"""
+
+import asyncio
+from collections import deque
+
+from aiohttp import WSCloseCode, web
+
+from fakekube.apimachinery.http import Frame, Request, Stream
+
+MAX_WAITING_FRAMES = 10_000
+"""A client that leaves more unread is cut."""
+
+
+def wants_websocket(request: Request) -> bool:
+    """Whether a request asks to change to WebSocket."""
+    headers = request.headers
+    return headers.get("upgrade", "").lower() == "websocket" and "upgrade" in headers.get("connection", "").lower()
+
+
+class SocketSink:
+    """Frames on their way to one client."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[Frame] = deque()
+        self.ended = False
+        self.news = asyncio.Event()
+
+    def send(self, frame: Frame) -> None:
+        """Take one frame."""
+        if len(self.waiting) >= MAX_WAITING_FRAMES:
+            self.end()
+        elif not self.ended:
+            self.waiting.append(frame)
+            self.news.set()
+
+    def end(self) -> None:
+        """No frame follows."""
+        self.ended = True
+        self.news.set()
+
+
+async def serve(
+    incoming: web.BaseRequest, stream: Stream, *, binary: bool, open_sinks: dict[SocketSink, None],
+) -> web.WebSocketResponse:
+    """Send a stream's frames until it ends or the client goes. ``open_sinks`` holds those that a stop must end."""
+    socket = web.WebSocketResponse(autoping=True)
+    await socket.prepare(incoming)
+    sink = SocketSink()
+    open_sinks[sink] = None
+    try:
+        stream.start(sink)
+        async with asyncio.TaskGroup() as group:
+            reading = group.create_task(_drop_what_comes(socket, sink))
+            await _write(socket, sink, binary=binary)
+            reading.cancel()
+    except* ConnectionError:
+        pass
+    finally:
+        open_sinks.pop(sink, None)
+        stream.stop()
+    return socket
+
+
+async def _drop_what_comes(socket: web.WebSocketResponse, sink: SocketSink) -> None:
+    async for _ in socket:
+        pass
+    sink.end()
+
+
+async def _write(socket: web.WebSocketResponse, sink: SocketSink, *, binary: bool) -> None:
+    while not socket.closed:
+        while sink.waiting:
+            data = sink.waiting.popleft().data
+            if binary:
+                await socket.send_bytes(data)
+            else:
+                await socket.send_str(data.decode().removesuffix("\n"))
+        if sink.ended:
+            await socket.close(code=WSCloseCode.OK)
+            return
+        sink.news.clear()
+        await sink.news.wait()
