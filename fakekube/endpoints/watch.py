@@ -75,7 +75,7 @@ class WatchStream:
         daemon = timeout >= SOMEBODY_WAITS_BELOW_SECONDS
         self._timers["end"] = clock.call_later(max(0.0, timeout), self._end, daemon=daemon)
         if self._options.allow_bookmarks:
-            self._timers["bookmark"] = clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, daemon=True)
+            self._timers["bookmark"] = clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, lazy=True)
             if timeout > BOOKMARK_BEFORE_END_SECONDS:
                 delay = timeout - BOOKMARK_BEFORE_END_SECONDS
                 self._timers["last bookmark"] = clock.call_later(delay, self._send_bookmark, daemon=daemon)
@@ -224,7 +224,7 @@ class WatchStream:
     def _tick(self) -> None:
         self._send_bookmark()
         if self._sink is not None:
-            self._timers["bookmark"] = self._clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, daemon=True)
+            self._timers["bookmark"] = self._clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, lazy=True)
 
     def _send_bookmark(self, *, initial_events_end: bool = False) -> None:
         """How far the stream is; nothing while what was asked for still lies ahead."""

@@ -87,8 +87,7 @@ def with_condition(conditions: list[Tree], condition: Tree, now: str) -> list[Tr
     for position, present in enumerate(result):
         if present["type"] == condition["type"]:
             kept = present.get("lastTransitionTime") if present.get("status") == condition["status"] else None
-            generation = {key: present[key] for key in ("observedGeneration",) if key in present}
-            result[position] = {"lastProbeTime": None, "lastTransitionTime": kept or now, **generation, **condition}
+            result[position] = {"lastProbeTime": None, "lastTransitionTime": kept or now, **condition}
             return result
     return [*result, {"lastProbeTime": None, "lastTransitionTime": now, **condition}]
 

@@ -6,7 +6,9 @@ driver says so; ``AutoClock`` is a manual clock whose driver jumps to the next t
 time; here timers fire one at a time, each at its own instant, in (time, sequence) order.
 
 A daemon timer is one that never ends by itself (heartbeats, cron, resync): it fires when time passes it and never
-pulls time forward.
+pulls time forward. A lazy one is a daemon that virtual time does not even stop for: when time jumps over it, it fires
+where time lands, before anything else there can see that it is late. An hour in which nothing happens costs a hundred
+heartbeats one round, not 360.
 """
 
 import asyncio
@@ -52,18 +54,20 @@ class Clock(ABC):
         """Unix seconds."""
 
     @abstractmethod
-    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
-        """Call ``callback(*args)`` at ``when``, never before this returns. It must not raise."""
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
+    ) -> Timer:
+        """Call ``callback(*args)`` at ``when``, never before this returns. It must not raise. ``lazy`` implies ``daemon``."""
 
     def now(self) -> datetime:
         """The time as an aware UTC datetime."""
         return datetime.fromtimestamp(self.time(), UTC)
 
     def call_later(
-        self, delay_seconds: float, callback: Callable[..., object], *args: Any, daemon: bool = False,
+        self, delay_seconds: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
         """``call_at`` so many seconds from now."""
-        return self.call_at(self.time() + delay_seconds, callback, *args, daemon=daemon)
+        return self.call_at(self.time() + delay_seconds, callback, *args, daemon=daemon, lazy=lazy)
 
     async def sleep(self, seconds: float, *, daemon: bool = False) -> None:
         """Wait so many seconds of this clock."""
@@ -91,7 +95,9 @@ class RealClock(Clock):
         """How long so many seconds of this clock take on the wall."""
         return seconds
 
-    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
+    ) -> Timer:
         """Call ``callback(*args)`` at ``when``."""
         def fire() -> None:
             timer.cancelled = True
@@ -99,7 +105,7 @@ class RealClock(Clock):
 
         delay_seconds = self.real_seconds(max(0.0, when - self.time()))
         handle = asyncio.get_running_loop().call_later(delay_seconds, fire)
-        timer = Timer(when, callback, args, daemon, lambda _: handle.cancel())
+        timer = Timer(when, callback, args, daemon or lazy, lambda _: handle.cancel())
         return timer
 
 
@@ -130,6 +136,7 @@ class ManualClock(Clock):
     def __init__(self, start: datetime = START, activity: Activity | None = None) -> None:
         self._time = start.timestamp()
         self._heap: list[tuple[float, int, Timer]] = []
+        self._lazy: list[tuple[float, int, Timer]] = []
         self._sequence = 0
         self._cancelled = 0
         self._activity = activity
@@ -140,11 +147,17 @@ class ManualClock(Clock):
         """Unix seconds."""
         return self._time
 
-    def call_at(self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False) -> Timer:
-        """Call ``callback(*args)`` when time comes to ``when``."""
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
+    ) -> Timer:
+        """Call ``callback(*args)`` when time comes to ``when``, or, if ``lazy``, to where it stops next."""
         assert not math.isnan(when), "a timer needs a time"
-        timer = Timer(when, callback, args, daemon, self._forget)
         self._sequence += 1
+        if lazy:
+            timer = Timer(when, callback, args, True, self._forget_lazy)
+            heapq.heappush(self._lazy, (when, self._sequence, timer))
+            return timer
+        timer = Timer(when, callback, args, daemon, self._forget)
         heapq.heappush(self._heap, (when, self._sequence, timer))
         if not daemon:
             self.pending += 1
@@ -161,32 +174,45 @@ class ManualClock(Clock):
             heapq.heapify(self._heap)
             self._cancelled = 0
 
+    def _forget_lazy(self, timer: Timer) -> None:
+        self._lazy = [entry for entry in self._lazy if entry[2] is not timer]
+        heapq.heapify(self._lazy)
+
     def next_due(self) -> float | None:
-        """When the next timer of any sort fires, or None."""
+        """When the next timer fires, or None. A lazy one is due once time has come to it, and never before."""
+        if self._lazy and self._lazy[0][0] <= self._time:
+            return self._time
         heap = self._heap
         while heap and heap[0][2].cancelled:
             heapq.heappop(heap)
             self._cancelled -= 1
         return heap[0][0] if heap else None
 
+    def next_lazy(self) -> float | None:
+        """When time would have to stop for the next lazy timer, if it stopped for those; or None."""
+        return self._lazy[0][0] if self._lazy else None
+
     def timers(self) -> list[Timer]:
         """All that wait, in the order in which they will fire."""
-        return [timer for _, _, timer in sorted(self._heap, key=lambda entry: entry[:2]) if not timer.cancelled]
+        waiting = sorted([*self._heap, *self._lazy], key=lambda entry: entry[:2])
+        return [timer for _, _, timer in waiting if not timer.cancelled]
 
     def fire_next(self) -> bool:
-        """Move to the next timer's instant and fire that one timer. False when there is none."""
-        if self.next_due() is None:
+        """Move to the next timer's instant and fire one timer: that one, or a lazy one that time came past."""
+        due = self.next_due()
+        if due is None:
             return False
-        when, _, timer = heapq.heappop(self._heap)
+        self._time = max(self._time, due)
+        late = bool(self._lazy) and self._lazy[0][0] <= self._time
+        _, _, timer = heapq.heappop(self._lazy if late else self._heap)
         timer.cancelled = True
         if not timer.daemon:
             self.pending -= 1
-        self._time = max(self._time, when)
         timer.callback(*timer.args)
         return True
 
     def move_to(self, when: float) -> None:
-        """Move to ``when`` without firing anything; only past timers that are gone."""
+        """Move to ``when`` without firing anything; only past timers that are gone, or lazy."""
         due = self.next_due()
         assert due is None or due > when, "would skip a timer"
         self._time = max(self._time, when)

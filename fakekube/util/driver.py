@@ -148,6 +148,7 @@ class VirtualDriver(Driver):
                     break
             else:
                 self.clock.move_to(end)
+                await self._settle()
         self.raise_failure()
 
     async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
@@ -160,6 +161,8 @@ class VirtualDriver(Driver):
             end = clock.time() + limit
             while not await self._holds(predicate):
                 due = clock.next_due()
+                if due is None and within is not None:
+                    due = clock.next_lazy()
                 if due is None:
                     raise self._stalled("no timer is left", predicate)
                 if within is None and not clock.pending:
@@ -169,6 +172,8 @@ class VirtualDriver(Driver):
                     raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
                 if fruitless > HOPELESS_TIMERS:
                     raise self._stalled(f"the last {fruitless} timers changed nothing", predicate)
+                if clock.next_due() is None:
+                    clock.move_to(due)
                 clock.fire_next()
                 await self._quiet()
                 fruitless, progress = fruitless + 1 if activity.progress == progress else 0, activity.progress

@@ -135,11 +135,12 @@ class World:
         return sink
 
     def pass_time(self, seconds: float) -> None:
-        """Fire what is due in so many seconds, each timer at its own instant."""
+        """Fire what is due in so many seconds, each timer at its own instant, lazy ones at the end."""
         until = self.clock.time() + seconds
-        while (due := self.clock.next_due()) is not None and due <= until:
-            self.clock.fire_next()
-        self.clock.move_to(until)
+        for _ in range(2):
+            while (due := self.clock.next_due()) is not None and due <= until:
+                self.clock.fire_next()
+            self.clock.move_to(until)
 
 
 def told(error: APIError) -> tuple[int, str, str]:

@@ -7,15 +7,16 @@ first and then the delete that removes it. Upstream: pkg/kubelet.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.client.resources import LEASES, NODES, PODS
+from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.kubelet import nodes, outcomes, podstatus
 from fakekube_controllers.kubelet.container import Container, container_of
+from fakekube_controllers.kubelet.heartbeat import Heartbeat
 from fakekube_controllers.kubelet.outcomes import BadOutcome, Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
 
@@ -53,6 +54,7 @@ class Kubelet:
         ctx.add_handler(NODES, self._node_seen, None, self._node_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
         Worker(ctx, self.node_queue, self._sync_node).start()
+        self.heartbeat = Heartbeat(ctx)
         await self._register()
 
     async def stop(self) -> None:
@@ -75,16 +77,16 @@ class Kubelet:
 
     def _node_gone(self, node: Tree) -> None:
         self._node_numbers.pop(meta.name_of(node), None)
+        self.heartbeat.end(meta.name_of(node))
 
     async def _sync_node(self, name: str) -> None:
-        """A node that somebody made gets a kubelet too; every node's lease is renewed from then on."""
+        """A node that somebody made gets a kubelet too; its lease is renewed from then on."""
         node = self.ctx.lister(NODES).get("", name)
         if node is None:
             return
         if not meta.is_condition_true(node, "Ready"):
             await self._make_ready(name)
-        await self._renew(node)
-        self.node_queue.add_after(name, nodes.RENEW_SECONDS, daemon=True)
+        await self.heartbeat.begin(name)
 
     async def _make_ready(self, name: str) -> None:
         """Post a ready status; then the taint of new nodes goes, as the node lifecycle controller would see to."""
@@ -101,16 +103,6 @@ class Kubelet:
         left = [taint for taint in taints if taint["key"] != nodes.NOT_READY_TAINT]
         if len(left) != len(taints):
             await self.client.patch(NODES, name, body={"spec": {"taints": left or None}})
-
-    async def _renew(self, node: Tree) -> None:
-        name, now = meta.name_of(node), self.clock.time()
-        wanted = nodes.lease(name, meta.uid_of(node), now)
-        try:
-            await self.client.patch(LEASES, name, nodes.LEASE_NAMESPACE, {"spec": {"renewTime": times.format_micro_time(now)}})
-        except APIError as error:
-            if error.code != 404:
-                raise
-            await self.client.create(LEASES, wanted)
 
     # pods
 

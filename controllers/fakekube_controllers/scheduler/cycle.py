@@ -5,6 +5,7 @@ large clusters), and of several that are best the first in name order wins, so t
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fakekube_controllers.scheduler.framework.interface import (
     Bind,
@@ -23,8 +24,26 @@ from fakekube_controllers.scheduler.framework.interface import (
     Snapshot,
     State,
 )
-from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+
+
+class Eligible(NamedTuple):
+    """The only nodes that come into question (None: all), and which plugins said so."""
+
+    names: dict[str, None] | None = None
+    plugins: tuple[str, ...] = ()
+
+    def narrowed(self, names: Sequence[str], plugin: str) -> "Eligible":
+        """Only these nodes come into question, says one more plugin."""
+        kept = [name for name in names if self.names is None or name in self.names]
+        return Eligible(dict.fromkeys(kept), tuple(sorted([*self.plugins, plugin])))
+
+    def left_out(self, name: str) -> Status | None:
+        """Why a node does not come into question, or None."""
+        if self.names is None or name in self.names:
+            return None
+        return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(self.plugins)}]")
 
 
 class SchedulingError(Exception):
@@ -53,13 +72,12 @@ class Framework:
         nodes = snapshot.nodes
         if not nodes:
             raise FitError({}, 0)
-        names, skipped = self._pre_filter(state, pod, snapshot)
+        eligible, skipped = self._pre_filter(state, pod, snapshot)
         statuses: dict[str, Status] = {}
         fitting: list[NodeInfo] = []
+        filters = [plugin for plugin in self.filter if plugin.name not in skipped]
         for name, node in nodes.items():
-            if names is not None and name not in names:
-                continue
-            status = self.fits(state, pod, node, skipped)
+            status = eligible.left_out(name) or self._fits(filters, state, pod, node)
             if status is None:
                 fitting.append(node)
             else:
@@ -71,8 +89,8 @@ class Framework:
         totals = self._scores(state, pod, fitting)
         return min(totals, key=lambda name: (-totals[name], name))
 
-    def _pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> tuple[list[str] | None, list[str]]:
-        names: list[str] | None = None
+    def _pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> tuple["Eligible", list[str]]:
+        eligible = Eligible()
         skipped: list[str] = []
         for plugin in self.pre_filter:
             result = plugin.pre_filter(state, pod, snapshot)
@@ -83,14 +101,12 @@ class Framework:
                 self._raise_error(result, plugin.name)
                 raise self._fit_error(state, pod, snapshot, FitError({}, len(snapshot.nodes), early=result))
             if result is not None:
-                names = list(result) if names is None else [name for name in names if name in result]
-        return names, skipped
+                eligible = eligible.narrowed(result, plugin.name)
+        return eligible, skipped
 
-    def fits(self, state: State, pod: PodInfo, node: NodeInfo, skipped: Sequence[str] = ()) -> Status | None:
+    def _fits(self, filters: Sequence[Filter], state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why a pod does not fit a node, by the first filter that objects, or None."""
-        for plugin in self.filter:
-            if plugin.name in skipped:
-                continue
+        for plugin in filters:
             status = plugin.filter(state, pod, node)
             if status is not None:
                 self._raise_error(status, plugin.name)

@@ -139,7 +139,7 @@ async def test_an_indexed_pod_knows_its_index_in_four_ways(world):
 
 @pytest.mark.spec("JOB-103")
 async def test_one_success_too_many_is_counted_and_told(world):
-    """Given two completions / when three pods succeed at once 
+    """Given two completions / when three pods succeed at once
     / then the Job is complete with three, and says that it is one too many.
     """
     await world.create_job(parallelism=2, completions=2)

@@ -1,5 +1,7 @@
 """A pod's life on a node: start, run, end, restart, deletion."""
 
+import itertools
+
 import pytest
 
 from fakekube.client.resources import PODS
@@ -7,7 +9,7 @@ from tests.controllers.kubelet.machine import container
 
 
 async def test_a_command_is_understood(machine):
-    """Given a pod that sleeps for a second / then it is pending, runs a second after it was bound, and succeeds after one more."""
+    """Given a pod that sleeps for a second / then it is pending, runs a second later, and succeeds after one more."""
     await machine.run(container("main", "sleep", "1"))
     assert (await machine.phase(), await machine.states()) == ("Pending", ["ContainerCreating"])
     await machine.advance(1)
@@ -79,12 +81,12 @@ async def test_back_off_doubles_up_to_five_minutes(machine):
         if count != last:
             last = count
             started.append(machine.cluster.clock.time())
-    gaps = [round(later - earlier) for earlier, later in zip(started, started[1:], strict=False)]
+    gaps = [round(later - earlier) for earlier, later in itertools.pairwise(started)]
     assert gaps == [10, 20, 40, 80, 160, 300, 300]
 
 
 async def test_a_pod_of_restart_policy_always_runs_for_ever(machine):
-    """Given a pod that says nothing of its end / then it runs for a day / when its container is told to end / then it restarts."""
+    """Given a pod that says nothing of its end / then it runs for a day."""
     await machine.run(restart_policy="Always")
     await machine.advance(86_400)
     assert await machine.phase() == "Running"

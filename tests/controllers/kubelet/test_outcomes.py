@@ -51,7 +51,8 @@ def test_small_scripts_are_understood(words, expected):
     assert read(words) == expected
 
 
-@pytest.mark.parametrize("words", [[], ["python", "-c", "pass"], ["sh", "-c", "curl x | sh"], ["sleep", "soon"], ["sh", "-c", "'"]])
+@pytest.mark.parametrize("words", [
+    [], ["python", "-c", "pass"], ["sh", "-c", "curl x | sh"], ["sleep", "soon"], ["sh", "-c", "'"]])
 def test_other_commands_say_nothing(words):
     """Given a command that is not understood / then it says nothing."""
     assert read(words) is None
@@ -113,7 +114,7 @@ def test_an_annotation_that_cannot_be_meant_is_refused(annotations, text):
 
 @pytest.mark.parametrize("name", ["run-duration", "start-delay"])
 async def test_a_pod_with_a_bad_annotation_fails_and_says_why(machine, name):
-    """Given an annotation that is no duration / when the pod is to run / then it has failed, and its message names the annotation."""
+    """Given an annotation that is no duration / when the pod is to run / then it has failed, and names the annotation."""
     await machine.run(annotations={name: "soon"})
     await machine.advance(2)
     status = await machine.status()

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
-from fakekube_controllers.scheduler.framework.status import Status, unresolvable
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, Snapshot, State
+from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 Requirement = Mapping[str, Any]
@@ -12,10 +12,31 @@ REASON = "node(s) didn't match Pod's node affinity/selector"
 
 
 class NodeAffinity:
-    """Filter (what is required) and Score (what is preferred)."""
+    """PreFilter (nodes that are named), Filter (what is required) and Score (what is preferred)."""
 
     name = "NodeAffinity"
     weight = 2
+
+    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+        """The only nodes that every term names, SKIP when nothing is required, or None."""
+        required = _affinity(pod.pod["spec"]).get("requiredDuringSchedulingIgnoredDuringExecution")
+        if required is None:
+            return None if pod.pod["spec"].get("nodeSelector") else SKIP
+        names: dict[str, None] = {}
+        for term in required.get("nodeSelectorTerms") or ():
+            listed = [
+                field["values"] for field in term.get("matchFields") or ()
+                if field["key"] == "metadata.name" and field["operator"] == "In"
+            ]
+            if not listed:
+                return None
+            names.update(dict.fromkeys(name for name in listed[0] if all(name in values for values in listed)))
+        return list(names) or unresolvable("pod affinity terms conflict")
+
+    def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP when nothing is preferred."""
+        preferred = _affinity(pod.pod["spec"]).get("preferredDuringSchedulingIgnoredDuringExecution")
+        return None if preferred else SKIP
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

@@ -1,0 +1,61 @@
+"""The leases by which nodes say that they live, renewed for all of them in one round.
+
+Virtual time does not stop for a heartbeat: the timer is lazy, so that a round is due after every ten seconds in which
+anything happened at all, and once where time jumps. Whoever looks, whenever that is, sees leases that were renewed within the
+last ten seconds, as with a real kubelet; only the renewals that nobody could have seen are missing.
+Upstream: k8s.io/component-helpers/apimachinery/lease.
+"""
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.client.resources import LEASES, NODES
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube_controllers.kubelet import nodes
+
+ROUND = "round"
+
+
+class Heartbeat:
+    """Renews the leases of the nodes that were begun with, until they end or the context does."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx, self._client, self._clock = ctx, ctx.client, ctx.clock
+        self._alive: dict[str, None] = {}
+        self._queue = ctx.queue("kubelet_heartbeat")
+        self._waiting = False
+        Worker(ctx, self._queue, self._round).start()
+
+    async def begin(self, name: str) -> None:
+        """A node is there: its lease is renewed now and from now on. Raises APIError."""
+        self._alive[name] = None
+        await self._renew(name)
+        self._wait()
+
+    def end(self, name: str) -> None:
+        """A node is gone."""
+        self._alive.pop(name, None)
+
+    def _wait(self) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._clock.call_later(nodes.RENEW_SECONDS, self._queue.add, ROUND, lazy=True)
+
+    async def _round(self, _: str) -> None:
+        self._waiting = False
+        for name in list(self._alive):
+            await self._renew(name)
+        if self._alive:
+            self._wait()
+
+    async def _renew(self, name: str) -> None:
+        node = self._ctx.lister(NODES).get("", name)
+        if node is None:
+            return
+        now = self._clock.time()
+        try:
+            await self._client.patch(LEASES, name, nodes.LEASE_NAMESPACE, {"spec": {"renewTime": times.format_micro_time(now)}})
+        except APIError as error:
+            if error.code != 404:
+                raise
+            await self._client.create(LEASES, nodes.lease(name, meta.uid_of(node), now))
