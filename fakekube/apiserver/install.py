@@ -5,6 +5,7 @@ Upstream: the storage map of pkg/registry/core/rest/storage_core.go and of its f
 
 from collections.abc import Callable
 
+from fakekube.apiserver import connect
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import PodLogs
 from fakekube.apiserver.routes import SpecialRoutes
@@ -14,6 +15,12 @@ from fakekube.endpoints import componentstatus, subresources
 from fakekube.endpoints.reviews import Reviews, TokenCheck
 from fakekube.endpoints.tokenrequest import TokenRequests
 
+STREAMS, PROXY = ("GET", "POST"), ("GET", "POST", "PUT", "PATCH", "DELETE")
+CONNECTIONS = (
+    ("pods/exec", connect.run_in_container, STREAMS), ("pods/attach", connect.run_in_container, STREAMS),
+    ("pods/portforward", connect.forward_ports, STREAMS), ("pods/proxy", connect.proxy_to_pod, PROXY),
+    ("services/proxy", connect.proxy_to_service, PROXY), ("nodes/proxy", connect.proxy_to_node, PROXY),
+)
 AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
 
@@ -26,6 +33,7 @@ def special_routes(
     """
     reviews = Reviews(authorizer, check)
     return {
+        **{("", name, method): endpoint for name, endpoint, methods in CONNECTIONS for method in methods},
         ("", "bindings", "POST"): subresources.bind,
         ("", "pods/binding", "POST"): subresources.bind,
         ("", "pods/eviction", "POST"): subresources.evict,
