@@ -21,9 +21,7 @@ from tests.managedfields.world import (
 )
 
 
-def apply(
-    manager: FieldManager, old: Any, config: dict[str, Any], by: str, now: str = T1, **options: Any
-) -> dict[str, Any]:
+def apply(manager: FieldManager, old: Any, config: dict[str, Any], by: str, now: str = T1, **options: Any) -> dict[str, Any]:
     return stored(manager.apply(old, config, manager=by, now=now, **options))
 
 

@@ -13,9 +13,7 @@ def created(manager: FieldManager, tree: dict[str, Any], by: str = "m1") -> dict
     return stored(tree)
 
 
-def changed(
-    manager: FieldManager, old: dict[str, Any], by: str, now: str = T1, sub: str = "", **fields: Any
-) -> dict[str, Any]:
+def changed(manager: FieldManager, old: dict[str, Any], by: str, now: str = T1, sub: str = "", **fields: Any) -> dict[str, Any]:
     new = {**old, "metadata": dict(old["metadata"]), **fields}
     manager.update(old, new, manager=by, now=now, subresource=sub)
     return new

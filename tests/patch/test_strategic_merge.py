@@ -16,9 +16,7 @@ from fakekube.schema.structural import Schema
 
 NAMES = st.sampled_from("abcd")
 IMAGES = st.sampled_from(["x", "y"])
-CONTAINERS = st.lists(
-    st.fixed_dictionaries({"name": NAMES, "image": IMAGES}), max_size=4, unique_by=lambda item: item["name"]
-)
+CONTAINERS = st.lists(st.fixed_dictionaries({"name": NAMES, "image": IMAGES}), max_size=4, unique_by=lambda item: item["name"])
 
 
 @lru_cache
@@ -78,9 +76,7 @@ def test_retain_keys_drop_what_is_not_named() -> None:
     """Given a rolling update / when a patch retains the type alone / then its parameters are gone."""
     old = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
     patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
-    assert strategic_merge.apply(old, patch, schema("apps", "v1", "Deployment")) == {
-        "spec": {"strategy": {"type": "Recreate"}}
-    }
+    assert strategic_merge.apply(old, patch, schema("apps", "v1", "Deployment")) == {"spec": {"strategy": {"type": "Recreate"}}}
 
 
 def test_finalizers_are_a_list_of_scalars_that_merges() -> None:
