@@ -80,3 +80,30 @@ async def test_timeout_that_is_no_duration(api: Api) -> None:
     assert (await api("GET", "/api/v1/pods?timeout=1m30s")).status == 200
     answer = await api("GET", "/api/v1/pods?timeout=soon")
     assert answer.message == 'invalid timeout specified in the request URL - time: invalid duration "soon"'
+
+
+@pytest.mark.spec("API-169")
+@pytest.mark.parametrize(("headers", "name", "groups"), [
+    ({"impersonate-user": "ann"}, "ann", ["system:authenticated"]),
+    ({"impersonate-user": "ann", "impersonate-group": "a, b"}, "ann", ["a", "b", "system:authenticated"]),
+    ({"impersonate-user": "system:serviceaccount:t:bot"}, "system:serviceaccount:t:bot",
+     ["system:serviceaccounts", "system:serviceaccounts:t", "system:authenticated"]),
+    ({"impersonate-user": "system:anonymous"}, "system:anonymous", ["system:unauthenticated"]),
+    ({"impersonate-user": ""}, "kubernetes-admin", ["system:masters", "system:authenticated"]),
+])
+async def test_impersonation(api: Api, headers: dict[str, str], name: str, groups: list[str]) -> None:
+    """Given impersonation headers / when a client asks who it is / then it is that user, in the groups that follow."""
+    answer = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, headers)
+    user = answer.tree["status"]["userInfo"]
+    assert (user["username"], user["groups"]) == (name, groups)
+
+
+@pytest.mark.spec("API-169")
+async def test_impersonation_without_a_user(api: Api) -> None:
+    """Given groups but no user / when anything is asked / then 400."""
+    answer = await api("GET", "/api", headers={"impersonate-group": "devs"})
+    assert answer.status == 400
+    assert answer.message.endswith(" without impersonating a user name")
+    extra = {"impersonate-user": "ann", "impersonate-uid": "u", "impersonate-extra-probe.dev%2fkey": "b"}
+    told = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, extra)
+    assert told.tree["status"]["userInfo"]["extra"] == {"probe.dev/key": ["b"]}

@@ -120,4 +120,5 @@ async def test_a_namespace_stays_until_it_is_finalized(client: Client) -> None:
     assert await client.get(NAMESPACES, "n", missing_ok=True) is None
     with pytest.raises(APIError) as caught:
         await client.delete(NAMESPACES, "default")
-    assert (caught.value.code, caught.value.message) == (403, 'namespaces "default" is forbidden: this namespace may not be deleted')
+    assert caught.value.code == 403
+    assert caught.value.message == 'namespaces "default" is forbidden: this namespace may not be deleted'
