@@ -19,6 +19,7 @@ from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authorizer import AlwaysAllow, Authorizer
+from fakekube.auth.impersonation import any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import error_answer, page_not_found
@@ -81,6 +82,8 @@ class APIServer:
         info = requestinfo.parse(request.method, request.path, request.query)
         try:
             request.user = self.authenticator.authenticate(request)
+            if any_impersonation(request.headers):
+                request.user = wanted_user(request.headers) or request.user
             if "timeout" in request.query:
                 check_timeout(request)
             response = await self._serve(info, request)
