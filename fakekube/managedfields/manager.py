@@ -28,7 +28,7 @@ STRIPPED = (
     "f:managedFields", "f:resourceVersion",
 )  # fmt: skip
 
-CREATED_FIELDS_KEPT = 128
+CREATED_FIELDS_KEPT, CREATED_BYTES_KEPT = 128, 16_384
 BEFORE_FIRST_APPLY, KUBECTL = "before-first-apply", "kubectl"
 
 ResetFields = Mapping[str, Sequence[Path]]
@@ -187,19 +187,26 @@ class FieldManager:
         added: FieldSet = {}
         for name, value in new.items():
             if name == "metadata" or type(value) is not dict:
-                collect(f"f:{name}", self._field_of_new(name, value), removed, modified, added)
+                found = self._field_of_new(name, value)
             else:
-                key = (name, orjson.dumps(value))
-                found = self._created.get(key)
-                if found is None:
-                    if len(self._created) >= CREATED_FIELDS_KEPT:
-                        del self._created[next(iter(self._created))]
-                    found = self._created[key] = self._field_of_new(name, value)
-                collect(f"f:{name}", found, removed, modified, added)
+                found = self._remembered(name, value)
+            collect(f"f:{name}", found, removed, modified, added)
         for name, value in self._empty.items():
             if name not in new:
                 removed[f"f:{name}"] = self._node.whole_field(name, value)
         return Difference(removed, modified, added)
+
+    def _remembered(self, name: str, value: Tree) -> Difference:
+        encoded = orjson.dumps(value)
+        if len(encoded) > CREATED_BYTES_KEPT:
+            return self._field_of_new(name, value)
+        key = (name, encoded)
+        found = self._created.get(key)
+        if found is None:
+            if len(self._created) >= CREATED_FIELDS_KEPT:
+                del self._created[next(iter(self._created))]
+            found = self._created[key] = self._field_of_new(name, value)
+        return found
 
     def _field_of_new(self, name: str, value: Json) -> Difference:
         if name not in self._empty:
