@@ -26,14 +26,10 @@ HUMANS = ("curl", "Wget", "Mozilla/5.0")
 class Form:
     """How to print an answer. ``transform`` is empty, Table, PartialObjectMetadata or PartialObjectMetadataList."""
 
-    __slots__ = ("media", "pretty", "profile", "stream", "transform", "version")
+    __slots__ = ("media", "pretty", "transform", "version")
 
-    def __init__(
-        self, media: str = JSON, *, pretty: bool = False, transform: str = "", version: str = "v1", stream: str = "",
-        profile: str = "",
-    ) -> None:
+    def __init__(self, media: str = JSON, *, pretty: bool = False, transform: str = "", version: str = "v1") -> None:
         self.media, self.pretty, self.transform, self.version = media, pretty, transform, version
-        self.stream, self.profile = stream, profile
 
     @property
     def plain(self) -> bool:
@@ -113,21 +109,15 @@ def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) 
         return None
     if any(name in params for name in ("as", "g", "v")):
         kind, version = params.get("as", ""), params.get("v", "")
-        if (
-            not transforms
-            or kind not in TRANSFORMS
-            or params.get("g") != "meta.k8s.io"
-            or version not in ("v1", "v1beta1")
-        ):
+        if not transforms or kind not in TRANSFORMS:
+            return None
+        if params.get("g") != "meta.k8s.io" or version not in ("v1", "v1beta1"):
             return None
         if kind == "Table" and (not table or media == PROTOBUF):
             return None
     else:
         kind, version = "", "v1"
-    return Form(
-        media, pretty=params.get("pretty") == "1", transform=kind, version=version, stream=params.get("stream", ""),
-        profile=params.get("profile", ""),
-    )
+    return Form(media, pretty=params.get("pretty") == "1", transform=kind, version=version)
 
 
 @lru_cache(maxsize=512)
@@ -159,7 +149,7 @@ def negotiate(
         raise not_acceptable(offered)
     if form.pretty or not is_pretty(request):
         return form
-    return Form(form.media, pretty=True, transform=form.transform, version=form.version, stream=form.stream)
+    return Form(form.media, pretty=True, transform=form.transform, version=form.version)
 
 
 def not_acceptable(offered: tuple[str, ...] = OBJECT_TYPES) -> APIError:

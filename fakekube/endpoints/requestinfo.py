@@ -31,11 +31,6 @@ class RequestInfo:
         self.parts: list[str] = []
         self.warnings: list[str] = []  # for Warning headers, of an error too
 
-    @property
-    def rest(self) -> str:
-        """What follows the sub-resource, with its slashes: the path that a proxy passes on."""
-        return "/".join(self.parts[3:])
-
 
 def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo:
     """Read a request line.

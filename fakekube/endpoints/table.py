@@ -7,8 +7,6 @@ registry/rest/table.go.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
@@ -82,9 +80,3 @@ def internal_type(gvk: GroupVersionKind) -> str:
     """``core.Secret``: the Go type that upstream's texts name."""
     package = INTERNAL_PACKAGES.get(gvk.group) or gvk.group.partition(".")[0]
     return f"{package}.{gvk.kind}"
-
-
-def table_frame(kind: Kind, type_: str, obj: Tree, version: str, include: str, now: float, *, columns: bool) -> bytes:
-    """A watch event whose object is a Table of one row."""
-    body = table_of(kind, [obj], obj["metadata"], version, include, now, columns=columns)
-    return orjson.dumps({"type": type_, "object": body}, option=orjson.OPT_APPEND_NEWLINE)
