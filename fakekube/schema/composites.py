@@ -6,7 +6,7 @@ meets a volume of some kind never builds a reader for it.
 Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import Json, Tree
@@ -131,18 +131,30 @@ class Struct(Shape):
         missing = tuple(
             (name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing
         )
+        nullable = frozenset(
+            name for name, field in self.plan.items()
+            if field.printed_when_missing and (field.pointer or field.shape.zero() is None))
+        droppable = frozenset(
+            name for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf))
         get = rules.get
 
         def accept(tree: Json) -> bool:
             if tree.__class__ is not dict:
                 return False
+            empty: Sequence[str] = ()
             for key, value in tree.items():
                 rule = get(key)
                 # Most fields are texts: no call for them.
                 if value.__class__ is str and (rule is any_text or (rule is filled_text and value)):
                     continue
+                if value is None and key in nullable:
+                    continue
                 if rule is None or not rule(value):
-                    return False
+                    if value or key not in droppable or value.__class__ not in (list, dict):
+                        return False
+                    empty = [*empty, key] if empty else [key]
+            for key in empty:
+                del tree[key]
             for name, make in missing:
                 if name not in tree:
                     tree[name] = make()
