@@ -18,6 +18,20 @@ MAX_TOPOLOGY_KEYS = 1
 MAX_CLAIMS = 4
 
 
+def short_name(text: str) -> list[str]:
+    """A DNS label, whose length these rules tell in bytes."""
+    return _in_bytes(names.MAX_LABEL_LENGTH, names.dns1123_label(text))
+
+
+def long_name(text: str) -> list[str]:
+    """A DNS subdomain, whose length these rules tell in bytes."""
+    return _in_bytes(names.MAX_SUBDOMAIN_LENGTH, names.dns1123_subdomain(text))
+
+
+def _in_bytes(limit: int, said: list[str]) -> list[str]:
+    return [names.too_many_bytes(limit) if text == names.too_long(limit) else text for text in said]
+
+
 def one_member(union: Tree, path: str, members: Sequence[str]) -> list[FieldError]:
     """A union of which exactly one member must be there."""
     given = [name for name in members if name in union]
@@ -85,19 +99,20 @@ def validate_claims(claims: list[Tree], path: str) -> list[FieldError]:
     """Resource claims of a whole group."""
     if len(claims) > MAX_CLAIMS:
         return [field_errors.too_many(path, len(claims), MAX_CLAIMS)]
-    found: list[FieldError] = []
-    seen: list[str] = []
+    known = [claim.get("name", "") for claim in claims]
+    found = [
+        field_errors.duplicate(f"{path}[{position}]", claims[position])
+        for position, name in enumerate(known)
+        if name in known[:position]
+    ]
     for position, claim in enumerate(claims):
-        here, name = f"{path}[{position}]", claim.get("name", "")
-        if name in seen:
-            found.append(field_errors.duplicate(here, claim))
-        seen.append(name)
+        here, name = f"{path}[{position}]", known[position]
         found += one_member(claim, here, CLAIM_SOURCES)
         if not name:
             found.append(field_errors.required(f"{here}.name"))
         else:
-            found += complaints(f"{here}.name", name, names.dns1123_label(name))
+            found += complaints(f"{here}.name", name, short_name(name))
         for field in CLAIM_SOURCES:
             if field in claim:
-                found += complaints(f"{here}.{field}", claim[field], names.dns1123_subdomain(claim[field]))
+                found += complaints(f"{here}.{field}", claim[field], long_name(claim[field]))
     return found

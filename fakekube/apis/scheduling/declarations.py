@@ -5,7 +5,7 @@ PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with CompositePodGr
 """
 
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.scheduling import printers, priorityclass
+from fakekube.apis.scheduling import compositepodgroup, podgroup, printers, priorityclass, workload
 
 GATE = "GenericWorkload"
 
@@ -22,6 +22,7 @@ GROUP = Group(
         Resource(
             plural="compositepodgroups",
             kind="CompositePodGroup",
+            strategy=compositepodgroup.STRATEGY,
             printer=printers.COMPOSITE_POD_GROUP,
             unconditional_update=False,
             subresources=(STATUS,),
@@ -30,6 +31,7 @@ GROUP = Group(
         Resource(
             plural="podgroups",
             kind="PodGroup",
+            strategy=podgroup.STRATEGY,
             printer=printers.POD_GROUP,
             unconditional_update=False,
             subresources=(STATUS,),
@@ -47,6 +49,7 @@ GROUP = Group(
         Resource(
             plural="workloads",
             kind="Workload",
+            strategy=workload.STRATEGY,
             printer=printers.WORKLOAD,
             unconditional_update=False,
             versions=(*GROUP_VERSIONS, Served("v1alpha1", since=35, until=35, gate=GATE)),
