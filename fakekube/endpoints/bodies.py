@@ -73,7 +73,7 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
         )
         return Parsed(value, repeated if strict else [], texts, media)
     value = gojson.loads(body)
-    found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body)] if strict else []
+    found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
     return Parsed(value, found, found, media)
 
 
