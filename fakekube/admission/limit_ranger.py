@@ -3,9 +3,9 @@
 Upstream: plugin/pkg/admission/limitranger.
 """
 
-from fakekube.admission.amounts import Amounts, pod_total, read
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery import quantity
+from fakekube.apimachinery.amounts import Amounts, pod_total, read
 from fakekube.apimachinery.quantity import Quantity
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes

@@ -4,9 +4,9 @@ A quota binds once somebody has copied its spec to its status: the resource quot
 is deleted. Upstream: apiserver/pkg/admission/plugin/resourcequota. Left out: resources that are limited by default.
 """
 
-from fakekube.admission import quota_usage
-from fakekube.admission.amounts import Amounts, add, pick, read, shown, spent, texts
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
+from fakekube.apimachinery import quotas
+from fakekube.apimachinery.amounts import Amounts, add, pick, read, shown, spent, texts
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -29,14 +29,13 @@ class ResourceQuota(Plugin):
 
     def validate(self, attrs: Attributes) -> None:
         """Check all quotas, then charge them."""
-        obj, kind = attrs.obj, attrs.kind
-        quotas = attrs.ctx.cluster.select("", "resourcequotas", attrs.namespace)
-        if obj is None or not quotas or not _may_cost(attrs):
+        obj, present = attrs.obj, attrs.ctx.cluster.select("", "resourcequotas", attrs.namespace)
+        if obj is None or not present or not _may_cost(attrs):
             return
-        bound = [quota for quota in quotas if _binds(attrs, quota, obj)]
+        bound = [quota for quota in present if _binds(attrs, quota, obj)]
         if not bound:
             return
-        cost = quota_usage.usage(kind, obj)
+        cost = quotas.usage(attrs.kind.group_resource, obj)
         charges = [(quota, charge) for quota in bound if (charge := _charge(attrs, quota, cost)) is not None]
         if attrs.ctx.dry_run:
             return
@@ -53,12 +52,6 @@ def _may_cost(attrs: Attributes) -> bool:
     return limits[0] != limits[1]
 
 
-def _scopes(quota: Tree) -> list[Tree]:
-    spec = quota.get("spec") or {}
-    named = [{"scopeName": scope, "operator": "Exists"} for scope in spec.get("scopes") or ()]
-    return named + list((spec.get("scopeSelector") or {}).get("matchExpressions") or ())
-
-
 def _hard(quota: Tree) -> Amounts:
     return read((quota.get("status") or {}).get("hard"))
 
@@ -69,11 +62,11 @@ def _used(quota: Tree) -> Amounts:
 
 def _binds(attrs: Attributes, quota: Tree, obj: Tree) -> bool:
     """Whether a quota counts the object. Raises Forbidden for what cannot be counted."""
-    names = _matches(attrs.kind, quota, obj)
+    names = quotas.counted(attrs.kind.group_resource, obj, quota, _hard(quota))
     if not names:
         return False
     name = quota["metadata"]["name"]
-    if lacking := quota_usage.missing(attrs.kind, obj, names):
+    if lacking := quotas.missing(attrs.kind.group_resource, obj, names):
         raise forbidden(attrs, f"failed quota: {name}: must specify {lacking}")
     used = _used(quota)
     if any(resource not in used for resource in names):
@@ -81,20 +74,11 @@ def _binds(attrs: Attributes, quota: Tree, obj: Tree) -> bool:
     return True
 
 
-def _matches(kind: Kind, quota: Tree, obj: Tree) -> list[str]:
-    """The quota's resources that the object counts against, none when it is outside of the quota's scopes."""
-    names = quota_usage.matching(kind, _hard(quota))
-    if names and not all(quota_usage.in_scope(kind, obj, requirement) for requirement in _scopes(quota)):
-        return []
-    return names
-
-
 def _charge(attrs: Attributes, quota: Tree, cost: Amounts) -> Amounts | None:
     """What the quota has used with this object; None when it costs nothing more. Raises Forbidden."""
-    old = attrs.old
-    if attrs.operation == "UPDATE" and old is not None and _matches(attrs.kind, quota, old):
-        cost = spent(cost, quota_usage.usage(attrs.kind, old))
-    hard, used = _hard(quota), _used(quota)
+    old, resource, hard, used = attrs.old, attrs.kind.group_resource, _hard(quota), _used(quota)
+    if attrs.operation == "UPDATE" and old is not None and quotas.counted(resource, old, quota, hard):
+        cost = spent(cost, quotas.usage(resource, old))
     asked = pick({name: amount for name, amount in cost.items() if amount.nano}, hard)
     if not asked:
         return None

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fakekube.admission.amounts import pod_total, texts
 from fakekube.admission.claim_resize import PersistentVolumeClaimResize
 from fakekube.admission.limit_ranger import LimitRanger
 from fakekube.admission.resource_quota import ResourceQuota
+from fakekube.apimachinery.amounts import pod_total, texts
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 

@@ -5,11 +5,13 @@ Upstream: pkg/quota/v1/evaluator/core, apiserver/pkg/quota/v1/generic. Left out:
 
 from collections.abc import Iterable, Mapping
 
-from fakekube.admission.amounts import Amounts, count, pod_total, read
+from fakekube.apimachinery.amounts import Amounts, count, pod_total, read
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.kind import Kind
 
-ALIASES = ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")
+PODS, SERVICES, CLAIMS = (GroupResource("", name) for name in ("pods", "services", "persistentvolumeclaims"))
+ALIASES = tuple(
+    GroupResource("", name) for name in ("configmaps", "resourcequotas", "replicationcontrollers", "secrets"))
 POD_NAMES = (
     "count/pods", "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
     "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods",
@@ -21,21 +23,21 @@ CLAIM_NAMES = ("persistentvolumeclaims", "requests.storage")
 FINISHED = ("Succeeded", "Failed")
 
 
-def count_name(kind: Kind) -> str:
+def count_name(resource: GroupResource) -> str:
     """``count/jobs.batch``."""
-    return f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}"
+    return f"count/{resource}"
 
 
-def matching(kind: Kind, names: Iterable[str]) -> list[str]:
-    """Those of a quota's resources that objects of a kind count against."""
-    if (kind.group, kind.plural) == ("", "pods"):
+def matching(resource: GroupResource, names: Iterable[str]) -> list[str]:
+    """Those of a quota's resources that objects of that resource count against."""
+    if resource == PODS:
         return [name for name in names if name in POD_NAMES or name.startswith(POD_PREFIXES) or _is_extended(name)]
-    own = [count_name(kind)]
-    if not kind.group and kind.plural in ALIASES:
-        own.append(kind.plural)
-    if (kind.group, kind.plural) == ("", "services"):
+    own = [count_name(resource)]
+    if resource in ALIASES:
+        own.append(resource.resource)
+    if resource == SERVICES:
         own += ["services", "services.nodeports", "services.loadbalancers"]
-    if (kind.group, kind.plural) == ("", "persistentvolumeclaims"):
+    if resource == CLAIMS:
         suffixes = tuple(STORAGE_CLASS_SUFFIX + name for name in CLAIM_NAMES)
         return [name for name in names if name in (*own, *CLAIM_NAMES) or name.endswith(suffixes)]
     return [name for name in names if name in own]
@@ -45,18 +47,16 @@ def _is_extended(name: str) -> bool:
     return name.startswith("requests.") and "/" in name and "kubernetes.io/" not in name
 
 
-def usage(kind: Kind, obj: Tree) -> Amounts:
+def usage(resource: GroupResource, obj: Tree) -> Amounts:
     """What one object costs."""
-    if not kind.group and kind.plural == "pods":
+    if resource == PODS:
         return _pod_usage(obj)
-    result: Amounts = {count_name(kind): count(1)}
-    if kind.group:
-        return result
-    if kind.plural in ALIASES:
-        result[kind.plural] = count(1)
-    elif kind.plural == "services":
+    result: Amounts = {count_name(resource): count(1)}
+    if resource in ALIASES:
+        result[resource.resource] = count(1)
+    elif resource == SERVICES:
         result.update(_service_usage(obj["spec"]))
-    elif kind.plural == "persistentvolumeclaims":
+    elif resource == CLAIMS:
         result.update(_claim_usage(obj))
     return result
 
@@ -107,9 +107,9 @@ def _claim_usage(claim: Tree) -> Amounts:
     return result
 
 
-def missing(kind: Kind, obj: Tree, names: Iterable[str]) -> str:
+def missing(resource: GroupResource, obj: Tree, names: Iterable[str]) -> str:
     """Which containers lack what a quota wants them to say, in words; empty when none does."""
-    if (kind.group, kind.plural) != ("", "pods") or (obj["spec"].get("resources") or {}):
+    if resource != PODS or (obj["spec"].get("resources") or {}):
         return ""
     lacking: dict[str, list[str]] = {}
     wanted = sorted(name for name in names if name in MUST_BE_SET)
@@ -123,12 +123,26 @@ def missing(kind: Kind, obj: Tree, names: Iterable[str]) -> str:
     return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in sorted(lacking))
 
 
-def in_scope(kind: Kind, obj: Tree, requirement: Mapping[str, object]) -> bool:
-    """Whether a quota's scope takes an object in. A kind without scopes is in none."""
+def counted(resource: GroupResource, obj: Tree, quota: Tree, names: Iterable[str]) -> list[str]:
+    """Those of a quota's resources that an object counts against: none when it is outside of the quota's scopes."""
+    found = matching(resource, names)
+    if found and not all(in_scope(resource, obj, requirement) for requirement in _scopes(quota)):
+        return []
+    return found
+
+
+def _scopes(quota: Tree) -> list[Tree]:
+    spec = quota.get("spec") or {}
+    named = [{"scopeName": scope, "operator": "Exists"} for scope in spec.get("scopes") or ()]
+    return named + list((spec.get("scopeSelector") or {}).get("matchExpressions") or ())
+
+
+def in_scope(resource: GroupResource, obj: Tree, requirement: Mapping[str, object]) -> bool:
+    """Whether a quota's scope takes an object in. A resource without scopes is in none."""
     scope = requirement.get("scopeName")
-    if (kind.group, kind.plural) == ("", "persistentvolumeclaims"):
+    if resource == CLAIMS:
         return scope == "VolumeAttributesClass" and _chosen(requirement, _attribute_classes(obj))
-    if (kind.group, kind.plural) != ("", "pods"):
+    if resource != PODS:
         return False
     spec = obj["spec"]
     if scope in ("Terminating", "NotTerminating"):

@@ -1,0 +1,5 @@
+"""Quotas: how much of what they limit a namespace holds.
+
+Read ``controller.py``. Admission refuses what exceeds a quota and charges what does not; this gives back what is gone, and a
+quota binds once its limits have been copied to its status here. Upstream: pkg/controller/resourcequota.
+"""
