@@ -1,0 +1,248 @@
+"""Pods: what the server fills in, refuses, and lets change."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from fakekube.apis.core import pod as pods
+from fakekube.apis.core.podresources import qos_class
+from fakekube.apis.core.podspec_defaults import pull_policy
+from tests.apis.strategies_a import hooks
+from tests.apis.strategies_a.hooks import CONTAINER, NOW, create, pod, update, update_status, with_spec
+
+
+def test_a_bare_pod_is_filled_in() -> None:
+    """Given a name and an image, when created, then everything else has a value."""
+    outcome = create(pod())
+    assert outcome.errors == []
+    assert outcome.spec == {
+        "containers": [{
+            **CONTAINER, "imagePullPolicy": "IfNotPresent", "resources": {},
+            "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}],
+        "dnsPolicy": "ClusterFirst", "enableServiceLinks": True, "restartPolicy": "Always",
+        "schedulerName": "default-scheduler", "securityContext": {}, "serviceAccount": "default",
+        "serviceAccountName": "default", "terminationGracePeriodSeconds": 30,
+    }
+    assert outcome.obj["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+
+
+def test_defaults_are_settled_after_one_run() -> None:
+    """Given a pod with all sorts of parts, when defaulted twice, then the second run changes nothing."""
+    obj = create(pod(hostNetwork=True, containers=[{
+        **CONTAINER, "ports": [{"containerPort": 80}], "livenessProbe": {"httpGet": {"port": 80}},
+        "resources": {"limits": {"cpu": "0.0005"}}}], volumes=[{"name": "v"}, {"name": "h", "hostPath": {"path": "/"}}])).obj
+    again = copy.deepcopy(obj)
+    pods.STRATEGY.default(again, hooks.context())
+    assert again == obj
+    container = obj["spec"]["containers"][0]
+    assert container["ports"] == [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
+    assert container["resources"] == {"limits": {"cpu": "1m"}, "requests": {"cpu": "1m"}}
+    assert obj["spec"]["volumes"][0] == {"name": "v", "emptyDir": {}}
+
+
+@pytest.mark.parametrize(("image", "policy"), [
+    ("nginx", "Always"), ("nginx:latest", "Always"), ("nginx:1.25", "IfNotPresent"), ("r.local:5000/team/app", "Always"),
+    ("r.local:5000/team/app:v2", "IfNotPresent"), (f"nginx@sha256:{'b' * 64}", "IfNotPresent"),
+    (f"nginx:latest@sha256:{'b' * 64}", "Always"), ("Not An Image", "IfNotPresent"), ("", "IfNotPresent"),
+])
+def test_pulling_follows_the_tag(image: str, policy: str) -> None:
+    """Given an image, when no policy is given, then latest is always pulled, also when it is only implied."""
+    assert pull_policy(image) == policy
+
+
+@pytest.mark.parametrize(("resources", "expected"), [
+    ([{}], "BestEffort"), ([{"requests": {"cpu": "1"}}], "Burstable"),
+    ([{"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1000m", "memory": "1024Mi"}}], "Guaranteed"),
+    ([{"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}, {}], "Burstable"),
+    ([{"limits": {"example.com/gpu": "1"}}], "BestEffort"),
+])
+def test_the_quality_of_service_is_computed(resources: list[Any], expected: str) -> None:
+    """Given the resources of the containers, when classed, then all must be limited alike to be guaranteed."""
+    assert qos_class({"containers": [{"resources": each} for each in resources]}) == expected
+
+
+def test_a_gated_pod_says_why_it_is_not_scheduled() -> None:
+    """Given a scheduling gate, when created, then the condition PodScheduled is there from the start."""
+    status = create(pod(schedulingGates=[{"name": "a.example/b"}])).obj["status"]
+    assert status["conditions"][0]["reason"] == "SchedulingGated"
+    assert status["conditions"][0]["lastTransitionTime"] == NOW
+
+
+def test_label_keys_of_spread_constraints_become_requirements() -> None:
+    """Given matchLabelKeys, when created, then the pod's own value is merged into the selector."""
+    body = pod(topologySpreadConstraints=[{
+        "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app", "other"],
+        "labelSelector": {}}])
+    body["metadata"]["labels"] = {"app": "a"}
+    selector = create(body).spec["topologySpreadConstraints"][0]["labelSelector"]
+    assert selector == {"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}
+
+
+@pytest.mark.parametrize(("spec", "error"), [
+    ({"containers": []}, "spec.containers: Required value"),
+    ({"restartPolicy": "X"},
+     'spec.restartPolicy: Unsupported value: "X": supported values: "Always", "OnFailure", "Never"'),
+    ({"containers": [CONTAINER, CONTAINER]}, 'spec.containers[1].name: Duplicate value: "main"'),
+    ({"containers": [{"name": "main", "image": ""}]}, "spec.containers[0].image: Required value"),
+    ({"containers": [{**CONTAINER, "image": " x"}]},
+     'spec.containers[0].image: Invalid value: " x": must not have leading or trailing whitespace'),
+    ({"containers": [{**CONTAINER, "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]},
+     'spec.containers[0].volumeMounts[0].name: Not found: "v"'),
+    ({"containers": [{**CONTAINER, "resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}}]},
+     'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'),
+    ({"containers": [{**CONTAINER, "livenessProbe": {}}]},
+     "spec.containers[0].livenessProbe: Required value: must specify a handler type"),
+    ({"containers": [{**CONTAINER, "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]}]},
+     ('spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.x": error converting fieldPath: '
+     "field label not supported: spec.x")),
+    ({"volumes": [{"name": "v", "secret": {}}]}, "spec.volumes[0].secret.secretName: Required value"),
+    ({"tolerations": [{"key": "k", "operator": "Exists", "value": "v"}]},
+     "spec.tolerations[0].operator: Invalid value: \"v\": value must be empty when `operator` is 'Exists'"),
+    ({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}},
+     ("spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: "
+     "must have at least one node selector term")),
+    ({"activeDeadlineSeconds": 0}, "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive"),
+    ({"ephemeralContainers": [{"name": "d", "image": "busybox:1"}]},
+     "spec.ephemeralContainers: Forbidden: cannot be set on create"),
+    ({"nodeName": "n", "schedulingGates": [{"name": "a"}]},
+     "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"),
+    ({"hostUsers": False, "hostNetwork": True}, "spec.hostNetwork: Forbidden: when `hostUsers` is false"),
+    ({"dnsPolicy": "None"}, "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"),
+    ({"initContainers": [{**CONTAINER, "name": "i", "lifecycle": {}}]},
+     "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always"),
+    ({"os": {"name": "linux"}, "securityContext": {"windowsOptions": {}}},
+     "spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod"),
+])
+def test_a_bad_spec_is_refused_in_upstreams_words(spec: dict[str, Any], error: str) -> None:
+    """Given one thing wrong, when created, then that one is told."""
+    assert create(pod(**spec)).errors == [error]
+
+
+def test_a_bad_pod_stays_bad_however_often_it_is_asked_for() -> None:
+    """Given equal specs one after the other, when some are good and some bad, then each is judged by itself."""
+    for _ in range(2):
+        assert create(pod(hostname="a")).errors == []
+        assert len(create(pod(hostname="a.b")).errors) == 1
+        assert len(create(pod(restartPolicy="X", hostname="a.b")).errors) == 2
+
+
+def test_warnings_tell_of_ports_and_variables_that_are_there_twice() -> None:
+    """Given a port and a variable defined twice, when created, then it is accepted with two warnings."""
+    container = {**CONTAINER, "ports": [{"containerPort": 80}, {"containerPort": 80}], "env": [
+        {"name": "A", "value": "a"}, {"name": "A", "value": "b"}]}
+    outcome = create(pod(containers=[container]))
+    assert outcome.errors == []
+    assert outcome.warnings == [
+        'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+        "spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]",
+    ]
+
+
+def test_hardly_anything_of_a_spec_may_change() -> None:
+    """Given a pod, when its image changes, then fine; when its command does, then the changeable fields are listed."""
+    old = create(pod()).obj
+    image = with_spec(old, containers=[{**old["spec"]["containers"][0], "image": "busybox:2"}])
+    assert update(old, image).errors == []
+    command = with_spec(old, containers=[{**old["spec"]["containers"][0], "command": ["x"]}])
+    (found,) = update(old, command).errors
+    assert found.startswith("spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,")
+
+
+def test_tolerations_only_grow_and_gates_only_shrink() -> None:
+    """Given a pod with one of each, when a toleration goes or a gate comes, then it is forbidden."""
+    old = create(pod(tolerations=[{"key": "a", "operator": "Exists"}], schedulingGates=[{"name": "a"}])).obj
+    assert update(old, with_spec(old, tolerations=None)).errors == [
+        "spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"]
+    assert update(old, with_spec(old, schedulingGates=[{"name": "b"}])).errors == [
+        "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'b'"]
+    assert update(old, with_spec(old, schedulingGates=None)).errors == []
+    assert update(old, with_spec(old, nodeSelector={"a": "b"})).errors == []
+
+
+def test_a_write_of_the_spec_keeps_the_status_and_the_other_way_round() -> None:
+    """Given a pod, when either endpoint writes everything, then each takes its own half."""
+    old = create(pod()).obj
+    assert update(old, {**old, "status": {"phase": "Running"}}).obj["status"] == old["status"]
+    outcome = update_status(with_spec(old), {"phase": "Running"}, labels={"a": "b"}, ownerReferences=[
+        {"apiVersion": "v1", "kind": "Secret", "name": "x", "uid": "u"}])
+    assert outcome.obj["spec"] == old["spec"]
+    assert outcome.obj["status"] == {"phase": "Running", "qosClass": "BestEffort"}
+    assert outcome.obj["metadata"]["labels"] == {"a": "b"}
+    assert "ownerReferences" not in outcome.obj["metadata"]
+
+
+def test_an_ended_container_stays_ended() -> None:
+    """Given a container that ended in a pod that never restarts, when it runs again, then that is forbidden."""
+    old = create(pod(restartPolicy="Never")).obj
+    ended = {"containerStatuses": [{"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 0, "state": {
+        "terminated": {"exitCode": 1}}}]}
+    old["status"] |= ended
+    running = copy.deepcopy(ended)
+    running["containerStatuses"][0]["state"] = {"running": {"startedAt": NOW}}
+    assert update_status(old, {"phase": "Running", **running}).errors == [
+        "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"]
+
+
+def test_the_address_and_the_list_of_addresses_agree() -> None:
+    """Given one of podIP and podIPs, when written, then the other follows."""
+    old = create(pod()).obj
+    assert update_status(old, {"podIP": "10.0.0.1"}).obj["status"]["podIPs"] == [{"ip": "10.0.0.1"}]
+    assert update_status(old, {"podIPs": [{"ip": "10.0.0.2"}]}).obj["status"]["podIP"] == "10.0.0.2"
+
+
+def test_ephemeral_containers_come_by_their_own_endpoint() -> None:
+    """Given a pod, when a debugging container is added there, then only it changes; taking it away is forbidden."""
+    strategy = pods.SUBRESOURCES["ephemeralcontainers"]
+    old = create(pod()).obj
+    more = with_spec(old, ephemeralContainers=[{"name": "d", "image": "busybox:1"}], nodeName="n")
+    outcome = update(old, more, strategy=strategy)
+    assert outcome.errors == []
+    assert outcome.spec["ephemeralContainers"][0]["name"] == "d"
+    assert "nodeName" not in outcome.spec
+    assert update(outcome.obj, old, strategy=strategy).errors == [
+        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be removed\n']
+
+
+def test_a_resize_takes_cpu_and_memory_only() -> None:
+    """Given a pod with requests, when resized, then amounts change, and neither class nor other resources may."""
+    strategy = pods.SUBRESOURCES["resize"]
+    container = {**CONTAINER, "resources": {"requests": {"cpu": "1"}}}
+    old = create(pod(containers=[container])).obj
+    stored = old["spec"]["containers"][0]
+    bigger = with_spec(old, containers=[{**stored, "resources": {"requests": {"cpu": "2"}}, "image": "other"}])
+    outcome = update(old, bigger, strategy=strategy)
+    assert outcome.errors == []
+    assert outcome.spec["containers"][0]["resources"] == {"requests": {"cpu": "2"}}
+    assert outcome.spec["containers"][0]["image"] == "busybox:1"
+    none = with_spec(old, containers=[{**stored, "resources": {}}])
+    assert "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed" in update(
+        old, none, strategy=strategy).errors
+
+
+def test_the_grace_of_a_delete_depends_on_where_the_pod_is() -> None:
+    """Given a pod on a node or on none, ended or not, when deleted, then only one that may run gets time."""
+    ctx, obj = hooks.context(), create(pod()).obj
+    assert pods.STRATEGY.check_graceful_delete(obj, None, ctx) == 0
+    obj["spec"]["nodeName"] = "n"
+    assert pods.STRATEGY.check_graceful_delete(obj, None, ctx) == 30
+    assert pods.STRATEGY.check_graceful_delete(obj, 5, ctx) == 5
+    obj["status"]["phase"] = "Succeeded"
+    assert pods.STRATEGY.check_graceful_delete(obj, 5, ctx) == 0
+
+
+def test_fields_of_disabled_features_are_forgotten() -> None:
+    """Given a scheduling group, when the gate is off, then it is gone; when it is on, then it stays."""
+    group = {"podGroupName": "g"}
+    assert "schedulingGroup" not in create(pod(schedulingGroup=group)).spec
+    assert create(pod(schedulingGroup=group), "GenericWorkload").spec["schedulingGroup"] == group
+
+
+def test_the_resources_of_the_whole_pod_follow_the_containers() -> None:
+    """Given limits of the pod, when created, then requests come from the containers, and must not be below them."""
+    container = {**CONTAINER, "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+    outcome = create(pod(containers=[container], resources={"limits": {"cpu": "2"}}))
+    assert outcome.errors == []
+    assert outcome.spec["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "1", "memory": "1Gi"}}
+    (found,) = create(pod(containers=[container], resources={"requests": {"cpu": "500m"}})).errors
+    assert found.startswith('spec.resources.requests[cpu]: Invalid value: "500m": must be greater than or equal to')
