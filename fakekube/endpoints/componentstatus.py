@@ -1,11 +1,12 @@
 """componentstatuses: a kind of long ago that nobody stores. Upstream: pkg/registry/core/componentstatus/rest.go.
 
-Left out: asking the components, and Tables; here all of them are well. Selectors are not looked at.
+Left out: asking the components; here all of them are well. Selectors are not looked at.
 """
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import table
 from fakekube.endpoints.answers import object_answer, tree_answer
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
@@ -24,6 +25,10 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
             scope, request, form, {"kind": kind.kind, "apiVersion": kind.api_version} | _status(info.name)
         )
     items = [_status(name) for name in COMPONENTS]
+    if form.transform == "Table":
+        now = scope.services.clock.time()
+        rows = table.table_of(kind, items, {}, form.transform_version, table.include_object(request), now)
+        return tree_answer(rows, form)
     tree = {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": items}
     return tree_answer(tree, form, 200, scope.services)
 

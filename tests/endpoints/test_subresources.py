@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.apimachinery.http import UserInfo
-from tests.apiserver.conftest import Api
+from tests.apiserver.conftest import TABLE, Api
 
 PODS = "/api/v1/namespaces/t/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/t/deployments"
@@ -110,6 +110,8 @@ async def test_component_statuses(api: Api) -> None:
     """Given components / when they are listed or read / then they are well; another is not there; always with a Warning."""
     answer = await api("GET", "/api/v1/componentstatuses")
     assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["controller-manager", "scheduler", "etcd-0"]
+    table = (await api("GET", "/api/v1/componentstatuses", headers=TABLE)).tree
+    assert [row["cells"][:2] for row in table["rows"]][0] == ["controller-manager", "Healthy"]
     missing = await api("GET", "/api/v1/componentstatuses/nope")
     assert (missing.status, missing.warnings) == (404, ['299 - "v1 ComponentStatus is deprecated in v1.19+"'])
 
