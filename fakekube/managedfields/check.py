@@ -38,7 +38,8 @@ def _about_map(node: Node, value: Tree, path: str) -> list[tuple[str, str]]:
         child = node.child(name)
         if child is None:
             return [*found, (f"{path}.{name}", "field not declared in schema")]
-        found += _complaints(child, inner, f"{path}.{name}")
+        if type(inner) is not str or child.scalar != "string" or child.atom != SCALAR:
+            found += _complaints(child, inner, f"{path}.{name}")
     return found
 
 

@@ -29,7 +29,7 @@ def _as(kind: type[Any], value: Json) -> Any:
 def _merged_map(node: Node, old: Tree, config: Tree) -> Tree:
     result = dict(old)
     for name, value in config.items():
-        if name in old:
+        if name in old and (value is None or type(value) is dict or type(value) is list):
             result[name] = merged(node.child(name) or ANYTHING, old[name], value)
         else:
             result[name] = value

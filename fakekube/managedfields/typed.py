@@ -277,13 +277,17 @@ class Node:
         result: FieldSet = {}
         if isinstance(value, dict) and self.granular:
             for name in sorted(value):
-                below = (self.child(name) or ANYTHING).part(value[name], declared=self.declares(name))
+                inner = value[name]
+                if type(inner) is not dict and type(inner) is not list:
+                    result[f"f:{name}"] = {}
+                    continue
+                below = (self.child(name) or ANYTHING).part(inner, declared=self.declares(name))
                 if below is not None:
                     result[f"f:{name}"] = below
         elif isinstance(value, list) and self.associative:
             for item, same in self.items(value).items():
-                inner = self.element.part(same[0], declared=False) if len(same) == 1 else {}
-                result[item] = {} if inner is None else inner
+                owned = self.element.part(same[0], declared=False) if len(same) == 1 else {}
+                result[item] = {} if owned is None else owned
             result = ordered(result)
         return result
 
