@@ -35,7 +35,8 @@ def contents(cluster: Cluster) -> list[tuple[str, str, int]]:
     """What the namespace holds, with versions."""
     stores = cluster.apiserver.stores
     buckets = [stores.bucket(GroupResource("", plural)) for plural in ("configmaps", "pods")]
-    return [(bucket.resource.resource, record.name, record.revision) for bucket in buckets for record in bucket.records("default")]
+    found = [(bucket.resource.resource, record) for bucket in buckets for record in bucket.records("default")]
+    return [(plural, record.name, record.revision) for plural, record in found]
 
 
 CASES = [
@@ -65,7 +66,8 @@ CASES = [
     ("a bad token", "GET", MAPS, b"", {}, {"continue": "garbage"}, 400, "BadRequest", "continue key is not valid"),
     ("a bad version", "GET", MAPS, b"", {}, {"resourceVersion": "abc"}, 400, "BadRequest", "invalid resource version"),
     ("a bad limit", "GET", MAPS, b"", {}, {"limit": "many"}, 400, "BadRequest", "strconv.ParseInt"),
-    ("an unknown resource", "GET", "/api/v1/namespaces/default/nopes", b"", {}, {}, 404, "NotFound", "could not find the requested"),
+    ("an unknown resource", "GET", "/api/v1/namespaces/default/nopes", b"", {}, {}, 404, "NotFound",
+     "could not find the requested resource"),
     ("an unknown version", "GET", "/apis/batch/v9/jobs", b"", {}, {}, 404, "NotFound", "could not find the requested resource"),
     ("a missing object", "GET", f"{MAPS}/a", b"", {}, {}, 404, "NotFound", 'configmaps "a" not found'),
     ("a verb that is not served", "PUT", MAPS, b"{}", JSON, {}, 405, "MethodNotAllowed", "does not allow this method"),
