@@ -111,7 +111,7 @@ async def test_component_statuses(api: Api) -> None:
     answer = await api("GET", "/api/v1/componentstatuses")
     assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["controller-manager", "scheduler", "etcd-0"]
     table = (await api("GET", "/api/v1/componentstatuses", headers=TABLE)).tree
-    assert [row["cells"][:2] for row in table["rows"]][0] == ["controller-manager", "Healthy"]
+    assert table["rows"][0]["cells"][:2] == ["controller-manager", "Healthy"]
     missing = await api("GET", "/api/v1/componentstatuses/nope")
     assert (missing.status, missing.warnings) == (404, ['299 - "v1 ComponentStatus is deprecated in v1.19+"'])
 
