@@ -4,7 +4,7 @@ Upstream: pkg/scheduler/backend/queue. Left out: hints by plugin (every event of
 all that are unschedulable), nominated pods.
 """
 
-import bisect
+import heapq
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +23,8 @@ class SchedulingQueue:
 
     def __init__(self, clock: Clock, sort: QueueSort, gates: list[PreEnqueue], wake: Callable[[], None]) -> None:
         self._clock, self._sort, self._gates, self._wake = clock, sort, gates, wake
-        self._active: list[tuple[Any, str]] = []
+        self._heap: list[tuple[Any, str]] = []  # active ones, and some that are no longer
+        self._active: dict[str, Any] = {}  # their sort keys
         self._pods: dict[str, QueuedPod] = {}
         self._attempts: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
@@ -62,11 +63,13 @@ class SchedulingQueue:
 
     def pop(self) -> QueuedPod | None:
         """The pod to try now, or None; it is nowhere until it is given back or removed."""
-        if not self._active:
-            return None
-        _, uid = self._active.pop(0)
-        self._attempts[uid] = self._attempts.get(uid, 0) + 1
-        return self._pods[uid]
+        while self._heap:
+            key, uid = heapq.heappop(self._heap)
+            if self._active.get(uid) == key:
+                del self._active[uid]
+                self._attempts[uid] = self._attempts.get(uid, 0) + 1
+                return self._pods[uid]
+        return None
 
     def give_back(self, uid: str, *, moves_before: int, error: bool) -> None:
         """A pod could not be scheduled. When something happened meanwhile, or by an error, it only backs off."""
@@ -99,7 +102,8 @@ class SchedulingQueue:
         self._take_out(uid)
         queued = self._pods.get(uid)
         if queued is not None:
-            bisect.insort(self._active, (self._sort.sort_key(queued), uid))
+            key = self._active[uid] = self._sort.sort_key(queued)
+            heapq.heappush(self._heap, (key, uid))
             self._wake()
 
     def _take_out(self, uid: str) -> None:
@@ -108,4 +112,4 @@ class SchedulingQueue:
         timer = self._timers.pop(uid, None)
         if timer is not None:
             timer.cancel()
-        self._active = [entry for entry in self._active if entry[1] != uid] if uid in self._pods else self._active
+        self._active.pop(uid, None)

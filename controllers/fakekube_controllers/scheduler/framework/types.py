@@ -15,6 +15,9 @@ Resources = dict[str, int]
 DEFAULT_CPU_MILLIS, DEFAULT_MEMORY_BYTES = 100, 200 * 1024 * 1024  # of containers that ask for nothing, for scores alone
 
 
+FIRST = ("cpu", "memory", "ephemeral-storage")  # the order in which resources are looked at, and lack is told
+
+
 def amount(resource: str, value: Any) -> int:
     """A quantity as an integer, rounded up: cpu in thousandths, the rest in units."""
     parsed = quantity.parse(value)
@@ -67,6 +70,7 @@ class PodInfo:
 
     pod: Tree
     requests: Resources
+    weighed: Resources  # cpu and memory as scores count them: what asks for nothing counts a little
     ports: tuple[tuple[str, str, int], ...]  # host address, protocol, port
 
     @property
@@ -86,17 +90,23 @@ def pod_info(pod: Tree) -> PodInfo:
         (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's word for any
         for container in pod["spec"].get("containers") or () for port in container.get("ports") or () if port.get("hostPort")
     )
-    return PodInfo(pod, pod_requests(pod), ports)
+    asked = pod_requests(pod)
+    requests = {name: asked[name] for name in (*(name for name in FIRST if name in asked), *asked)}
+    weighed = {
+        "cpu": requests.get("cpu") or DEFAULT_CPU_MILLIS, "memory": requests.get("memory") or DEFAULT_MEMORY_BYTES,
+    }
+    return PodInfo(pod, requests, weighed, ports)
 
 
 @dataclass(slots=True)
 class NodeInfo:
-    """A node with the pods on it. ``generation`` grows with every change."""
+    """A node with the pods on it, and what they ask for together."""
 
     name: str
     node: Tree | None = None  # None: pods are bound to it, and it is not there (yet)
     pods: dict[str, PodInfo] = field(default_factory=dict)
     requested: Resources = field(default_factory=dict)
+    weighed: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
     allocatable: Resources = field(default_factory=dict)
 
     def set_node(self, node: Tree) -> None:
@@ -111,13 +121,19 @@ class NodeInfo:
         self.pods[info.uid] = info
         for name, value in info.requests.items():
             self.requested[name] = self.requested.get(name, 0) + value
+        for name, value in info.weighed.items():
+            self.weighed[name] += value
 
     def remove(self, uid: str) -> None:
         """Count a pod out; harmless when it is not there."""
         info = self.pods.pop(uid, None)
-        for name, value in info.requests.items() if info else ():
+        if info is None:
+            return
+        for name, value in info.requests.items():
             self.requested[name] -= value
+        for name, value in info.weighed.items():
+            self.weighed[name] -= value
 
     def copy(self) -> "NodeInfo":
         """A copy to try things on."""
-        return NodeInfo(self.name, self.node, dict(self.pods), dict(self.requested), self.allocatable)
+        return NodeInfo(self.name, self.node, dict(self.pods), dict(self.requested), dict(self.weighed), self.allocatable)

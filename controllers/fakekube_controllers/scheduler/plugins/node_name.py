@@ -1,14 +1,20 @@
 """A pod that names its node goes nowhere else. Upstream: plugins/nodename."""
 
-from fakekube_controllers.scheduler.framework.interface import State
-from fakekube_controllers.scheduler.framework.status import Status, unresolvable
+from collections.abc import Sequence
+
+from fakekube_controllers.scheduler.framework.interface import Snapshot, State
+from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 
 class NodeName:
-    """Filter."""
+    """PreFilter and Filter."""
 
     name = "NodeName"
+
+    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+        """SKIP for a pod that names no node."""
+        return None if pod.pod["spec"].get("nodeName") else SKIP
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

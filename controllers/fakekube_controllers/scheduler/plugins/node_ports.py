@@ -1,16 +1,22 @@
 """A host port is taken once. Upstream: plugins/nodeports."""
 
-from fakekube_controllers.scheduler.framework.interface import State
-from fakekube_controllers.scheduler.framework.status import Status, unschedulable
+from collections.abc import Sequence
+
+from fakekube_controllers.scheduler.framework.interface import Snapshot, State
+from fakekube_controllers.scheduler.framework.status import SKIP, Status, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 ANY = "0.0.0.0"  # noqa: S104 - the API's word for every address
 
 
 class NodePorts:
-    """Filter."""
+    """PreFilter and Filter."""
 
     name = "NodePorts"
+
+    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+        """SKIP for a pod that asks for no host port."""
+        return None if pod.ports else SKIP
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

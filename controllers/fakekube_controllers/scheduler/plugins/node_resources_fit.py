@@ -5,14 +5,7 @@ Upstream: plugins/noderesources/fit.go, least_allocated.go.
 
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.framework.types import (
-    DEFAULT_CPU_MILLIS,
-    DEFAULT_MEMORY_BYTES,
-    NodeInfo,
-    PodInfo,
-)
-
-ORDER = ("cpu", "memory", "ephemeral-storage")
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 
 class NodeResourcesFit:
@@ -27,10 +20,8 @@ class NodeResourcesFit:
         hopeless = False
         if len(node.pods) + 1 > node.allocatable.get("pods", 0):
             reasons.append("Too many pods")
-        ordered = [name for name in ORDER if name in pod.requests]
-        ordered += [name for name in pod.requests if name not in ORDER]
-        for name in ordered:
-            asked, room = pod.requests[name], node.allocatable.get(name, 0)
+        for name, asked in pod.requests.items():
+            room = node.allocatable.get(name, 0)
             if asked and asked > room - node.requested.get(name, 0):
                 reasons.append(f"Insufficient {name}")
                 hopeless = hopeless or asked > room
@@ -41,9 +32,9 @@ class NodeResourcesFit:
     def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """The share of cpu and memory that is left once the pod is there, as the scheduler counts what asks for nothing."""
         total = 0
-        for name, default in (("cpu", DEFAULT_CPU_MILLIS), ("memory", DEFAULT_MEMORY_BYTES)):
+        for name, asked in pod.weighed.items():
             room = node.allocatable.get(name, 0)
-            taken = sum(info.requests.get(name) or default for info in [*node.pods.values(), pod])
+            taken = node.weighed[name] + asked
             total += (room - taken) * MAX_NODE_SCORE // room if room and taken <= room else 0
         return total // 2
 

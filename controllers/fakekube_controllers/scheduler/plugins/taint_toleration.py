@@ -1,7 +1,9 @@
 """Taints keep pods away, or put them off. Upstream: plugins/tainttoleration."""
 
+from collections.abc import Sequence
+
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
-from fakekube_controllers.scheduler.framework.status import Status, unresolvable
+from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.plugins import tolerations
 
@@ -21,6 +23,10 @@ class TaintToleration:
         if tolerations.untolerated(taints, tolerated, ("NoSchedule", "NoExecute")) is None:
             return None
         return unresolvable("node(s) had untolerated taint(s)")
+
+    def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP when no node has a taint: all are equally good then."""
+        return None if any((node.node or {"spec": {}})["spec"].get("taints") for node in nodes) else SKIP
 
     def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """How many taints put the pod off."""
