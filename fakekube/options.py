@@ -4,6 +4,7 @@ Texts have upstream's syntax (``--feature-gates A=true,B=false``, ``--controller
 too. Nothing here imports the server, so that reading options costs nothing.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -31,7 +32,6 @@ class ClusterOptions:
     seed: int = 0
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
-    enable_admission_plugins: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -48,20 +48,24 @@ def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str
     if value is None:
         return {}
     if isinstance(value, Mapping):
-        return {str(name): bool(on) for name, on in value.items()}
+        return {str(name): on if isinstance(on, bool) else _switch(str(name), str(on), option) for name, on in value.items()}
     result: dict[str, bool] = {}
     for part in (value if isinstance(value, str) else ",".join(value)).split(","):
         name, equals, text = part.strip().partition("=")
-        if not name:
-            continue
         if name == WORKLOAD_AWARE and not equals:
             result.update(dict.fromkeys(WORKLOAD_AWARE_GATES, True))
-            continue
-        if equals and text.lower() not in ("true", "false", "t", "f", "1", "0", "on", "off"):
-            raise OptionError(
-                f'{option}: invalid value of {name}={text}, err: strconv.ParseBool: parsing "{text}": invalid syntax')
-        result[name] = not equals or text.lower() in ("true", "t", "1", "on")
+        elif name:
+            result[name] = not equals or _switch(name, text, option)
     return result
+
+
+def _switch(name: str, text: str, option: str) -> bool:
+    """Go's ParseBool. Raises OptionError in upstream's words."""
+    if text in ("true", "TRUE", "True", "t", "T", "1"):
+        return True
+    if text in ("false", "FALSE", "False", "f", "F", "0"):
+        return False
+    raise OptionError(f'{option}: invalid value of {name}={text}, err: strconv.ParseBool: parsing "{text}": invalid syntax')
 
 
 def _version(value: Any) -> str:
@@ -79,19 +83,40 @@ def _clock(value: Any) -> str | float:
         factor = float(str(value).removeprefix("scaled:").removesuffix("x"))
     except ValueError:
         factor = 0.0
-    if factor <= 0:
+    if not 0 < factor < math.inf:
         raise OptionError(f"clock: {value!r} is none of real, manual, auto, or a factor above 0")
     return factor
 
 
 def _nodes(value: Any) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = -1
-    if number < 0:
+    number = _integer(value)
+    if number is None or number < 0:
         raise OptionError(f"nodes: {value!r} is no number of nodes")
     return number
+
+
+def _seed(value: Any) -> int:
+    number = _integer(value)
+    if number is None:
+        raise OptionError(f"seed: {value!r} is no whole number")
+    return number
+
+
+def _integer(value: Any) -> int | None:
+    try:
+        return int(str(value))
+    except ValueError:
+        return None
+
+
+def _start(value: Any) -> datetime | None:
+    try:
+        start = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        start = ""
+    if start is not None and (not isinstance(start, datetime) or start.tzinfo is None):
+        raise OptionError(f"start: {value!r} is no time with a time zone: say 2026-01-01T00:00:00Z")
+    return start
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -108,20 +133,21 @@ def _as_it_is(value: Any) -> Any:
 
 
 _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
-    "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": int,
-    "feature_gates": lambda value: switches(value, "feature_gates"),
+    "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
+    "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "enable_admission_plugins": _names,
+    "disable_admission_plugins": _names,
 }
 
 
 def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> list[str]:
     """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names, in the order of ``known``.
 
-    ``*`` stands for all but the ``optional`` ones. The ending ``-controller`` may be left out or written. Raises
-    OptionError for a name that is not known, in kube-controller-manager's words.
+    ``*`` stands for all but the ``optional`` ones. Upstream's names are taken too: ``garbage-collector-controller`` is
+    ``garbagecollector``. Raises OptionError for a name that is not known, in kube-controller-manager's words.
     """
     names, extra = list(known), list(optional)
+    spellings = {_plain(name): name for name in names}
     wanted: dict[str, bool] = {}
     everything = False
     for part in text.split(","):
@@ -132,8 +158,13 @@ def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> l
             everything = True
             continue
         name, on = word.removeprefix("-"), not word.startswith("-")
-        short = next((known for known in (name, name.removesuffix("-controller")) if known in names), None)
+        short = spellings.get(_plain(name))
         if short is None:
             raise OptionError(f'controllers: "{name}" is not in the list of known controllers: {", ".join(names)}')
         wanted[short] = on
     return [name for name in names if wanted.get(name, everything and name not in extra)]
+
+
+def _plain(name: str) -> str:
+    """A controller's name without what its spellings differ in."""
+    return name.removesuffix("-controller").replace("-", "")

@@ -8,13 +8,15 @@ has a port and memory of its own.
 This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
 """
 
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fakekube.options import ClusterOptions
     from fakekube.testing.background import BackgroundCluster
 
@@ -75,9 +77,14 @@ def fakekube_server(fakekube_options: "ClusterOptions", tmp_path: Path) -> "Iter
     It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
     from the test.
     """
+    from fakekube.options import OptionError
     from fakekube.testing.background import BackgroundCluster
 
-    with BackgroundCluster(fakekube_options, kubeconfig=tmp_path / "kubeconfig") as cluster:
+    with ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(BackgroundCluster(fakekube_options, kubeconfig=tmp_path / "kubeconfig"))
+        except OptionError as error:  # what only the server knows: releases, gates, APIs, plugins
+            raise pytest.UsageError(f"fakekube: {error}") from error
         yield cluster
 
 

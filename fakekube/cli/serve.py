@@ -5,11 +5,14 @@ import contextlib
 import gc
 import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fakekube.options import ClusterOptions, OptionError
+
+if TYPE_CHECKING:
+    from fakekube.cluster import Cluster
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
@@ -22,9 +25,16 @@ def run(values: dict[str, Any]) -> None:
     try:
         options = ClusterOptions.of(**values)
         _tune_collector()
-        _runner(options)(_serve(options, host, port, files, Path(kubeconfig or DEFAULT_KUBECONFIG)))
+        _runner(options)(_serve(options, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _writable(kubeconfig: Path) -> Path:
+    """The path, if a file can be made there. Raises OptionError before anything was started in vain."""
+    if not kubeconfig.parent.is_dir():
+        raise OptionError(f"kubeconfig: there is no directory {kubeconfig.parent}")
+    return kubeconfig
 
 
 def _tune_collector() -> None:
@@ -45,20 +55,33 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str, ...], kubeconfig: Path) -> None:
-    from fakekube.cluster import Cluster
-
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
+    from fakekube.cluster import Cluster
+
     async with Cluster(options=options) as cluster:
         server = await cluster.serve(host=host, port=port)
         for file in files:
-            await cluster.load(Path(file))
+            await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)
         click.echo(_greeting(server.url, kubeconfig, options, host))
         await stop.wait()
         click.echo("stopping")
+
+
+async def _load(cluster: "Cluster", file: str) -> None:
+    """Create what a file holds. Raises OptionError with the file's name for what the server refuses."""
+    from fakekube.apimachinery.errors import APIError
+
+    try:
+        await cluster.load(Path(file))
+    except APIError as error:
+        raise OptionError(f"{file}: {error.message}") from error
+    except OptionError as error:
+        text = str(error)
+        raise OptionError(text if text.startswith(file) else f"{file}: {text}") from error
 
 
 def _greeting(url: str, kubeconfig: Path, options: ClusterOptions, host: str) -> str:

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 async def fake_cluster(fakekube_options: "ClusterOptions") -> "AsyncIterator[Cluster]":
     """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``, ``run_until``."""
     from fakekube.cluster import Cluster
+    from fakekube.options import OptionError
 
-    async with Cluster(options=fakekube_options) as cluster:
+    try:
+        made = Cluster(options=fakekube_options)
+    except OptionError as error:  # what only the server knows: releases, gates, APIs, plugins
+        raise pytest.UsageError(f"fakekube: {error}") from error
+    async with made as cluster:
         yield cluster
 
 

@@ -1,0 +1,133 @@
+"""What a project that installs us meets: the plugin's fixtures work there, and break nothing that was there before."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent / "project"
+QUIET = ("-o", "asyncio_default_fixture_loop_scope=function")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs pytest in a copy of the stranger's project, as a process of its own."""
+    project = shutil.copytree(PROJECT, tmp_path / "project")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+    def call(*arguments: str, test: str = "") -> subprocess.CompletedProcess[str]:
+        if test:
+            (project / "test_written.py").write_text(test)
+            arguments = (*arguments, "test_written.py")
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments], cwd=project, env=environment,
+            capture_output=True, text=True, timeout=110, check=False)
+
+    return call
+
+
+def outcome(done: subprocess.CompletedProcess[str]) -> str:
+    """The counts of pytest's last line, ``12 passed``."""
+    counts = re.findall(r"\d+ (?:passed|failed|errors?|warnings?|skipped)", done.stdout)
+    assert counts, done.stdout + done.stderr
+    return ", ".join(counts)
+
+
+def test_every_fixture_works_in_a_project_of_its_own(run: Run) -> None:
+    """Given a project with the official client, its asyncio sibling and in-process tests, when pytest runs there, then
+    all pass, without a warning."""
+    done = run(*QUIET, "-W", "error")
+    assert outcome(done) == "13 passed", done.stdout
+
+
+def test_parallel_workers_do_not_meet(run: Run) -> None:
+    """Given the same project, when two workers of xdist share the tests, then all pass."""
+    done = run(*QUIET, "-n", "2")
+    assert outcome(done) == "13 passed", done.stdout
+
+
+def test_blocking_tests_need_no_plugin_for_async_ones(run: Run) -> None:
+    """Given a project where pytest-asyncio, pytest-aiohttp and anyio are off, when its blocking tests run, then all pass."""
+    done = run("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:anyio", "test_official_client.py", "test_uninvolved.py")
+    assert outcome(done) == "10 passed", done.stdout
+
+
+def test_a_project_without_async_tests_never_meets_the_async_fixture(run: Run) -> None:
+    """Given no plugin that runs async tests, when fixtures are listed, then ours for blocking tests are there and
+    ``fake_cluster`` is not."""
+    listed = run("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:anyio", "--fixtures", "test_uninvolved.py").stdout
+    assert "fakekube_server" in listed
+    assert "fakekube_kubeconfig" in listed
+    assert "fake_cluster" not in listed
+
+
+def test_anyio_can_run_async_tests_too(run: Run) -> None:
+    """Given a project that uses anyio and not pytest-asyncio, when an async test asks for ``fake_cluster``, then it passes."""
+    done = run("-p", "no:asyncio", "-p", "no:aiohttp", test="""
+import pytest
+from fakekube.client.resources import NODES
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.mark.anyio
+async def test_nodes(fake_cluster):
+    assert len((await fake_cluster.client.list(NODES)).items) == 2
+""")
+    assert outcome(done) == "1 passed", done.stdout
+
+
+def test_a_project_that_does_not_use_us_starts_no_cluster(run: Run) -> None:
+    """Given a test without our fixtures, when it runs, then no module of a cluster was imported."""
+    done = run(*QUIET, "-p", "no:aiohttp", test="""
+import sys
+
+def test_nothing_came_along():
+    assert [name for name in ("fakekube.cluster", "fakekube.options", "aiohttp") if name in sys.modules] == []
+""")
+    assert outcome(done) == "1 passed", done.stdout
+
+
+@pytest.mark.parametrize(("marker", "text"), [
+    ("nodes=-1", "nodes: -1 is no number of nodes"),
+    ("clock='never'", "clock: 'never' is none of real, manual, auto, or a factor above 0"),
+    ("clock='nan'", "clock: 'nan' is none of"),
+    ("seed='x'", "seed: 'x' is no whole number"),
+    ("colour='red'", "unknown option 'colour': known are nodes, controllers, kubernetes_version"),
+    ("kubernetes_version='1.12'", "unknown Kubernetes release '1.12', known are 1.25"),
+    ("kubernetes_version='newest'", "kubernetes_version: 'newest' is no version: say 1.37"),
+    ("feature_gates={'Nope': True}", "unrecognized feature gate: Nope"),
+    ("feature_gates='GangScheduling=maybe'", "invalid value of GangScheduling=maybe"),
+    ("controllers='*,-jobs'", 'controllers: "jobs" is not in the list of known controllers: garbagecollector'),
+    ("disable_admission_plugins='Foo'", 'plugin "Foo" is unknown'),
+    ("start='today'", "start: 'today' is no time with a time zone"),
+    ("3", "@pytest.mark.fakekube takes keyword arguments only, such as nodes=3"),
+])
+def test_an_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester, marker: str, text: str) -> None:
+    """Given a marker with a mistake, when the test runs, then it ends in a UsageError that names the option."""
+    pytester.makepyfile(f"import pytest\n@pytest.mark.fakekube({marker})\ndef test_it(fakekube_server): pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:timeout")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"E *UsageError: *{glob(text)}*"])
+
+
+def test_an_ini_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester) -> None:
+    """Given an ini file with a mistake, when a test asks for a cluster, then it ends in a UsageError that names the option."""
+    pytester.makeini("[pytest]\nfakekube_nodes = many\n")
+    pytester.makepyfile("def test_it(fakekube_kubeconfig): pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:timeout")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["E *UsageError: fakekube: nodes: 'many' is no number of nodes"])
+
+
+def glob(text: str) -> str:
+    """The text as fnmatch wants it."""
+    return re.sub(r"([\[\]*?])", r"[\1]", text)
