@@ -19,6 +19,7 @@ from fakekube.admission.defaults import (
 from fakekube.admission.limit_ranger import LimitRanger
 from fakekube.admission.namespace_lifecycle import NamespaceLifecycle
 from fakekube.admission.plugin import Plugin
+from fakekube.admission.pod_resize import PodResizeValidator
 from fakekube.admission.pod_security import PodSecurity
 from fakekube.admission.priority import Priority
 from fakekube.admission.resource_quota import ResourceQuota
@@ -103,7 +104,7 @@ def build_chain(*, disabled: Collection[str] = (), service_accounts: bool = True
         NamespaceLifecycle(), LimitRanger(), ServiceAccount(), TaintNodesByCondition(), PodSecurity(),
         Priority(), DefaultTolerationSeconds(), DefaultStorageClass(), StorageObjectInUseProtection(),
         PodGroupProtection(), PersistentVolumeClaimResize(), RuntimeClass(), DefaultIngressClass(),
-        PodTopologyLabels(), ResourceQuota(),
+        PodTopologyLabels(), PodResizeValidator(), ResourceQuota(),
     ]
     off = [*disabled, *([] if service_accounts else ["ServiceAccount"])]
     return Chain([plugin for plugin in plugins if plugin.name not in off])

@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube.admission.defaults import DefaultTolerationSeconds, PodTopologyLabels
+from fakekube.admission.pod_resize import PodResizeValidator
 from fakekube.admission.priority import Priority
 from fakekube.admission.runtime_class import RuntimeClass, merge_tolerations
 from fakekube.admission.service_account import ServiceAccount
@@ -217,3 +218,33 @@ def test_a_binding_carries_the_topology_of_its_node(world):
     binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
     PodTopologyLabels().admit(world.attributes(PODS, binding, subresource="binding"))
     assert binding["metadata"]["labels"] == {"topology.kubernetes.io/zone": "z"}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "labels", "expected"),
+    [
+        ("2", {}, None),
+        (
+            "3",
+            {},
+            (
+                "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000; "
+                "memory, requested: 2048, allocatable: 1024"
+            ),
+        ),
+        ("1", {"kubernetes.io/os": "windows"}, 'pod resize is only supported on linux nodes, node "n" is "windows"'),
+    ],
+)
+def test_a_pod_is_not_resized_beyond_its_node(cpu, labels, expected):
+    """Given a pod on a node of two CPUs / when resized / then it may have what the node has, on linux."""
+    world = World("InPlacePodVerticalScaling")
+    allocatable = {"cpu": "2", "memory": "1Ki"}
+    world.put("", "nodes", {"metadata": {"name": "n", "labels": labels}, "status": {"allocatable": allocatable}})
+    requests = {"cpu": cpu, **({"memory": "2Ki"} if cpu == "3" else {})}
+    new = pod(nodeName="n", containers=[{"name": "a", "resources": {"requests": requests}}])
+    new["metadata"]["generation"] = 2
+    attrs = world.attributes(PODS, new, pod(nodeName="n"), subresource="resize")
+    if expected is None:
+        PodResizeValidator().validate(attrs)
+    else:
+        assert refusal(PodResizeValidator(), attrs, "validate") == f'pods "p" is forbidden: {expected}'
