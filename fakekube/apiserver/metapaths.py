@@ -4,6 +4,7 @@ Upstream: apiserver/pkg/server/routes and pkg/endpoints/discovery.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
@@ -14,9 +15,11 @@ from fakekube.apiserver.routes import Routes
 from fakekube.endpoints import discovery, health, negotiation
 from fakekube.endpoints.answers import encode, page_not_found, tree_answer
 from fakekube.endpoints.negotiation import JSON, PRETTY, PROTOBUF, Form, clauses
-from fakekube.endpoints.openapi.documents import OpenAPI
 from fakekube.endpoints.scope import Services
 from fakekube.registry.kind import Kind
+
+if TYPE_CHECKING:
+    from fakekube.endpoints.openapi.documents import OpenAPI
 
 JWKS = "application/jwk-set+json"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -30,8 +33,7 @@ class MetaPaths:
         self._services, self._routes, self._log, self._release = services, routes, log, release
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
         self._generation = routes.generation
-        self._openapi = OpenAPI(
-            services.definitions, lambda: routes.kinds, lambda: routes.generation, services.clock, release)
+        self._openapi: OpenAPI | None = None
         self._fixed: dict[str, Callable[[Request], Response]] = {
             "": self._index, "index.html": self._index, "version": self._version, "metrics": self._metrics,
             ".well-known/openid-configuration": self._issuer, "openid/v1/jwks": self._keys,
@@ -46,9 +48,18 @@ class MetaPaths:
         if parts[0] in health.ENDPOINTS:
             return health.answer(request)
         if parts[0] == "openapi" and len(parts) > 1:
-            return self._openapi.answer(request)
+            return self._described(request)
         fixed = self._fixed.get(path)
         return fixed(request) if fixed else page_not_found()
+
+    def _described(self, request: Request) -> Response:
+        if self._openapi is None:
+            from fakekube.endpoints.openapi.documents import OpenAPI
+
+            routes, services = self._routes, self._services
+            self._openapi = OpenAPI(
+                services.definitions, lambda: routes.kinds, lambda: routes.generation, services.clock, self._release)
+        return self._openapi.answer(request)
 
     # discovery
 

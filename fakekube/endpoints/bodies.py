@@ -18,7 +18,6 @@ from fakekube.endpoints import gojson
 from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
-from fakekube.schema import yaml
 from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys
 
@@ -67,6 +66,8 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
     if media == PROTOBUF:
         return Parsed(services.protobuf.decode(body), [], [], media)
     if media == YAML:
+        from fakekube.schema import yaml  # costs as much as a tenth of the server's start
+
         value, repeated = yaml.load(body)
         texts = (
             ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
@@ -88,7 +89,7 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) 
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore")
         tree, gvk = _interpret(parsed.value, expected)
-    except (yaml.YAMLError, ValueError) as error:
+    except ValueError as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None
     return _decode_as(scope, gvk, tree, parsed, request.body, directive, warnings)
 
@@ -189,7 +190,7 @@ def decode_options(services: Services, request: Request, kind: str, version: str
     expected = GroupVersionKind("meta.k8s.io", version, kind)
     try:
         tree, gvk = _interpret(parse(services, request.body, media, strict=False).value, expected)
-    except (yaml.YAMLError, ValueError) as error:
+    except ValueError as error:
         raise errors.bad_request(_explain(error)) from None
     if gvk.kind != kind:
         raise errors.bad_request(not_registered(gvk))

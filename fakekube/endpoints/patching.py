@@ -26,7 +26,6 @@ from fakekube.endpoints.write import check_place, written_answer
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
-from fakekube.schema import yaml
 from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys
 
@@ -275,6 +274,8 @@ def apply_of(
     scope: Scope, request: Request, options: WriteOptions, context: WriteContext, fields: "FieldManager",
 ) -> Transform:
     """The change of a server-side apply, ``fields`` knowing who owns what. Raises 400 for a body that is no map."""
+    from fakekube.schema import yaml
+
     try:
         value, repeated = yaml.load(request.body)
     except yaml.YAMLError as error:

@@ -127,6 +127,9 @@ class Answer(web.StreamResponse):
         if response.status not in (204, 304):
             head += f"Content-Length: {len(body)}\r\n"
         data = f"{head}\r\n".encode()
+        if len(body) > DRAIN_FROM_BYTES:
+            self._transport.write(data)
+            data = b""
         self._transport.write(data if request.method == "HEAD" else data + body)
 
     # a stream
