@@ -69,10 +69,12 @@ async def test_what_may_not_change(client: Client) -> None:
     await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, "default")
     error = await refusal(client.patch(PODS, "p", "default", {"spec": {"hostname": "h"}}))
     assert (error.code, "pod updates may not change fields other than" in error.message) == (422, True)
-    assert (await client.patch(PODS, "p", "default", {"spec": {"activeDeadlineSeconds": 5}}))["spec"]["activeDeadlineSeconds"] == 5
+    changed = await client.patch(PODS, "p", "default", {"spec": {"activeDeadlineSeconds": 5}})
+    assert changed["spec"]["activeDeadlineSeconds"] == 5
     await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": JOB_TEMPLATE}}, "default")
     error = await refusal(client.patch(JOBS, "j", "default", {"spec": {"completions": 4}}))
-    assert error.causes[0] == {"reason": "FieldValueInvalid", "message": "Invalid value: 4: field is immutable", "field": "spec.completions"}
+    assert error.causes[0] == {
+        "reason": "FieldValueInvalid", "message": "Invalid value: 4: field is immutable", "field": "spec.completions"}
     service = await client.create(SERVICES, {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}}, "default")
     other = "10.0.0.99" if service["spec"]["clusterIP"] != "10.0.0.99" else "10.0.0.98"
     error = await refusal(client.patch(SERVICES, "s", "default", {"spec": {"clusterIP": other, "clusterIPs": [other]}}))
@@ -103,10 +105,12 @@ async def test_patches_that_are_refused(client: Client) -> None:
     await client.create(DEPLOYMENTS, DEPLOYMENT, "default")
     error = await refusal(client.patch(DEPLOYMENTS, "d", "default", {"spec": {"replicas": -1}}))
     assert error.causes[0] == {
-        "reason": "FieldValueInvalid", "message": "Invalid value: -1: must be greater than or equal to 0", "field": "spec.replicas"}
+        "reason": "FieldValueInvalid", "message": "Invalid value: -1: must be greater than or equal to 0",
+        "field": "spec.replicas"}
     error = await refusal(client.patch(DEPLOYMENTS, "d", "default", {"metadata": {"uid": "x"}}))
     assert error.code in (409, 422)
-    assert (await client.patch(DEPLOYMENTS, "d", "default", {"metadata": {"generateName": "x"}}))["metadata"]["generateName"] == "x"
+    renamed = await client.patch(DEPLOYMENTS, "d", "default", {"metadata": {"generateName": "x"}})
+    assert renamed["metadata"]["generateName"] == "x"
     error = await refusal(client.patch(DEPLOYMENTS, "d", "default", {}, force=True))
     assert error.message == (
         'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch')
@@ -157,7 +161,8 @@ async def test_apply_that_cannot_be_typed(client: Client) -> None:
 async def test_the_status_endpoint(client: Client) -> None:
     """Given a Job, when its status is applied and its annotations are patched there, then spec stays and both are kept."""
     await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": JOB_TEMPLATE}}, "default")
-    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"parallelism": 9}, "status": {"ready": 0}}
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}
+    body |= {"spec": {"parallelism": 9}, "status": {"ready": 0}}
     told = await client.patch(JOBS, "j", "default", body, type="apply", subresource="status", field_manager="m")
     assert (told["spec"]["parallelism"], told["status"]) == (1, {"ready": 0})
     assert [e["subresource"] for e in told["metadata"]["managedFields"] if e["manager"] == "m"] == ["status"]
