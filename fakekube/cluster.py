@@ -10,7 +10,6 @@ entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fakekube import options as cluster_options
@@ -29,6 +28,8 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fakekube.served import Served
 
 CONTROLLERS = "fakekube.controllers"

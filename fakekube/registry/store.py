@@ -55,7 +55,8 @@ class Written:
     def tree(self) -> Tree:
         """The object in the endpoint's version; read-only."""
         if self._tree is None:
-            assert self._load is not None and self.record is not None, "an outcome has a tree or a record"
+            assert self._load is not None, "an outcome has a tree or a record"
+            assert self.record is not None, "an outcome has a tree or a record"
             self._tree = self._load(self.record)
         return self._tree
 
