@@ -1,0 +1,84 @@
+"""The graph of owners alone: what it wants looked at, and that it forgets."""
+
+import pytest
+
+from fakekube_controllers.garbagecollector.graph import Graph
+
+
+class Heard:
+    """A graph, and what it asked for."""
+
+    def __init__(self):
+        self.look, self.orphan, self.stray = [], [], []
+        self.graph = Graph(self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.identity.uid, ref["uid"])))
+
+    def see(self, uid, *owners, namespace="n", **metadata):
+        refs = [{"apiVersion": "v1", "kind": "Thing", "name": owner, "uid": owner} | more for owner, more in owners]
+        meta = {"uid": uid, "name": uid, "namespace": namespace, "ownerReferences": refs, **metadata}
+        self.graph.observe({"metadata": meta}, "v1", "Thing")
+
+    def taken(self):
+        """What was asked to be looked at since the last time."""
+        seen, self.look[:] = list(dict.fromkeys(self.look)), []
+        return seen
+
+
+@pytest.fixture
+def heard():
+    return Heard()
+
+
+def owner(uid, **more):
+    return uid, more
+
+
+def test_an_owner_that_nobody_has_seen_is_looked_at(heard):
+    """Given a dependent seen before its owner / then the owner is looked at / when it comes / then nothing more is."""
+    heard.see("child", owner("parent"))
+    assert heard.taken() == ["parent", "child"]
+    heard.see("parent")
+    assert heard.taken() == []
+
+
+def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
+    """Given an owner with a dependent / when the owner goes / then the dependent is looked at / when it goes too
+    / then nothing is remembered.
+    """
+    heard.see("parent")
+    heard.see("child", owner("parent"))
+    heard.taken()
+    heard.graph.forget("parent")
+    assert heard.taken() == ["child"]
+    heard.graph.forget("child")
+    assert heard.graph.nodes == {}
+
+
+def test_an_absent_owner_sends_the_look_on_to_its_dependents(heard):
+    """Given an owner that a live read does not find / then those that name it are looked at."""
+    heard.see("child", owner("parent"))
+    heard.taken()
+    heard.graph.absent("parent")
+    assert heard.taken() == ["child"]
+
+
+def test_an_orphaning_deletion_is_told_once(heard):
+    """Given an owner being deleted with the orphan finalizer / when it is seen twice / then its dependents are freed once."""
+    for _ in range(2):
+        heard.see("parent", deletionTimestamp="now", finalizers=["orphan"])
+    assert heard.orphan == ["parent"]
+
+
+def test_what_blocks_is_known(heard):
+    """Given two dependents / then the one with blockOwnerDeletion blocks."""
+    heard.see("parent")
+    heard.see("a", owner("parent", blockOwnerDeletion=True))
+    heard.see("b", owner("parent"))
+    assert [node.identity.uid for node in heard.graph.nodes["parent"].blocking_dependents] == ["a"]
+
+
+def test_a_reference_into_another_namespace_is_stray(heard):
+    """Given an owner of another namespace / when a dependent names it / then that is told, and the dependent looked at."""
+    heard.see("parent", namespace="elsewhere")
+    heard.see("child", owner("parent"))
+    assert heard.stray == [("child", "parent")]
+    assert "child" in heard.taken()
