@@ -1,0 +1,238 @@
+"""Plugins alone, on nodes and pods that the test makes."""
+
+import pytest
+
+from fakekube.util.clock import ManualClock
+from fakekube_controllers.scheduler.cycle import Framework
+from fakekube_controllers.scheduler.framework.interface import QueuedPod
+from fakekube_controllers.scheduler.framework.status import SKIP, Code, FitError, unschedulable
+from fakekube_controllers.scheduler.framework.types import NodeInfo, amount, pod_info, pod_requests
+from fakekube_controllers.scheduler.plugins import tolerations
+from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
+from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
+from fakekube_controllers.scheduler.plugins.registry import default_plugins
+from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
+from fakekube_controllers.scheduler.queue import SchedulingQueue
+
+
+def pod(name="p", *requests, **spec):
+    containers = [{"name": f"c{number}", "resources": {"requests": asked}} for number, asked in enumerate(requests)]
+    return {"metadata": {"name": name, "uid": name}, "spec": {"containers": containers, **spec}}
+
+
+def node(name, labels=None, *pods, **allocatable):
+    info = NodeInfo(name)
+    info.set_node({
+        "metadata": {"name": name, "labels": labels or {}}, "spec": {}, "status": {"allocatable": {"pods": "10", **allocatable}}})
+    for each in pods:
+        info.add(pod_info(each))
+    return info
+
+
+class Snapshot:
+    def __init__(self, *nodes):
+        self.nodes = {each.name: each for each in nodes}
+
+
+@pytest.mark.parametrize(("resource", "value", "expected"), [
+    ("cpu", "100m", 100), ("cpu", "2", 2000), ("cpu", "0.0001", 1), ("memory", "1Ki", 1024), ("example.com/x", "3", 3)])
+def test_amounts_are_whole_numbers_rounded_up(resource, value, expected):
+    """Given a quantity / then cpu counts in thousandths, everything else in units, rounded up."""
+    assert amount(resource, value) == expected
+
+
+def test_a_pod_asks_for_the_most_that_it_ever_needs():
+    """Given containers, init containers, a sidecar and overhead / then what counts is the largest sum at any time."""
+    tree = pod("p", {"cpu": "1"}, {"cpu": "1"}, overhead={"cpu": "100m"}, initContainers=[
+        {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+        {"name": "big", "resources": {"requests": {"cpu": "4", "memory": "1Gi"}}},
+    ])
+    assert pod_requests(tree) == {"cpu": 4600, "memory": 1 << 30}
+
+
+def test_what_a_node_has_taken_follows_its_pods():
+    """Given pods that come and go / then requested and weighed are the sums of those that are there."""
+    info = node("n", None, pod("a", {"cpu": "1"}), pod("b"))
+    info.add(pod_info(pod("a", {"cpu": "2"})))
+    assert (info.requested, info.weighed["cpu"]) == ({"cpu": 2000}, 2100)
+    trial = info.copy()
+    trial.remove("a")
+    trial.remove("nobody")
+    assert (trial.requested["cpu"], trial.weighed["cpu"], info.requested["cpu"]) == (0, 100, 2000)
+
+
+def test_emptier_nodes_score_higher():
+    """Given nodes of which one has a pod / then the empty one scores more, and a full one nothing."""
+    plugin, asked = NodeResourcesFit(), pod_info(pod("p", {"cpu": "1", "memory": "1Gi"}))
+    empty, used = node("a", cpu="4", memory="4Gi"), node("b", None, pod("q", {"cpu": "2", "memory": "2Gi"}), cpu="4", memory="4Gi")
+    assert [plugin.score({}, asked, each) for each in (empty, used, node("c"))] == [75, 25, 0]
+
+
+@pytest.mark.parametrize(("requirement", "matches"), [
+    ({"operator": "In", "values": ["a", "b"]}, True), ({"operator": "NotIn", "values": ["a"]}, False),
+    ({"operator": "Exists"}, True), ({"operator": "DoesNotExist"}, False),
+    ({"operator": "Gt", "values": ["1"]}, False), ({"operator": "NotIn", "values": ["z"]}, True),
+])
+def test_operators_of_node_affinity(requirement, matches):
+    """Given a requirement on a label with the value a / then it matches or not."""
+    term = {"matchExpressions": [{"key": "k", **requirement}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    status = NodeAffinity().filter({}, pod_info(pod("p", affinity=affinity)), node("n", {"k": "a"}))
+    assert (status is None) == matches
+
+
+@pytest.mark.parametrize(("operator", "value", "matches"), [("Gt", "9", True), ("Gt", "10", False), ("Lt", "11", True)])
+def test_numbers_of_node_affinity(operator, value, matches):
+    """Given a label with the value 10 / then it is compared as a number."""
+    term = {"matchExpressions": [{"key": "k", "operator": operator, "values": [value]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    status = NodeAffinity().filter({}, pod_info(pod("p", affinity=affinity)), node("n", {"k": "10"}))
+    assert (status is None) == matches
+
+
+def test_an_empty_term_matches_nothing():
+    """Given a required term without requirements / then no node matches."""
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{}]}}}
+    assert NodeAffinity().filter({}, pod_info(pod("p", affinity=affinity)), node("n")) is not None
+
+
+def test_terms_that_name_nodes_narrow_the_choice():
+    """Given terms that name nodes / then their union is all that is looked at; one that names none opens it again."""
+    def pre_filter(*terms):
+        required = {"nodeSelectorTerms": list(terms)}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        return NodeAffinity().pre_filter({}, pod_info(pod("p", affinity=affinity)), Snapshot())
+
+    def named(*names):
+        return {"key": "metadata.name", "operator": "In", "values": list(names)}
+
+    assert pre_filter({"matchFields": [named("a", "b")]}, {"matchFields": [named("b", "c")]}) == ["a", "b", "c"]
+    assert pre_filter({"matchFields": [named("a")]}, {"matchExpressions": [{"key": "k", "operator": "Exists"}]}) is None
+    conflict = pre_filter({"matchFields": [named("a"), named("b")]})
+    assert (conflict.code, conflict.message) == (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict")
+    assert NodeAffinity().pre_filter({}, pod_info(pod()), Snapshot()) is SKIP
+
+
+@pytest.mark.parametrize(("toleration", "tolerated"), [
+    ({"operator": "Exists"}, True), ({"key": "k", "value": "v"}, True), ({"key": "k"}, False),
+    ({"key": "k", "operator": "Exists", "effect": "NoExecute"}, False), ({"key": "other", "operator": "Exists"}, False),
+    ({"key": "k", "operator": "Gt", "value": "1"}, False),
+])
+def test_tolerations(toleration, tolerated):
+    """Given the taint k=v:NoSchedule / then a toleration covers it or not."""
+    assert tolerations.tolerates(toleration, {"key": "k", "value": "v", "effect": "NoSchedule"}) == tolerated
+
+
+def test_of_equal_nodes_the_first_by_name_is_taken():
+    """Given nodes alike, in any order / then the first in name order is chosen."""
+    framework = Framework(default_plugins(None))
+    nodes = [node(name, cpu="4", memory="4Gi") for name in ("c", "a", "b")]
+    assert framework.schedule({}, pod_info(pod("p", {"cpu": "1"})), Snapshot(*nodes)) == "a"
+
+
+def test_a_refusal_counts_its_reasons():
+    """Given nodes that refuse for different reasons / then the text counts them in the order of their texts."""
+    error = FitError({"a": unschedulable("x", "y"), "b": unschedulable("y")}, 3, post_filter="And that is all.")
+    assert str(error) == "0/3 nodes are available: 1 x, 2 y. And that is all."
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@pytest.fixture
+def queue(clock):
+    return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None)
+
+
+def names(queue):
+    """What comes out of the queue now."""
+    result = []
+    while (queued := queue.pop()) is not None:
+        result.append(queued.info.uid)
+    return result
+
+
+def test_higher_priority_goes_first_then_who_waits_longest(queue):
+    """Given pods of two priorities / then the higher ones go first, each in the order in which they came."""
+    for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5)):
+        queue.add(pod(name, priority=priority))
+    assert names(queue) == ["b", "d", "a", "c"]
+    info = pod_info(pod("x"))
+    assert PrioritySort().sort_key(QueuedPod(info, 1.0, 1)) < PrioritySort().sort_key(QueuedPod(info, 2.0, 0))
+
+
+def test_what_was_removed_does_not_come_out(queue):
+    """Given waiting pods / when one is removed / then the others come out."""
+    for name in "abc":
+        queue.add(pod(name))
+    queue.remove("b")
+    assert names(queue) == ["a", "c"]
+
+
+def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
+    """Given a pod that did not fit / then it waits / when something happens / then it comes after a second, then two, then four."""
+    queue.add(pod("a"))
+    for delay in (1, 2, 4, 8, 10, 10):
+        assert names(queue) == ["a"]
+        queue.give_back("a", moves_before=queue.moves, error=False)
+        assert names(queue) == []
+        queue.move_all()
+        assert names(queue) == []
+        before = clock.time()
+        clock.fire_next()
+        assert clock.time() - before == delay
+
+
+def test_a_back_off_that_passed_while_waiting_is_over(queue, clock):
+    """Given a pod that waited a minute / when something happens / then it is tried at once."""
+    queue.add(pod("a"))
+    queue.pop()
+    queue.give_back("a", moves_before=queue.moves, error=False)
+    clock.move_to(clock.time() + 60)
+    queue.move_all()
+    assert names(queue) == ["a"]
+
+
+def test_something_that_happened_meanwhile_counts(queue, clock):
+    """Given a pod that did not fit, and an event since the attempt began / then it backs off only."""
+    queue.add(pod("a"))
+    queue.pop()
+    before = queue.moves
+    queue.move_all()
+    queue.give_back("a", moves_before=before, error=False)
+    clock.fire_next()
+    assert names(queue) == ["a"]
+
+
+def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
+    """Given a pod that did not fit / when nothing happens for five minutes / then it is tried again."""
+    queue.add(pod("a"))
+    queue.pop()
+    before = clock.time()
+    queue.give_back("a", moves_before=queue.moves, error=False)
+    clock.fire_next()
+    assert (clock.time() - before, names(queue)) == (300, ["a"])
+
+
+def test_a_gate_holds_until_it_is_gone(queue):
+    """Given a gated pod / then it does not come out / when its gates are gone / then it does."""
+    queue.add(pod("a", schedulingGates=[{"name": "g"}]))
+    assert names(queue) == []
+    queue.add(pod("a"))
+    assert names(queue) == ["a"]
+
+
+def test_a_status_does_not_make_a_pod_worth_trying(queue):
+    """Given a pod that did not fit / when only its status changes / then it waits on / when its labels do / then it is tried."""
+    queue.add(pod("a"))
+    queue.pop()
+    queue.give_back("a", moves_before=queue.moves, error=False)
+    queue.add({**pod("a"), "status": {"phase": "Pending"}})
+    assert names(queue) == []
+    changed = pod("a")
+    changed["metadata"]["labels"] = {"x": "y"}
+    queue.add(changed)
+    assert names(queue) == ["a"]
