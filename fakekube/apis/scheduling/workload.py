@@ -31,7 +31,7 @@ def _validate_spec(spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
     found = templates.validate_tree(spec, path)
     if old is None or _lists(spec).keys() != _lists(old).keys():
         found += blocks.one_member(_lists(spec), path, templates.LISTS)
-    found += groups.settled(spec, old, path, "controllerRef", _validate_controller)
+    found += groups.settled(spec, old, path, "controllerRef", validate_controller)
     return found + templates.validate_lists(spec, old, path)
 
 
@@ -39,7 +39,8 @@ def _lists(spec: Tree) -> Tree:
     return {field: spec[field] for field in templates.LISTS if spec.get(field)}
 
 
-def _validate_controller(reference: Tree, path: str) -> list[FieldError]:
+def validate_controller(reference: Tree, path: str) -> list[FieldError]:
+    """The object that made a Workload: its group, kind and name."""
     found: list[FieldError] = []
     if group := reference.get("apiGroup"):
         found += complaints(f"{path}.apiGroup", group, blocks.long_name(group))
