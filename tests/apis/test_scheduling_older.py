@@ -135,8 +135,8 @@ class TestWorkloadsOf135:
             ({"policy": {"basic": {}}}, f'spec.podGroups[0].name: Invalid value: "": {LABEL}'),
             ({"name": "a"}, "spec.podGroups[0].policy: Required value: exactly one of `basic`, `gang` is required"),
             ({"name": "a", "policy": {"basic": {}, **GANG}},
-             'spec.podGroups[0].policy: Invalid value: "{`basic`, `gang`}": '
-             + "exactly one of `basic`, `gang` is required, but multiple fields are set"),
+             ('spec.podGroups[0].policy: Invalid value: "{`basic`, `gang`}": exactly one of `basic`, `gang` is required, '
+              "but multiple fields are set")),
             ({"name": "a", "policy": {"gang": {}}},
              "spec.podGroups[0].policy.gang.minCount: Invalid value: 0: must be greater than zero"),
         ],
