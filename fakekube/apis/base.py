@@ -40,3 +40,6 @@ class StatusStrategy(Strategy):
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """The stored status."""
         keep(obj, old, "status")
+
+
+WITH_STATUS = StatusStrategy()  # of kinds that have a status, and no other rules

@@ -13,8 +13,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.types import Json, Tree
-from fakekube.apis import declaration
+from fakekube.apimachinery.types import Tree
+from fakekube.apis import declaration, late
 from fakekube.apis.admissionregistration.declarations import GROUP as ADMISSION_REGISTRATION
 from fakekube.apis.apiextensions.declarations import GROUP as API_EXTENSIONS
 from fakekube.apis.apiregistration.declarations import GROUP as API_REGISTRATION
@@ -22,10 +22,8 @@ from fakekube.apis.apps.declarations import GROUP as APPS
 from fakekube.apis.authentication.declarations import GROUP as AUTHENTICATION
 from fakekube.apis.authorization.declarations import GROUP as AUTHORIZATION
 from fakekube.apis.autoscaling.declarations import GROUP as AUTOSCALING
-from fakekube.apis.base import StatusStrategy
 from fakekube.apis.batch.declarations import GROUP as BATCH
 from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
-from fakekube.apis.converting import ConvertingStrategy
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
 from fakekube.apis.declaration import STATUS, minor_of
@@ -43,6 +41,7 @@ from fakekube.apis.scheduling.declarations import GROUP as SCHEDULING
 from fakekube.apis.storage.declarations import GROUP as STORAGE
 from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATION
 from fakekube.registry.kind import Conversion, Kind, Printer, Selectable, Subresource
+from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
 # In the order of discovery: by priority, equal ones in upstream's order.
@@ -52,7 +51,7 @@ GROUPS = (
     FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
 )  # fmt: skip
 
-WITH_STATUS = StatusStrategy()  # of kinds that have a status, and no other rules here
+WITH_STATUS = late.strategy("base:WITH_STATUS")  # of kinds that have a status, and no other rules here
 
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
@@ -208,11 +207,20 @@ def _stored_version(resource: declaration.Resource, minor: int, versions: list[d
 
 def _strategy(
     resource: declaration.Resource, served: declaration.Served, conversion: Conversion | None,
-) -> Strategy | None:  # fmt: skip
+) -> Lazy[Strategy] | None:  # fmt: skip
     strategy = served.strategy or resource.strategy or (WITH_STATUS if STATUS in resource.subresources else None)
     if served.strategy or strategy is None or conversion is None or served.to_stored is None:
         return strategy
-    return ConvertingStrategy(strategy, conversion.to_stored, conversion.from_stored)
+    return _converting(strategy, conversion)
+
+
+def _converting(strategy: Lazy[Strategy], conversion: Conversion) -> Lazy[Strategy]:
+    def load() -> Strategy:
+        from fakekube.apis.converting import ConvertingStrategy
+
+        return ConvertingStrategy(strategy.load(), conversion.to_stored, conversion.from_stored)
+
+    return Lazy(load)
 
 
 def _selectable(selectable: Selectable, gvk: GroupVersionKind) -> Selectable:
@@ -241,14 +249,15 @@ def _renamed(api_version: str, convert: declaration.Convert | None) -> Callable[
     return converted
 
 
-def _printer(printer: Printer | None, served: declaration.Served) -> Printer | None:
+def _printer(printer: Lazy[Printer] | None, served: declaration.Served) -> Lazy[Printer] | None:
     """Printers know the stored shape only."""
     to_stored = served.to_stored
-    if printer is None or to_stored is None:
-        return printer
-    cells = printer.cells
+    return printer if printer is None or to_stored is None else _converting_printer(printer, to_stored)
 
-    def converted(obj: Tree, now: float) -> list[Json]:
-        return cells(to_stored(deepcopy(obj)), now)
 
-    return Printer(printer.columns, converted, printer.conditions)
+def _converting_printer(printer: Lazy[Printer], to_stored: declaration.Convert) -> Lazy[Printer]:
+    def load() -> Printer:
+        inner = printer.load()
+        return Printer(inner.columns, lambda obj, now: inner.cells(to_stored(deepcopy(obj)), now), inner.conditions)
+
+    return Lazy(load)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import ALL_VERBS, Printer, Selectable
+from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
 OLDEST = 25  # the minor number of the oldest release that is declared
@@ -42,7 +43,7 @@ class Served:
     gate: str = ""
     to_stored: Convert | None = None
     from_stored: Convert | None = None
-    strategy: Strategy | None = None
+    strategy: Lazy[Strategy] | None = None
 
     @property
     def served_by_default(self) -> bool:
@@ -57,7 +58,7 @@ class Sub:
     name: str
     verbs: tuple[str, ...] = GET_AND_UPDATE
     kind: GroupVersionKind | None = None
-    strategy: Strategy | None = None
+    strategy: Lazy[Strategy] | None = None
     since: int = ALWAYS
     gate: str = ""
 
@@ -82,8 +83,8 @@ class Resource:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: tuple[Sub, ...] = ()
-    strategy: Strategy | None = None
-    printer: Printer | None = None
+    strategy: Lazy[Strategy] | None = None
+    printer: Lazy[Printer] | None = None
     selectable: Selectable = field(default_factory=Selectable)
     stored: GroupVersionKind | None = None
     table: bool = True

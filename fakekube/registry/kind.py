@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.registry.lazy import LazyField
 from fakekube.registry.strategy import Strategy
 
 READ_VERBS = ("get", "list", "watch")
@@ -54,7 +55,7 @@ class Selectable:
     unknown: str = '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subresource:
     """A path below an object. ``kind`` names what travels over it when that is not the object itself.
 
@@ -66,7 +67,7 @@ class Subresource:
     name: str  # "status", "scale", "log", ...
     verbs: tuple[str, ...]
     kind: GroupVersionKind | None = None
-    strategy: Strategy | None = None
+    strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ class Conversion:
     from_stored: Callable[[Tree], Tree]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One resource in one version."""
+    """One resource in one version. Its strategy and its printer may be given as Lazy; they are loaded when asked for."""
 
     group: str
     version: str
@@ -96,8 +97,8 @@ class Kind:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: tuple[Subresource, ...] = ()
-    strategy: Strategy | None = None
-    printer: Printer | None = None  # None: Name and Created At
+    strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
+    printer: LazyField[Printer | None] = LazyField(None)  # noqa: RUF009  # None: Name and Created At
     selectable: Selectable = field(default_factory=Selectable)
     conversion: Conversion | None = None
     table: bool = True  # False: no Table, 406 (review kinds)

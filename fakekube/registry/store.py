@@ -9,6 +9,7 @@ the store gives out is read-only. Upstream: apiserver/pkg/registry/generic/regis
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors
@@ -68,9 +69,13 @@ class Store:
         self, kind: Kind, bucket: Bucket, *, cluster: Cluster, admission: Admission, fields: Callable[[], FieldOwnership],
     ) -> None:
         self.kind, self.bucket, self.cluster, self.admission = kind, bucket, cluster, admission
-        self.strategy: Strategy = strategy_of(kind)
         self._make_fields = fields
         self._fields: FieldOwnership | None = None
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """The rules of this kind, loaded with the first write."""
+        return strategy_of(self.kind)
 
     @property
     def fields(self) -> FieldOwnership:

@@ -3,17 +3,10 @@
 Upstream: pkg/registry/admissionregistration/rest/storage_apiserver.go.
 """
 
-from fakekube.apis.admissionregistration import (
-    mutatingadmissionpolicy,
-    mutatingadmissionpolicybinding,
-    mutatingwebhookconfiguration,
-    printers,
-    validatingadmissionpolicy,
-    validatingadmissionpolicybinding,
-    validatingwebhookconfiguration,
-)
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, Group, Resource, Served, Sub
 from fakekube.registry.kind import Printer
+from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
 VALIDATING = (
@@ -31,8 +24,8 @@ MUTATING = (
 def _admission(
     plural: str,
     kind: str,
-    strategy: Strategy,
-    printer: Printer,
+    strategy: Lazy[Strategy],
+    printer: Lazy[Printer],
     versions: tuple[Served, ...],
     *subresources: Sub,
 ) -> Resource:
@@ -57,44 +50,44 @@ GROUP = Group(
         _admission(
             "mutatingadmissionpolicies",
             "MutatingAdmissionPolicy",
-            mutatingadmissionpolicy.STRATEGY,
-            printers.MUTATING_POLICY,
+            late.strategy("admissionregistration.mutatingadmissionpolicy"),
+            late.printer("admissionregistration.printers:MUTATING_POLICY"),
             MUTATING,
         ),
         _admission(
             "mutatingadmissionpolicybindings",
             "MutatingAdmissionPolicyBinding",
-            mutatingadmissionpolicybinding.STRATEGY,
-            printers.POLICY_BINDING,
+            late.strategy("admissionregistration.mutatingadmissionpolicybinding"),
+            late.printer("admissionregistration.printers:POLICY_BINDING"),
             MUTATING,
         ),
         _admission(
             "mutatingwebhookconfigurations",
             "MutatingWebhookConfiguration",
-            mutatingwebhookconfiguration.STRATEGY,
-            printers.WEBHOOK_CONFIGURATION,
+            late.strategy("admissionregistration.mutatingwebhookconfiguration"),
+            late.printer("admissionregistration.printers:WEBHOOK_CONFIGURATION"),
             (Served("v1"),),
         ),
         _admission(
             "validatingadmissionpolicies",
             "ValidatingAdmissionPolicy",
-            validatingadmissionpolicy.STRATEGY,
-            printers.VALIDATING_POLICY,
+            late.strategy("admissionregistration.validatingadmissionpolicy"),
+            late.printer("admissionregistration.printers:VALIDATING_POLICY"),
             VALIDATING,
             Sub("status", since=27),
         ),
         _admission(
             "validatingadmissionpolicybindings",
             "ValidatingAdmissionPolicyBinding",
-            validatingadmissionpolicybinding.STRATEGY,
-            printers.POLICY_BINDING,
+            late.strategy("admissionregistration.validatingadmissionpolicybinding"),
+            late.printer("admissionregistration.printers:POLICY_BINDING"),
             VALIDATING,
         ),
         _admission(
             "validatingwebhookconfigurations",
             "ValidatingWebhookConfiguration",
-            validatingwebhookconfiguration.STRATEGY,
-            printers.WEBHOOK_CONFIGURATION,
+            late.strategy("admissionregistration.validatingwebhookconfiguration"),
+            late.printer("admissionregistration.printers:WEBHOOK_CONFIGURATION"),
             (Served("v1"),),
         ),
     ),

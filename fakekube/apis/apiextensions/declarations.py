@@ -1,6 +1,6 @@
 """The resources of apiextensions.k8s.io. Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go."""
 
-from fakekube.apis.apiextensions import printers
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, STATUS, Group, Resource
 
 GROUP = Group(
@@ -10,7 +10,7 @@ GROUP = Group(
         Resource(
             plural="customresourcedefinitions",
             kind="CustomResourceDefinition",
-            printer=printers.CUSTOM_RESOURCE_DEFINITION,
+            printer=late.printer("apiextensions.printers:CUSTOM_RESOURCE_DEFINITION"),
             namespaced=False,
             short_names=("crd", "crds"),
             categories=API_EXTENSIONS,

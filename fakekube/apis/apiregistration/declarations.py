@@ -1,6 +1,6 @@
 """The resources of apiregistration.k8s.io. Upstream: kube-aggregator/pkg/registry/apiservice/rest."""
 
-from fakekube.apis.apiregistration import printers
+from fakekube.apis import late
 from fakekube.apis.declaration import API_EXTENSIONS, STATUS, Group, Resource
 
 GROUP = Group(
@@ -10,7 +10,7 @@ GROUP = Group(
         Resource(
             plural="apiservices",
             kind="APIService",
-            printer=printers.API_SERVICE,
+            printer=late.printer("apiregistration.printers:API_SERVICE"),
             namespaced=False,
             categories=API_EXTENSIONS,
             unconditional_update=False,

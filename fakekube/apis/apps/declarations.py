@@ -1,6 +1,6 @@
 """The resources of apps. Upstream: pkg/registry/apps/rest/storage_apps.go."""
 
-from fakekube.apis.apps import controllerrevision, daemonset, deployment, printers, replicaset, statefulset
+from fakekube.apis import late
 from fakekube.apis.declaration import ALL, ALWAYS, SCALE, STATUS, Group, Resource
 
 GROUP = Group(
@@ -10,14 +10,14 @@ GROUP = Group(
         Resource(
             plural="controllerrevisions",
             kind="ControllerRevision",
-            strategy=controllerrevision.STRATEGY,
-            printer=printers.CONTROLLER_REVISION,
+            strategy=late.strategy("apps.controllerrevision"),
+            printer=late.printer("apps.printers:CONTROLLER_REVISION"),
         ),
         Resource(
             plural="daemonsets",
             kind="DaemonSet",
-            strategy=daemonset.STRATEGY,
-            printer=printers.DAEMON_SET,
+            strategy=late.strategy("apps.daemonset"),
+            printer=late.printer("apps.printers:DAEMON_SET"),
             short_names=("ds",),
             categories=ALL,
             generation_since=ALWAYS,
@@ -26,8 +26,8 @@ GROUP = Group(
         Resource(
             plural="deployments",
             kind="Deployment",
-            strategy=deployment.STRATEGY,
-            printer=printers.DEPLOYMENT,
+            strategy=late.strategy("apps.deployment"),
+            printer=late.printer("apps.printers:DEPLOYMENT"),
             short_names=("deploy",),
             categories=ALL,
             generation_since=ALWAYS,
@@ -36,8 +36,8 @@ GROUP = Group(
         Resource(
             plural="replicasets",
             kind="ReplicaSet",
-            strategy=replicaset.STRATEGY,
-            printer=printers.REPLICA_SET,
+            strategy=late.strategy("apps.replicaset"),
+            printer=late.printer("apps.printers:REPLICA_SET"),
             short_names=("rs",),
             categories=ALL,
             generation_since=ALWAYS,
@@ -46,8 +46,8 @@ GROUP = Group(
         Resource(
             plural="statefulsets",
             kind="StatefulSet",
-            strategy=statefulset.STRATEGY,
-            printer=printers.STATEFUL_SET,
+            strategy=late.strategy("apps.statefulset"),
+            printer=late.printer("apps.printers:STATEFUL_SET"),
             short_names=("sts",),
             categories=ALL,
             generation_since=ALWAYS,

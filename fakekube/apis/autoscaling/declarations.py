@@ -1,7 +1,7 @@
 """The resources of autoscaling. Upstream: pkg/registry/autoscaling/rest/storage_autoscaling.go."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis.autoscaling import conversion, horizontalpodautoscaler, printers
+from fakekube.apis import late
 from fakekube.apis.declaration import ALL, STATUS, Group, Resource, Served
 
 GROUP = Group(
@@ -11,8 +11,8 @@ GROUP = Group(
         Resource(
             plural="horizontalpodautoscalers",
             kind="HorizontalPodAutoscaler",
-            strategy=horizontalpodautoscaler.STRATEGY,
-            printer=printers.HORIZONTAL_POD_AUTOSCALER,
+            strategy=late.strategy("autoscaling.horizontalpodautoscaler"),
+            printer=late.printer("autoscaling.printers:HORIZONTAL_POD_AUTOSCALER"),
             short_names=("hpa",),
             categories=ALL,
             generation_since=37,
@@ -22,9 +22,9 @@ GROUP = Group(
                 Served("v2"),
                 Served(
                     "v1",
-                    to_stored=conversion.to_v2,
-                    from_stored=conversion.from_v2,
-                    strategy=horizontalpodautoscaler.STRATEGY,
+                    to_stored=late.convert("autoscaling.conversion:to_v2"),
+                    from_stored=late.convert("autoscaling.conversion:from_v2"),
+                    strategy=late.strategy("autoscaling.horizontalpodautoscaler"),
                 ),
                 Served("v2beta2", until=25, on=True),
             ),

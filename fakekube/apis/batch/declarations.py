@@ -1,7 +1,6 @@
 """The resources of batch. Upstream: pkg/registry/batch/rest/storage_batch.go."""
 
-from fakekube.apis import selecting
-from fakekube.apis.batch import cronjob, job, printers
+from fakekube.apis import late, selecting
 from fakekube.apis.declaration import ALL, ALWAYS, STATUS, Group, Resource
 
 GROUP = Group(
@@ -11,8 +10,8 @@ GROUP = Group(
         Resource(
             plural="cronjobs",
             kind="CronJob",
-            strategy=cronjob.STRATEGY,
-            printer=printers.CRON_JOB,
+            strategy=late.strategy("batch.cronjob"),
+            printer=late.printer("batch.printers:CRON_JOB"),
             short_names=("cj",),
             categories=ALL,
             generation_since=ALWAYS,
@@ -21,9 +20,9 @@ GROUP = Group(
         Resource(
             plural="jobs",
             kind="Job",
-            strategy=job.STRATEGY,
+            strategy=late.strategy("batch.job"),
             selectable=selecting.JOB,
-            printer=printers.JOB,
+            printer=late.printer("batch.printers:JOB"),
             categories=ALL,
             generation_since=ALWAYS,
             orphan_by_default=True,

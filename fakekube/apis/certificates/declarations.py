@@ -1,7 +1,6 @@
 """The resources of certificates.k8s.io. Upstream: pkg/registry/certificates/rest/storage_certificates.go."""
 
-from fakekube.apis import selecting
-from fakekube.apis.certificates import certificatesigningrequest, printers
+from fakekube.apis import late, selecting
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
 
 GROUP = Group(
@@ -11,19 +10,19 @@ GROUP = Group(
         Resource(
             plural="certificatesigningrequests",
             kind="CertificateSigningRequest",
-            strategy=certificatesigningrequest.STRATEGY,
+            strategy=late.strategy("certificates.certificatesigningrequest"),
             selectable=selecting.SIGNER,
-            printer=printers.CERTIFICATE_SIGNING_REQUEST,
+            printer=late.printer("certificates.printers:CERTIFICATE_SIGNING_REQUEST"),
             namespaced=False,
             short_names=("csr",),
             name_rule="path_segment",
-            subresources=(Sub("approval", strategy=certificatesigningrequest.APPROVAL), STATUS),
+            subresources=(Sub("approval", strategy=late.strategy("certificates.certificatesigningrequest:APPROVAL")), STATUS),
         ),
         Resource(
             plural="clustertrustbundles",
             kind="ClusterTrustBundle",
             selectable=selecting.SIGNER,
-            printer=printers.CLUSTER_TRUST_BUNDLE,
+            printer=late.printer("certificates.printers:CLUSTER_TRUST_BUNDLE"),
             namespaced=False,
             unconditional_update=False,
             name_rule="path_segment",
@@ -37,7 +36,7 @@ GROUP = Group(
             plural="podcertificaterequests",
             kind="PodCertificateRequest",
             selectable=selecting.POD_CERTIFICATE_REQUEST,
-            printer=printers.POD_CERTIFICATE_REQUEST,
+            printer=late.printer("certificates.printers:POD_CERTIFICATE_REQUEST"),
             unconditional_update=False,
             subresources=(STATUS,),
             versions=(

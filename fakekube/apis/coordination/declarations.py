@@ -1,6 +1,6 @@
 """The resources of coordination.k8s.io. Upstream: pkg/registry/coordination/rest/storage_coordination.go."""
 
-from fakekube.apis.coordination import lease, printers
+from fakekube.apis import late
 from fakekube.apis.declaration import Group, Resource, Served
 
 GROUP = Group(
@@ -10,7 +10,7 @@ GROUP = Group(
         Resource(
             plural="leasecandidates",
             kind="LeaseCandidate",
-            printer=printers.LEASE_CANDIDATE,
+            printer=late.printer("coordination.printers:LEASE_CANDIDATE"),
             unconditional_update=False,
             create_on_update=True,
             name_rule="config_map_key",
@@ -23,8 +23,8 @@ GROUP = Group(
         Resource(
             plural="leases",
             kind="Lease",
-            strategy=lease.STRATEGY,
-            printer=printers.LEASE,
+            strategy=late.strategy("coordination.lease"),
+            printer=late.printer("coordination.printers:LEASE"),
             unconditional_update=False,
             create_on_update=True,
         ),

@@ -1,26 +1,7 @@
 """The resources of the core group. Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis import selecting
-from fakekube.apis.core import (
-    configmap,
-    endpoints,
-    event,
-    limitrange,
-    namespace,
-    node,
-    persistentvolume,
-    persistentvolumeclaim,
-    pod,
-    pod_printer,
-    podtemplate,
-    printers,
-    replicationcontroller,
-    resourcequota,
-    secret,
-    service,
-    serviceaccount,
-)
+from fakekube.apis import late, selecting
 from fakekube.apis.declaration import ALL, ALWAYS, CREATE, PROXY, SCALE, STATUS, Group, Resource, Sub
 
 CONNECT = ("create", "get")
@@ -33,8 +14,8 @@ def _v1(kind: str) -> GroupVersionKind:
 PODS = Resource(
     plural="pods",
     kind="Pod",
-    strategy=pod.STRATEGY,
-    printer=pod_printer.PRINTER,
+    strategy=late.strategy("core.pod"),
+    printer=late.printer("core.pod_printer:PRINTER"),
     selectable=selecting.POD,
     short_names=("po",),
     categories=ALL,
@@ -43,13 +24,13 @@ PODS = Resource(
     subresources=(
         Sub("attach", CONNECT, _v1("PodAttachOptions")),
         Sub("binding", CREATE, _v1("Binding")),
-        Sub("ephemeralcontainers", strategy=pod.SUBRESOURCES["ephemeralcontainers"]),
+        Sub("ephemeralcontainers", strategy=late.subresource("core.pod:ephemeralcontainers")),
         Sub("eviction", CREATE, GroupVersionKind("policy", "v1", "Eviction")),
         Sub("exec", CONNECT, _v1("PodExecOptions")),
         Sub("log", ("get",)),
         Sub("portforward", CONNECT, _v1("PodPortForwardOptions")),
         Sub("proxy", PROXY, _v1("PodProxyOptions")),
-        Sub("resize", since=32, gate="InPlacePodVerticalScaling", strategy=pod.SUBRESOURCES["resize"]),
+        Sub("resize", since=32, gate="InPlacePodVerticalScaling", strategy=late.subresource("core.pod:resize")),
         STATUS,
     ),
 )
@@ -57,9 +38,9 @@ PODS = Resource(
 NODES = Resource(
     plural="nodes",
     kind="Node",
-    strategy=node.STRATEGY,
+    strategy=late.strategy("core.node"),
     selectable=selecting.NODE,
-    printer=printers.NODE,
+    printer=late.printer("core.printers:NODE"),
     namespaced=False,
     short_names=("no",),
     subresources=(Sub("proxy", PROXY, _v1("NodeProxyOptions")), STATUS),
@@ -68,23 +49,23 @@ NODES = Resource(
 NAMESPACES = Resource(
     plural="namespaces",
     kind="Namespace",
-    strategy=namespace.STRATEGY,
+    strategy=late.strategy("core.namespace"),
     selectable=selecting.NAMESPACE,
-    printer=printers.NAMESPACE,
+    printer=late.printer("core.printers:NAMESPACE"),
     namespaced=False,
     short_names=("ns",),
     name_rule="label",
     delete_returns_object=True,
     verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
-    subresources=(Sub("finalize", ("update",), strategy=namespace.SUBRESOURCES["finalize"]), STATUS),
+    subresources=(Sub("finalize", ("update",), strategy=late.subresource("core.namespace:finalize")), STATUS),
 )
 
 SERVICES = Resource(
     plural="services",
     kind="Service",
-    strategy=service.STRATEGY,
+    strategy=late.strategy("core.service"),
     selectable=selecting.SERVICE,
-    printer=printers.SERVICE,
+    printer=late.printer("core.printers:SERVICE"),
     short_names=("svc",),
     categories=ALL,
     delete_returns_object=True,
@@ -97,8 +78,8 @@ SERVICES = Resource(
 SERVICE_ACCOUNTS = Resource(
     plural="serviceaccounts",
     kind="ServiceAccount",
-    strategy=serviceaccount.STRATEGY,
-    printer=printers.SERVICE_ACCOUNT,
+    strategy=late.strategy("core.serviceaccount"),
+    printer=late.printer("core.printers:SERVICE_ACCOUNT"),
     short_names=("sa",),
     delete_returns_object=True,
     subresources=(Sub("token", CREATE, GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")),),
@@ -107,9 +88,9 @@ SERVICE_ACCOUNTS = Resource(
 EVENTS = Resource(
     plural="events",
     kind="Event",
-    strategy=event.STRATEGY,
+    strategy=late.strategy("core.event"),
     selectable=selecting.EVENT,
-    printer=printers.EVENT,
+    printer=late.printer("core.printers:EVENT"),
     short_names=("ev",),
     create_on_update=True,
 )
@@ -122,7 +103,7 @@ GROUP = Group(
         Resource(
             plural="componentstatuses",
             kind="ComponentStatus",
-            printer=printers.COMPONENT_STATUS,
+            printer=late.printer("core.printers:COMPONENT_STATUS"),
             namespaced=False,
             verbs=("get", "list"),
             short_names=("cs",),
@@ -130,15 +111,15 @@ GROUP = Group(
         Resource(
             plural="configmaps",
             kind="ConfigMap",
-            strategy=configmap.STRATEGY,
-            printer=printers.CONFIG_MAP,
+            strategy=late.strategy("core.configmap"),
+            printer=late.printer("core.printers:CONFIG_MAP"),
             short_names=("cm",),
         ),
         Resource(
             plural="endpoints",
             kind="Endpoints",
-            strategy=endpoints.STRATEGY,
-            printer=printers.ENDPOINTS,
+            strategy=late.strategy("core.endpoints"),
+            printer=late.printer("core.printers:ENDPOINTS"),
             short_names=("ep",),
             create_on_update=True,
         ),
@@ -146,7 +127,7 @@ GROUP = Group(
         Resource(
             plural="limitranges",
             kind="LimitRange",
-            strategy=limitrange.STRATEGY,
+            strategy=late.strategy("core.limitrange"),
             short_names=("limits",),
             create_on_update=True,
         ),
@@ -155,8 +136,8 @@ GROUP = Group(
         Resource(
             plural="persistentvolumeclaims",
             kind="PersistentVolumeClaim",
-            strategy=persistentvolumeclaim.STRATEGY,
-            printer=printers.PERSISTENT_VOLUME_CLAIM,
+            strategy=late.strategy("core.persistentvolumeclaim"),
+            printer=late.printer("core.printers:PERSISTENT_VOLUME_CLAIM"),
             short_names=("pvc",),
             delete_returns_object=True,
             subresources=(STATUS,),
@@ -164,8 +145,8 @@ GROUP = Group(
         Resource(
             plural="persistentvolumes",
             kind="PersistentVolume",
-            strategy=persistentvolume.STRATEGY,
-            printer=printers.PERSISTENT_VOLUME,
+            strategy=late.strategy("core.persistentvolume"),
+            printer=late.printer("core.printers:PERSISTENT_VOLUME"),
             namespaced=False,
             short_names=("pv",),
             delete_returns_object=True,
@@ -175,17 +156,17 @@ GROUP = Group(
         Resource(
             plural="podtemplates",
             kind="PodTemplate",
-            strategy=podtemplate.STRATEGY,
-            printer=printers.POD_TEMPLATE,
+            strategy=late.strategy("core.podtemplate"),
+            printer=late.printer("core.printers:POD_TEMPLATE"),
             delete_returns_object=True,
             generation_since=ALWAYS,
         ),
         Resource(
             plural="replicationcontrollers",
             kind="ReplicationController",
-            strategy=replicationcontroller.STRATEGY,
+            strategy=late.strategy("core.replicationcontroller"),
             selectable=selecting.REPLICATION_CONTROLLER,
-            printer=printers.REPLICATION_CONTROLLER,
+            printer=late.printer("core.printers:REPLICATION_CONTROLLER"),
             short_names=("rc",),
             categories=ALL,
             generation_since=ALWAYS,
@@ -195,8 +176,8 @@ GROUP = Group(
         Resource(
             plural="resourcequotas",
             kind="ResourceQuota",
-            strategy=resourcequota.STRATEGY,
-            printer=printers.RESOURCE_QUOTA,
+            strategy=late.strategy("core.resourcequota"),
+            printer=late.printer("core.printers:RESOURCE_QUOTA"),
             short_names=("quota",),
             delete_returns_object=True,
             subresources=(STATUS,),
@@ -204,9 +185,9 @@ GROUP = Group(
         Resource(
             plural="secrets",
             kind="Secret",
-            strategy=secret.STRATEGY,
+            strategy=late.strategy("core.secret"),
             selectable=selecting.SECRET,
-            printer=printers.SECRET,
+            printer=late.printer("core.printers:SECRET"),
         ),
         SERVICE_ACCOUNTS,
         SERVICES,

@@ -1,7 +1,7 @@
 """The resources of discovery.k8s.io. Upstream: pkg/registry/discovery/rest/storage_discovery.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, Group, Resource
-from fakekube.apis.discovery import endpointslice, printers
 
 GROUP = Group(
     "discovery.k8s.io",
@@ -10,8 +10,8 @@ GROUP = Group(
         Resource(
             plural="endpointslices",
             kind="EndpointSlice",
-            strategy=endpointslice.STRATEGY,
-            printer=printers.ENDPOINT_SLICE,
+            strategy=late.strategy("discovery.endpointslice"),
+            printer=late.printer("discovery.printers:ENDPOINT_SLICE"),
             generation_since=ALWAYS,
         ),
     ),

@@ -1,10 +1,8 @@
 """The resources of events.k8s.io: the core group's Events under other names. Upstream: pkg/registry/events/rest."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis import selecting
-from fakekube.apis.core.printers import EVENT as PRINTER
+from fakekube.apis import late, selecting
 from fakekube.apis.declaration import Group, Resource, Served
-from fakekube.apis.events import conversion, event
 
 STORED = GroupVersionKind("", "v1", "Event")
 
@@ -15,13 +13,18 @@ GROUP = Group(
         Resource(
             plural="events",
             kind="Event",
-            printer=PRINTER,
+            printer=late.printer("core.printers:EVENT"),
             selectable=selecting.EVENT_OF_GROUP,
             short_names=("ev",),
             create_on_update=True,
             stored=STORED,
             versions=(
-                Served("v1", to_stored=conversion.to_core, from_stored=conversion.from_core, strategy=event.STRATEGY),
+                Served(
+                    "v1",
+                    to_stored=late.convert("events.conversion:to_core"),
+                    from_stored=late.convert("events.conversion:from_core"),
+                    strategy=late.strategy("events.event"),
+                ),
             ),
         ),
     ),

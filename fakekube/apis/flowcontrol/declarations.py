@@ -1,13 +1,19 @@
 """The resources of flowcontrol.apiserver.k8s.io. Upstream: pkg/registry/flowcontrol/rest/storage_flowcontrol.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.flowcontrol import flowschema, printers, prioritylevelconfiguration
-from fakekube.apis.flowcontrol.conversion import from_nominal, to_nominal
 
 VERSIONS = (
     Served("v1", since=29),
     Served("v1beta3", since=26, until=31, on=True),
-    Served("v1beta2", since=26, until=28, on=True, to_stored=to_nominal, from_stored=from_nominal),
+    Served(
+        "v1beta2",
+        since=26,
+        until=28,
+        on=True,
+        to_stored=late.convert("flowcontrol.conversion:to_nominal"),
+        from_stored=late.convert("flowcontrol.conversion:from_nominal"),
+    ),
     Served("v1beta2", until=25, on=True),
     Served("v1beta1", until=25, on=True),
 )
@@ -19,8 +25,8 @@ GROUP = Group(
         Resource(
             plural="flowschemas",
             kind="FlowSchema",
-            strategy=flowschema.STRATEGY,
-            printer=printers.FLOW_SCHEMA,
+            strategy=late.strategy("flowcontrol.flowschema"),
+            printer=late.printer("flowcontrol.printers:FLOW_SCHEMA"),
             namespaced=False,
             generation_since=ALWAYS,
             subresources=(STATUS,),
@@ -29,8 +35,8 @@ GROUP = Group(
         Resource(
             plural="prioritylevelconfigurations",
             kind="PriorityLevelConfiguration",
-            strategy=prioritylevelconfiguration.STRATEGY,
-            printer=printers.PRIORITY_LEVEL_CONFIGURATION,
+            strategy=late.strategy("flowcontrol.prioritylevelconfiguration"),
+            printer=late.printer("flowcontrol.printers:PRIORITY_LEVEL_CONFIGURATION"),
             namespaced=False,
             generation_since=ALWAYS,
             subresources=(STATUS,),

@@ -1,7 +1,7 @@
 """The resources of internal.apiserver.k8s.io. Upstream: pkg/registry/apiserverinternal/rest/storage.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, Group, Resource, Served
-from fakekube.apis.internal import printers
 
 GROUP = Group(
     "internal.apiserver.k8s.io",
@@ -10,7 +10,7 @@ GROUP = Group(
         Resource(
             plural="storageversions",
             kind="StorageVersion",
-            printer=printers.STORAGE_VERSION,
+            printer=late.printer("internal.printers:STORAGE_VERSION"),
             namespaced=False,
             unconditional_update=False,
             name_rule="path_segment",

@@ -1,11 +1,12 @@
 """The resources of lifecycle.k8s.io. Upstream: pkg/registry/lifecycle/rest/storage_coordination.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.lifecycle import printers
 from fakekube.registry.kind import Printer
+from fakekube.registry.lazy import Lazy
 
 
-def _lifecycle(plural: str, kind: str, printer: Printer) -> Resource:
+def _lifecycle(plural: str, kind: str, printer: Lazy[Printer]) -> Resource:
     return Resource(
         plural=plural,
         kind=kind,
@@ -21,7 +22,7 @@ GROUP = Group(
     "lifecycle.k8s.io",
     15700,
     (
-        _lifecycle("evictionrequests", "EvictionRequest", printers.EVICTION_REQUEST),
-        _lifecycle("evictions", "Eviction", printers.EVICTION),
+        _lifecycle("evictionrequests", "EvictionRequest", late.printer("lifecycle.printers:EVICTION_REQUEST")),
+        _lifecycle("evictions", "Eviction", late.printer("lifecycle.printers:EVICTION")),
     ),
 )

@@ -3,8 +3,8 @@
 Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's short-lived status (1.24 to 1.27, alpha).
 """
 
+from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
-from fakekube.apis.networking import ingress, ingressclass, ipaddress, networkpolicy, printers, servicecidr
 
 ADDRESS_VERSIONS = (Served("v1", since=33), Served("v1beta1", since=31, until=36))
 
@@ -22,16 +22,16 @@ GROUP = Group(
         Resource(
             plural="ingressclasses",
             kind="IngressClass",
-            strategy=ingressclass.STRATEGY,
-            printer=printers.INGRESS_CLASS,
+            strategy=late.strategy("networking.ingressclass"),
+            printer=late.printer("networking.printers:INGRESS_CLASS"),
             namespaced=False,
             generation_since=ALWAYS,
         ),
         Resource(
             plural="ingresses",
             kind="Ingress",
-            strategy=ingress.STRATEGY,
-            printer=printers.INGRESS,
+            strategy=late.strategy("networking.ingress"),
+            printer=late.printer("networking.printers:INGRESS"),
             short_names=("ing",),
             generation_since=ALWAYS,
             subresources=(STATUS,),
@@ -39,8 +39,8 @@ GROUP = Group(
         Resource(
             plural="ipaddresses",
             kind="IPAddress",
-            strategy=ipaddress.STRATEGY,
-            printer=printers.IP_ADDRESS,
+            strategy=late.strategy("networking.ipaddress"),
+            printer=late.printer("networking.printers:IP_ADDRESS"),
             namespaced=False,
             short_names=("ip",),
             name_rule="ip",
@@ -49,16 +49,16 @@ GROUP = Group(
         Resource(
             plural="networkpolicies",
             kind="NetworkPolicy",
-            strategy=networkpolicy.STRATEGY,
-            printer=printers.NETWORK_POLICY,
+            strategy=late.strategy("networking.networkpolicy"),
+            printer=late.printer("networking.printers:NETWORK_POLICY"),
             short_names=("netpol",),
             generation_since=ALWAYS,
         ),
         Resource(
             plural="servicecidrs",
             kind="ServiceCIDR",
-            strategy=servicecidr.STRATEGY,
-            printer=printers.SERVICE_CIDR,
+            strategy=late.strategy("networking.servicecidr"),
+            printer=late.printer("networking.printers:SERVICE_CIDR"),
             namespaced=False,
             subresources=(STATUS,),
             versions=(*ADDRESS_VERSIONS, Served("v1alpha1", since=29, until=30)),

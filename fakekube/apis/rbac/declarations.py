@@ -1,12 +1,15 @@
 """The resources of rbac.authorization.k8s.io. Upstream: pkg/registry/rbac/rest/storage_rbac.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import Group, Resource
-from fakekube.apis.rbac import clusterrole, clusterrolebinding, printers, role, rolebinding
 from fakekube.registry.kind import Printer
+from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
 
-def _rbac(plural: str, kind: str, strategy: Strategy, printer: Printer | None = None, *, namespaced: bool) -> Resource:
+def _rbac(
+    plural: str, kind: str, strategy: Lazy[Strategy], printer: Lazy[Printer] | None = None, *, namespaced: bool
+) -> Resource:
     return Resource(
         plural=plural,
         kind=kind,
@@ -23,10 +26,20 @@ GROUP = Group(
     17000,
     (
         _rbac(
-            "clusterrolebindings", "ClusterRoleBinding", clusterrolebinding.STRATEGY, printers.BINDING, namespaced=False
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            late.strategy("rbac.clusterrolebinding"),
+            late.printer("rbac.printers:BINDING"),
+            namespaced=False,
         ),
-        _rbac("clusterroles", "ClusterRole", clusterrole.STRATEGY, namespaced=False),
-        _rbac("rolebindings", "RoleBinding", rolebinding.STRATEGY, printers.BINDING, namespaced=True),
-        _rbac("roles", "Role", role.STRATEGY, namespaced=True),
+        _rbac("clusterroles", "ClusterRole", late.strategy("rbac.clusterrole"), namespaced=False),
+        _rbac(
+            "rolebindings",
+            "RoleBinding",
+            late.strategy("rbac.rolebinding"),
+            late.printer("rbac.printers:BINDING"),
+            namespaced=True,
+        ),
+        _rbac("roles", "Role", late.strategy("rbac.role"), namespaced=True),
     ),
 )

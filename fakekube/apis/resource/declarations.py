@@ -4,20 +4,9 @@ Every release up to 1.33 had another shape. Versions before v1beta2 are converte
 serve them without defaults and rules, and so are the kinds of classic allocation (ResourceClass ...).
 """
 
-from fakekube.apis import selecting
-from fakekube.apis.base import StatusStrategy
+from fakekube.apis import late, selecting
 from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served
-from fakekube.apis.resource import (
-    conversion,
-    deviceclass,
-    printers,
-    resourceclaim,
-    resourceclaimtemplate,
-    resourcepoolstatusrequest,
-    resourceslice,
-)
 
-PLAIN = StatusStrategy()
 STRUCTURED = (
     Served("v1", since=34),
     Served("v1beta2", since=33),
@@ -32,34 +21,53 @@ def _flattened(to_stored: Convert, from_stored: Convert) -> tuple[Served, ...]:
         Served("v1", since=34),
         Served("v1beta2", since=33),
         Served("v1beta1", since=33, to_stored=to_stored, from_stored=from_stored),
-        Served("v1beta1", since=32, until=32, strategy=PLAIN),
+        Served("v1beta1", since=32, until=32, strategy=late.strategy("base:WITH_STATUS")),
         Served("v1alpha3", since=33, until=33, to_stored=to_stored, from_stored=from_stored),
-        Served("v1alpha3", since=31, until=32, strategy=PLAIN),
+        Served("v1alpha3", since=31, until=32, strategy=late.strategy("base:WITH_STATUS")),
     )
 
 
 CLASSIC = (
-    Served("v1alpha2", since=27, until=30, strategy=PLAIN),
-    Served("v1alpha1", since=26, until=26, strategy=PLAIN),
+    Served("v1alpha2", since=27, until=30, strategy=late.strategy("base:WITH_STATUS")),
+    Served("v1alpha1", since=26, until=26, strategy=late.strategy("base:WITH_STATUS")),
 )
-CLAIMS = (*_flattened(conversion.claim_to_exactly, conversion.claim_from_exactly), *CLASSIC)
-TEMPLATES = (*_flattened(conversion.template_to_exactly, conversion.template_from_exactly), *CLASSIC)
+CLAIMS = (
+    *_flattened(late.convert("resource.conversion:claim_to_exactly"), late.convert("resource.conversion:claim_from_exactly")),
+    *CLASSIC,
+)
+TEMPLATES = (
+    *_flattened(
+        late.convert("resource.conversion:template_to_exactly"), late.convert("resource.conversion:template_from_exactly")
+    ),
+    *CLASSIC,
+)
 SLICES = (
     Served("v1", since=34),
     Served("v1beta2", since=33),
-    Served("v1beta1", since=33, to_stored=conversion.slice_from_basic, from_stored=conversion.slice_to_basic),
-    Served("v1beta1", since=32, until=32, strategy=PLAIN),
-    Served("v1alpha3", since=33, until=33, to_stored=conversion.slice_from_alpha, from_stored=conversion.slice_to_alpha),
+    Served(
+        "v1beta1",
+        since=33,
+        to_stored=late.convert("resource.conversion:slice_from_basic"),
+        from_stored=late.convert("resource.conversion:slice_to_basic"),
+    ),
+    Served("v1beta1", since=32, until=32, strategy=late.strategy("base:WITH_STATUS")),
+    Served(
+        "v1alpha3",
+        since=33,
+        until=33,
+        to_stored=late.convert("resource.conversion:slice_from_alpha"),
+        from_stored=late.convert("resource.conversion:slice_to_alpha"),
+    ),
     Served(
         "v1alpha3",
         since=32,
         until=32,
-        strategy=PLAIN,
-        to_stored=conversion.slice_from_plain_capacity,
-        from_stored=conversion.slice_to_plain_capacity,
+        strategy=late.strategy("base:WITH_STATUS"),
+        to_stored=late.convert("resource.conversion:slice_from_plain_capacity"),
+        from_stored=late.convert("resource.conversion:slice_to_plain_capacity"),
     ),
-    Served("v1alpha3", since=31, until=31, strategy=PLAIN),
-    Served("v1alpha2", since=30, until=30, strategy=PLAIN),
+    Served("v1alpha3", since=31, until=31, strategy=late.strategy("base:WITH_STATUS")),
+    Served("v1alpha2", since=30, until=30, strategy=late.strategy("base:WITH_STATUS")),
 )
 TAINTS = (Served("v1", since=37), Served("v1beta2", since=36), Served("v1alpha3", since=33))
 
@@ -70,8 +78,8 @@ GROUP = Group(
         Resource(
             plural="deviceclasses",
             kind="DeviceClass",
-            strategy=deviceclass.STRATEGY,
-            printer=printers.NAME_AND_AGE,
+            strategy=late.strategy("resource.deviceclass"),
+            printer=late.printer("resource.printers:NAME_AND_AGE"),
             namespaced=False,
             generation_since=ALWAYS,
             delete_returns_object=True,
@@ -80,7 +88,7 @@ GROUP = Group(
         Resource(
             plural="devicetaintrules",
             kind="DeviceTaintRule",
-            printer=printers.DEVICE_TAINT_RULE,
+            printer=late.printer("resource.printers:DEVICE_TAINT_RULE"),
             namespaced=False,
             generation_since=ALWAYS,
             object_until_v1=True,
@@ -112,8 +120,8 @@ GROUP = Group(
         Resource(
             plural="resourceclaims",
             kind="ResourceClaim",
-            strategy=resourceclaim.STRATEGY,
-            printer=printers.RESOURCE_CLAIM,
+            strategy=late.strategy("resource.resourceclaim"),
+            printer=late.printer("resource.printers:RESOURCE_CLAIM"),
             subresources=(STATUS,),
             delete_returns_object=True,
             versions=CLAIMS,
@@ -121,8 +129,8 @@ GROUP = Group(
         Resource(
             plural="resourceclaimtemplates",
             kind="ResourceClaimTemplate",
-            strategy=resourceclaimtemplate.STRATEGY,
-            printer=printers.NAME_AND_AGE,
+            strategy=late.strategy("resource.resourceclaimtemplate"),
+            printer=late.printer("resource.printers:NAME_AND_AGE"),
             delete_returns_object=True,
             versions=TEMPLATES,
         ),
@@ -143,8 +151,8 @@ GROUP = Group(
         Resource(
             plural="resourcepoolstatusrequests",
             kind="ResourcePoolStatusRequest",
-            strategy=resourcepoolstatusrequest.STRATEGY,
-            printer=printers.RESOURCE_POOL_STATUS_REQUEST,
+            strategy=late.strategy("resource.resourcepoolstatusrequest"),
+            printer=late.printer("resource.printers:RESOURCE_POOL_STATUS_REQUEST"),
             namespaced=False,
             subresources=(STATUS,),
             unconditional_update=False,
@@ -154,9 +162,9 @@ GROUP = Group(
         Resource(
             plural="resourceslices",
             kind="ResourceSlice",
-            strategy=resourceslice.STRATEGY,
+            strategy=late.strategy("resource.resourceslice"),
             selectable=selecting.RESOURCE_SLICE,
-            printer=printers.RESOURCE_SLICE,
+            printer=late.printer("resource.printers:RESOURCE_SLICE"),
             namespaced=False,
             generation_since=34,
             delete_returns_object=True,

@@ -1,15 +1,7 @@
 """The resources of storage.k8s.io. Upstream: pkg/registry/storage/rest/storage_storage.go."""
 
+from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, Group, Resource, Served, Sub
-from fakekube.apis.storage import (
-    csidriver,
-    csinode,
-    csistoragecapacity,
-    printers,
-    storageclass,
-    volumeattachment,
-    volumeattributesclass,
-)
 
 GROUP = Group(
     "storage.k8s.io",
@@ -18,8 +10,8 @@ GROUP = Group(
         Resource(
             plural="csidrivers",
             kind="CSIDriver",
-            strategy=csidriver.STRATEGY,
-            printer=printers.CSI_DRIVER,
+            strategy=late.strategy("storage.csidriver"),
+            printer=late.printer("storage.printers:CSI_DRIVER"),
             namespaced=False,
             unconditional_update=False,
             delete_returns_object=True,
@@ -27,8 +19,8 @@ GROUP = Group(
         Resource(
             plural="csinodes",
             kind="CSINode",
-            strategy=csinode.STRATEGY,
-            printer=printers.CSI_NODE,
+            strategy=late.strategy("storage.csinode"),
+            printer=late.printer("storage.printers:CSI_NODE"),
             namespaced=False,
             unconditional_update=False,
             delete_returns_object=True,
@@ -37,15 +29,15 @@ GROUP = Group(
         Resource(
             plural="csistoragecapacities",
             kind="CSIStorageCapacity",
-            strategy=csistoragecapacity.STRATEGY,
+            strategy=late.strategy("storage.csistoragecapacity"),
             unconditional_update=False,
             versions=(Served("v1"), Served("v1beta1", until=26, on=True)),
         ),
         Resource(
             plural="storageclasses",
             kind="StorageClass",
-            strategy=storageclass.STRATEGY,
-            printer=printers.STORAGE_CLASS,
+            strategy=late.strategy("storage.storageclass"),
+            printer=late.printer("storage.printers:STORAGE_CLASS"),
             namespaced=False,
             short_names=("sc",),
             delete_returns_object=True,
@@ -53,8 +45,8 @@ GROUP = Group(
         Resource(
             plural="volumeattachments",
             kind="VolumeAttachment",
-            strategy=volumeattachment.STRATEGY,
-            printer=printers.VOLUME_ATTACHMENT,
+            strategy=late.strategy("storage.volumeattachment"),
+            printer=late.printer("storage.printers:VOLUME_ATTACHMENT"),
             namespaced=False,
             unconditional_update=False,
             delete_returns_object=True,
@@ -63,8 +55,8 @@ GROUP = Group(
         Resource(
             plural="volumeattributesclasses",
             kind="VolumeAttributesClass",
-            strategy=volumeattributesclass.STRATEGY,
-            printer=printers.VOLUME_ATTRIBUTES_CLASS,
+            strategy=late.strategy("storage.volumeattributesclass"),
+            printer=late.printer("storage.printers:VOLUME_ATTRIBUTES_CLASS"),
             namespaced=False,
             short_names=("vac",),
             delete_returns_object=True,

@@ -3,8 +3,8 @@
 Upstream: pkg/registry/storagemigration/rest/storage_storagemigration.go.
 """
 
+from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, Group, Resource, Served
-from fakekube.apis.storagemigration import printers
 
 GATE = "StorageVersionMigrator"
 
@@ -15,7 +15,7 @@ GROUP = Group(
         Resource(
             plural="storageversionmigrations",
             kind="StorageVersionMigration",
-            printer=printers.STORAGE_VERSION_MIGRATION,
+            printer=late.printer("storagemigration.printers:STORAGE_VERSION_MIGRATION"),
             namespaced=False,
             unconditional_update=False,
             subresources=(STATUS,),
