@@ -10,6 +10,7 @@ from fakekube.registry.strategy import Cluster
 
 SPEC_FIELDS = {
     "schedulingGroup": "GenericWorkload",
+    "workloadRef": "GenericWorkload",
     "evictionResponders": "EvictionRequestAPI",
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",

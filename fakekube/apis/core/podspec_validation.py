@@ -267,6 +267,8 @@ def _rest(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
         found += validate_system(spec, path)
     if "schedulingGroup" in spec:
         found += _scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
+    if "workloadRef" in spec:
+        found += _workload_reference(spec["workloadRef"], f"{path}.workloadRef")
     return found + validate_file_key_volumes(spec, path, CONTAINER_LISTS)
 
 
@@ -275,3 +277,11 @@ def _scheduling_group(group: Tree, path: str) -> list[FieldError]:
     if name is None:
         return [field_errors.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]
     return complaints(f"{path}.podGroupName", name, names.dns1123_subdomain(name))
+
+
+def _workload_reference(reference: Tree, path: str) -> list[FieldError]:
+    """What 1.35 had in place of a scheduling group."""
+    name, group, key = (reference.get(field, "") for field in ("name", "podGroup", "podGroupReplicaKey"))
+    found = complaints(f"{path}.name", name, names.dns1123_subdomain(name))
+    found += complaints(f"{path}.podGroup", group, names.dns1123_label(group))
+    return found + (complaints(f"{path}.podGroupReplicaKey", key, names.dns1123_label(key)) if key else [])
