@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from fakekube.admission import chain
 from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Stream, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import bootstrap, catalog
@@ -19,6 +20,9 @@ from fakekube.schema import definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+
+NAMESPACES = GroupResource("", "namespaces")
 
 
 class ControlPlane(NamedTuple):
@@ -90,8 +94,11 @@ def build_apiserver(
         known = definitions.load(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
+    storage = Storage()
     apiserver = APIServer(
-        served.kinds, Storage(), clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
+        served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
         bootstrap=bootstrap.bootstrap_objects, tokens=tokens, nodes=logs)
     apiserver.use_admission(admission)
+    apiserver.stores.bucket(NAMESPACES)
+    storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces
     return ControlPlane(apiserver, gates)
