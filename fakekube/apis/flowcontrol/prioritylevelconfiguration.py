@@ -25,7 +25,8 @@ class PriorityLevelConfigurationStrategy(StatusStrategy):
         spec = obj.setdefault("spec", {})
         for name, shares in (("exempt", 0), ("limited", DEFAULT_SHARES)):
             if name in spec:
-                spec[name].setdefault("nominalConcurrencyShares", shares)
+                if spec[name].get("nominalConcurrencyShares") is None:
+                    spec[name]["nominalConcurrencyShares"] = shares
                 spec[name].setdefault("lendablePercent", 0)
         queuing = ((spec.get("limited") or {}).get("limitResponse") or {}).get("queuing")
         if queuing is not None:

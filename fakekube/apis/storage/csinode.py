@@ -22,8 +22,10 @@ class CSINodeStrategy(Strategy):
         obj.pop("status", None)
 
     def canonicalize(self, obj: Tree) -> None:
-        """An empty list is stored as none."""
+        """Empty lists are stored as none."""
         stored_as_null(obj, "spec", "drivers")
+        for driver in _drivers(obj):
+            stored_as_null(driver, "topologyKeys")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every driver, once."""
