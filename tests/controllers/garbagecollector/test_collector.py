@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, NODES, PODS, SECRETS
-from tests.controllers.world import NAMESPACE, World, manual_cluster, pod_template
+from tests.controllers.world import NAMESPACE, World, job_manifest, manual_cluster, pod_template
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ async def test_a_collection_is_deleted_by_label_and_the_removed_are_answered(wor
 @pytest.mark.spec("API-146")
 async def test_jobs_deleted_in_the_background_take_their_pods_along(world):
     """Given a Job that owns a pod / when it is deleted as kubectl does / then the pod goes."""
-    job = await world.client.create(JOBS, {"metadata": {"name": "j", "namespace": NAMESPACE}, "spec": {"template": pod_template()}})
+    job = await world.client.create(JOBS, job_manifest())
     pod = {"metadata": {"name": "p", "namespace": NAMESPACE, "ownerReferences": [reference(job, controller=True)]}}
     await world.client.create(PODS, pod | pod_template())
     await world.settle()

@@ -10,7 +10,8 @@ class Heard:
 
     def __init__(self):
         self.look, self.orphan, self.stray = [], [], []
-        self.graph = Graph(self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.identity.uid, ref["uid"])))
+        self.graph = Graph(
+            self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.identity.uid, ref["uid"])))
 
     def see(self, uid, *owners, namespace="n", **metadata):
         refs = [{"apiVersion": "v1", "kind": "Thing", "name": owner, "uid": owner} | more for owner, more in owners]

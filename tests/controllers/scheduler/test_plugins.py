@@ -65,7 +65,8 @@ def test_what_a_node_has_taken_follows_its_pods():
 def test_emptier_nodes_score_higher():
     """Given nodes of which one has a pod / then the empty one scores more, and a full one nothing."""
     plugin, asked = NodeResourcesFit(), pod_info(pod("p", {"cpu": "1", "memory": "1Gi"}))
-    empty, used = node("a", cpu="4", memory="4Gi"), node("b", None, pod("q", {"cpu": "2", "memory": "2Gi"}), cpu="4", memory="4Gi")
+    empty = node("a", cpu="4", memory="4Gi")
+    used = node("b", None, pod("q", {"cpu": "2", "memory": "2Gi"}), cpu="4", memory="4Gi")
     assert [plugin.score({}, asked, each) for each in (empty, used, node("c"))] == [75, 25, 0]
 
 
@@ -173,7 +174,7 @@ def test_what_was_removed_does_not_come_out(queue):
 
 
 def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
-    """Given a pod that did not fit / then it waits / when something happens / then it comes after a second, then two, then four."""
+    """Given a pod that did not fit / when something happens / then it comes after a second, the next time after two."""
     queue.add(pod("a"))
     for delay in (1, 2, 4, 8, 10, 10):
         assert names(queue) == ["a"]
