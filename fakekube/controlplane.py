@@ -21,7 +21,6 @@ from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
-
 NAMESPACES = GroupResource("", "namespaces")
 
 
