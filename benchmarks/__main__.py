@@ -1,0 +1,30 @@
+"""``python -m benchmarks [NAME ...]``: all figures, or those of the modules named."""
+
+import argparse
+from collections.abc import Iterator
+from importlib import import_module
+
+from benchmarks.table import Figure, calibrate, show
+
+MODULES = ("startup", "inprocess", "http", "watches", "load", "jobs", "parts")
+
+
+def figures(names: list[str]) -> Iterator[Figure]:
+    """Measured one after the other."""
+    for name in names:
+        yield from import_module(f"benchmarks.{name}").figures()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and print one table.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODULES)}; all of them without a name")
+    names = parser.parse_args().names or list(MODULES)
+    for name in names:
+        if name not in MODULES:
+            parser.error(f"there is no {name}: there are {', '.join(MODULES)}")
+    show(calibrate(), figures(names))
+
+
+if __name__ == "__main__":
+    main()

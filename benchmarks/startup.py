@@ -1,0 +1,70 @@
+"""How long one waits before anything happens."""
+
+import http.client
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.servers import free_port
+from benchmarks.table import Figure
+
+FIRST = """
+import time; started = time.perf_counter()
+import asyncio
+from fakekube.cluster import Cluster
+async def main():
+    async with Cluster(nodes=0) as cluster:
+        first = time.perf_counter() - started
+    times = []
+    for seed in range(20):
+        again = time.perf_counter()
+        async with Cluster(nodes=0, seed=seed):
+            times.append(time.perf_counter() - again)
+    print(first * 1000, sorted(times)[10] * 1000)
+asyncio.run(main())
+"""
+PLUGIN = """
+import pytest, time
+started = time.perf_counter()
+import fakekube.pytest_plugin
+print((time.perf_counter() - started) * 1000)
+"""
+
+
+def figures() -> Iterator[Figure]:
+    """Each the best of some rounds, since anything else on the machine can only add."""
+    yield Figure("serve, start to first answer", min(_serve() for _ in range(4)), "ms", 300, 220)
+    runs = [_python(FIRST) for _ in range(4)]
+    yield Figure("import and first cluster in-process", min(run[0] for run in runs), "ms", 150, 90)
+    yield Figure("each further cluster in-process", min(run[1] for run in runs), "ms", 2, 0.5)
+    yield Figure("import of the pytest plugin, unused", min(_python(PLUGIN)[0] for _ in range(3)), "ms", 30, 10)
+
+
+def _python(code: str) -> list[float]:
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return [float(word) for word in printed.split()]
+
+
+def _serve() -> float:
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from fakekube.cli import main; main()", "serve", "--port", str(port),
+             "--kubeconfig", str(Path(folder) / "kubeconfig")], stdout=subprocess.DEVNULL)
+        try:
+            while True:
+                try:
+                    connection = http.client.HTTPConnection("127.0.0.1", port)
+                    connection.request("GET", "/api/v1/namespaces/default")
+                    assert connection.getresponse().status == 200
+                    return (time.perf_counter() - started) * 1000
+                except OSError:
+                    time.sleep(0.002)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()

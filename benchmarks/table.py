@@ -1,0 +1,95 @@
+"""Figures, and the table that they are printed in.
+
+The last column says what one operation costs in units of the calibration: decodes of a pod for what is counted per second,
+runs of a plain loop for what takes long. It stays the same, more or less, from machine to machine.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import orjson
+
+from benchmarks import pods
+
+LOOP = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line. ``must`` and ``aim`` are targets in the figure's unit; rates (``/s``) want to be high, all else low."""
+
+    name: str
+    value: float
+    unit: str
+    must: float | None = None
+    aim: float | None = None
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the targets are met."""
+        if self.must is None:
+            return ""
+        if self._meets(self.aim if self.aim is not None else self.must):
+            return "good"
+        return "ok" if self._meets(self.must) else "FAR" if self._meets(self.must, slack=2.0) is False else "short"
+
+    def _meets(self, target: float, slack: float = 1.0) -> bool:
+        return self.value * slack >= target if self.unit in ("/s", "x") else self.value <= target * slack
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What this machine does at this moment. Seconds."""
+
+    decode_seconds: float
+    loop_seconds: float
+
+    def ratio(self, figure: Figure) -> str:
+        """An operation in units of the calibration."""
+        if figure.unit == "/s" and figure.value:
+            return f"{1 / figure.value / self.decode_seconds:,.1f} decodes"
+        seconds = {"ms": figure.value / 1000, "s": figure.value}.get(figure.unit)
+        return f"{seconds / self.loop_seconds:.3f} loops" if seconds is not None else ""
+
+
+def calibrate() -> Calibration:
+    """Decode a pod for half a second, and run a loop of ten million steps."""
+    body = pods.body(0)
+    decode = 1 / rate(lambda: orjson.loads(body), seconds=0.5)
+    started = time.perf_counter()
+    for _ in range(LOOP):
+        pass
+    return Calibration(decode, time.perf_counter() - started)
+
+
+def rate(function: Callable[[], object], *, seconds: float = 1.0, batch: int = 100) -> float:
+    """Calls a second, measured for about so many seconds; the best of the batches' quarters."""
+    best = 0.0
+    end = time.perf_counter() + seconds
+    while True:
+        started = time.perf_counter()
+        for _ in range(batch):
+            function()
+        now = time.perf_counter()
+        best = max(best, batch / (now - started))
+        if now > end:
+            return best
+
+
+def show(calibration: Calibration, figures: Iterable[Figure]) -> None:
+    """Print the table, each line as soon as it is measured."""
+    print(f"calibration: a pod of {len(pods.body(0))} bytes is decoded in {calibration.decode_seconds * 1e6:.1f} us, "
+          f"{LOOP // 1_000_000} million steps of a loop take {calibration.loop_seconds:.2f} s\n")
+    print(f"{'figure':<58} {'measured':>14} {'target':>20} {'':<6} {'ratio':>18}")
+    for figure in figures:
+        target = "" if figure.must is None else _number(figure.must)
+        if figure.aim is not None:
+            target += f" ({_number(figure.aim)})"
+        print(f"{figure.name:<58} {_number(figure.value) + ' ' + figure.unit:>14} {target:>20} {figure.verdict:<6} "
+              f"{calibration.ratio(figure):>18}  {figure.note}".rstrip(), flush=True)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
