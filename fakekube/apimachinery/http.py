@@ -7,20 +7,20 @@ that a Kubernetes API server never looks at.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from fakekube.util.clock import Clock
 
 
-@dataclass(frozen=True, slots=True)
-class UserInfo:
+class UserInfo(NamedTuple):
     """Who asks. Upstream: apiserver/pkg/authentication/user."""
 
     name: str
     groups: tuple[str, ...] = ()
     uid: str = ""
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(slots=True)

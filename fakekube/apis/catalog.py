@@ -10,7 +10,7 @@ Left out: groups of aggregated API servers. What is deprecated is told by endpoi
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
@@ -61,8 +61,7 @@ class InvalidRuntimeConfig(ValueError):
     """A ``--runtime-config`` that no server would start with; the text is upstream's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(NamedTuple):
     """The kinds of one cluster in the order of discovery, and how to find them."""
 
     release: str
@@ -226,7 +225,7 @@ def _converting(strategy: Lazy[Strategy], conversion: Conversion) -> Lazy[Strate
 def _selectable(selectable: Selectable, gvk: GroupVersionKind) -> Selectable:
     if "{gvk}" not in selectable.unknown:
         return selectable
-    return replace(selectable, unknown=selectable.unknown.replace("{gvk}", str(gvk)))
+    return selectable._replace(unknown=selectable.unknown.replace("{gvk}", str(gvk)))
 
 
 def _conversion(gvk: GroupVersionKind, stored: GroupVersionKind, served: declaration.Served) -> Conversion | None:

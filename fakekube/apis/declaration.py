@@ -7,7 +7,7 @@ Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storage
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
@@ -26,8 +26,7 @@ PROXY = ("create", "delete", "get", "patch", "update")
 Convert = Callable[[Tree], Tree]
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """One version of a resource: the minor numbers of the first and the last release that have it.
 
     ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions without alpha or
@@ -51,8 +50,7 @@ class Served:
         return self.on if self.on is not None else "alpha" not in self.version and "beta" not in self.version
 
 
-@dataclass(frozen=True, slots=True)
-class Sub:
+class Sub(NamedTuple):
     """A sub-resource, since which release, behind which gate."""
 
     name: str
@@ -63,8 +61,7 @@ class Sub:
     gate: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(NamedTuple):
     """One resource of a group; the fields are those of Kind.
 
     ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from which on
@@ -85,7 +82,7 @@ class Resource:
     subresources: tuple[Sub, ...] = ()
     strategy: Lazy[Strategy] | None = None
     printer: Lazy[Printer] | None = None
-    selectable: Selectable = field(default_factory=Selectable)
+    selectable: Selectable = Selectable()
     stored: GroupVersionKind | None = None
     table: bool = True
     generation_since: int = NEVER
@@ -99,8 +96,7 @@ class Resource:
     relaxed_name: tuple[str, str] = ("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """An API group. ``priority`` orders groups in discovery, highest first."""
 
     name: str

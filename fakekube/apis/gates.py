@@ -9,8 +9,8 @@ Upstream: component-base/featuregate/feature_gate.go, pkg/features/kube_features
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import resources
+from typing import NamedTuple
 
 from fakekube.apis.declaration import minor_of
 
@@ -28,8 +28,7 @@ class InvalidFeatureGate(ValueError):
     """A setting that no server would start with; the text is upstream's."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureGate:
+class FeatureGate(NamedTuple):
     """One gate in one release. ``stage`` is ALPHA, BETA, GA or DEPRECATED, as the metrics of a server name it."""
 
     name: str

@@ -3,16 +3,14 @@
 Upstream speaks HTTPS to each kubelet; here whoever plays the kubelet is called. Upstream: pkg/registry/core/pod/rest.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Stream
 from fakekube.apimachinery.types import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class LogOptions:
+class LogOptions(NamedTuple):
     """How to read a log. Seconds are whole, ``since_time`` is Unix seconds; None means not given."""
 
     follow: bool = False

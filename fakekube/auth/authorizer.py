@@ -3,14 +3,12 @@
 An authorizer answers at once: what it needs to know of roles and bindings it reads from the storage.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from fakekube.apimachinery.http import UserInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """What is asked for: a verb on a resource, or on a path when there is no resource."""
 
     verb: str

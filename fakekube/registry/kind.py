@@ -5,7 +5,9 @@ Upstream smears this over types, strategy, storage and printers; here it is one 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version
 from fakekube.apimachinery.types import Json, Tree
@@ -16,8 +18,7 @@ READ_VERBS = ("get", "list", "watch")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column of a Table. ``priority`` above 0 shows with ``-o wide`` only."""
 
     name: str
@@ -27,8 +28,7 @@ class Column:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Printer:
+class Printer(NamedTuple):
     """How a kind prints as a Table.
 
     ``cells(obj, now)`` gives one cell a column; ``now`` is Unix seconds, for ages. ``conditions(obj)`` gives the row's
@@ -40,8 +40,7 @@ class Printer:
     conditions: Callable[[Tree], list[Tree]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Selectable:
+class Selectable(NamedTuple):
     """What fieldSelector may name beside metadata.name and metadata.namespace.
 
     ``values(obj)`` gives the text of each of ``labels``; ``aliases`` maps other spellings to them (spec.host).
@@ -51,11 +50,14 @@ class Selectable:
 
     labels: tuple[str, ...] = ()
     values: Callable[[Tree], Mapping[str, str]] | None = None
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = MappingProxyType({})
     unknown: str = '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
-@dataclass(frozen=True)
+NAME_ONLY = Selectable()
+
+
+@dataclass(frozen=True, eq=False)
 class Subresource:
     """A path below an object. ``kind`` names what travels over it when that is not the object itself.
 
@@ -70,8 +72,7 @@ class Subresource:
     strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(NamedTuple):
     """How this version differs from what is stored, for a resource that is served in several versions.
 
     Both functions get a tree that they may change and share nothing else. ``stored_version`` is the apiVersion
@@ -83,7 +84,7 @@ class Conversion:
     from_stored: Callable[[Tree], Tree]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Kind:
     """One resource in one version. Its strategy and its printer may be given as Lazy; they are loaded when asked for."""
 
@@ -99,7 +100,7 @@ class Kind:
     subresources: tuple[Subresource, ...] = ()
     strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
     printer: LazyField[Printer | None] = LazyField(None)  # noqa: RUF009  # None: Name and Created At
-    selectable: Selectable = field(default_factory=Selectable)
+    selectable: Selectable = NAME_ONLY
     conversion: Conversion | None = None
     table: bool = True  # False: no Table, 406 (review kinds)
     tracks_generation: bool = False
@@ -111,6 +112,9 @@ class Kind:
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides
     custom: bool = False  # from a CustomResourceDefinition
+
+    def __repr__(self) -> str:
+        return f"Kind({self.gvk})"
 
     @property
     def api_version(self) -> str:

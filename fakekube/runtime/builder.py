@@ -5,8 +5,7 @@ own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import Resource
@@ -20,8 +19,7 @@ from fakekube.util.clock import Clock
 from fakekube.workqueue.ratelimit import RateLimiter
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Events of a resource, and the requests that they make."""
 
     resource: Resource
@@ -29,8 +27,7 @@ class Source:
     predicate: Predicate | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
+class Declaration(NamedTuple):
     """A controller that can be run, any number of times."""
 
     name: str
@@ -49,8 +46,7 @@ class Declaration:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Builder:
+class Builder(NamedTuple):
     """A controller's declaration in the making; each step returns a new one."""
 
     name: str
@@ -61,7 +57,7 @@ class Builder:
     def for_(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile objects of this resource. Once, and before ``owns``."""
         assert self.primary is None, "a controller is for one resource"
-        return replace(self, primary=resource, sources=(*self.sources, Source(resource, handlers.to_self, predicate)))
+        return self._replace(primary=resource, sources=(*self.sources, Source(resource, handlers.to_self, predicate)))
 
     def owns(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile the controller of every object of this resource that changes."""
@@ -70,7 +66,7 @@ class Builder:
 
     def watches(self, resource: Resource, mapper: Mapper, *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile what ``mapper(obj)`` makes of every object of this resource that changes."""
-        return replace(self, sources=(*self.sources, Source(resource, mapper, predicate)))
+        return self._replace(sources=(*self.sources, Source(resource, mapper, predicate)))
 
     def with_options(
         self, *, workers: int = 1, user_agent: str = "", user: UserInfo | None = None,
@@ -78,7 +74,7 @@ class Builder:
     ) -> "Builder":
         """How many reconciles at once, who it is to the server, and how failures back off."""
         settings = (("workers", workers), ("user_agent", user_agent), ("user", user), ("limiter", limiter))
-        return replace(self, settings=settings)
+        return self._replace(settings=settings)
 
     def complete(self, factory: Callable[[Context], Reconciler]) -> Declaration:
         """The declaration. ``factory`` makes a reconciler from a context, once a run."""

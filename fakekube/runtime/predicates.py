@@ -1,7 +1,7 @@
 """Which events matter. Upstream: controller-runtime/pkg/predicate."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
@@ -15,8 +15,7 @@ def _always_update(old: Tree, new: Tree) -> bool:  # noqa: ARG001
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(NamedTuple):
     """Three questions, one for each sort of event; what is not asked is true."""
 
     create: Callable[[Tree], bool] = _always

@@ -4,7 +4,6 @@ Upstream: controller-runtime/pkg/reconcile, without ``Result.Requeue``. A reques
 reconcile looks at what is, makes it what it should be, and may be called at any time, for no reason, and again.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
@@ -19,8 +18,7 @@ class Request(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """How it went: well, and perhaps to be looked at again after ``requeue_after``.
 
     ``daemon``: looking again never pulls virtual time forward by itself; for what recurs for ever (a resync, a cron).
