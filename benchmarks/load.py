@@ -38,7 +38,7 @@ def resident_bytes(pid: str = "self") -> int:
 
 async def fill(cluster: Cluster, count: int) -> None:
     """So many pods: one through the whole server, the others as its likeness straight into the storage."""
-    await call(cluster, "POST", PODS, pods.body(0))
+    await call(cluster, "POST", PODS, pods.short(0))
     bucket = pod_bucket(cluster)
     record = bucket.get("default", "pod-000000")
     assert record is not None

@@ -28,12 +28,14 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """Whether the targets are met."""
+        """Whether the targets are met: good, ok, short, and FAR by more than twice."""
         if self.must is None:
             return ""
-        if self._meets(self.aim if self.aim is not None else self.must):
+        if self.aim is not None and self._meets(self.aim):
             return "good"
-        return "ok" if self._meets(self.must) else "FAR" if self._meets(self.must, slack=2.0) is False else "short"
+        if self._meets(self.must):
+            return "ok"
+        return "short" if self._meets(self.must, slack=2.0) else "FAR"
 
     def _meets(self, target: float, slack: float = 1.0) -> bool:
         return self.value * slack >= target if self.unit in ("/s", "x") else self.value <= target * slack

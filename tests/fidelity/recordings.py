@@ -1,0 +1,80 @@
+"""Compares a served cluster with answers recorded on a real control plane, and keeps the list of cases that still differ.
+
+``python tests/fidelity/recordings.py --write`` plays everything and writes the list anew. The recordings and the tool that
+plays them are not part of this repository: FAKEKUBE_RECORDINGS names the folder that has them, ``../shared`` beside the
+repository by default.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+RELEASE = "1.37"
+SERVE = f"{sys.executable} -c 'from fakekube.cli import main; main()' serve"
+
+
+def tool() -> Path | None:
+    """The tool that plays the recordings, if it is there."""
+    folder = Path(os.environ.get("FAKEKUBE_RECORDINGS") or ROOT.parent / "shared")
+    found = folder / "tools" / "fidelity"
+    return found if found.is_file() and (folder / "probes" / "cases").is_dir() else None
+
+
+def play(fidelity: Path, release: str = RELEASE, *, options: Iterable[str] = (), timeout_seconds: float = 1500) -> list[str]:
+    """The names of the cases that differ, sorted: in an answer, or because their server did not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        done = subprocess.run(
+            [sys.executable, str(fidelity), "--release", release, "--serve", SERVE, "--json", str(report), *options],
+            capture_output=True, text=True, timeout=timeout_seconds, check=False)
+        assert report.exists(), done.stdout + done.stderr
+        phases = json.loads(report.read_text())["phases"]
+    differing = {f"phase:{name}" for name, phase in phases.items() if not phase["results"]}
+    for phase in phases.values():
+        differing.update(result["case"] for result in phase["results"] if any(result["differences"].values()))
+    return sorted(differing)
+
+
+def known(release: str = RELEASE) -> list[str]:
+    """The cases that are known to differ; a line beginning with # is a remark."""
+    lines = _file(release).read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def write(names: list[str], release: str = RELEASE) -> None:
+    """Make these the known ones."""
+    head = f"# Recorded cases of Kubernetes {release} whose answers still differ from ours. Written by recordings.py --write.\n"
+    _file(release).write_text(head + "".join(f"{name}\n" for name in names))
+
+
+def _file(release: str) -> Path:
+    return HERE / f"differs-{release}.txt"
+
+
+def main() -> int:
+    """Print what is new and what is mended; with --write, make the list what was found. Exit code 1 for any difference."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--write", action="store_true", help="write the list anew")
+    parser.add_argument("--release", default=RELEASE)
+    arguments = parser.parse_args()
+    fidelity = tool()
+    if fidelity is None:
+        print("no recordings here: set FAKEKUBE_RECORDINGS to the folder that has tools/fidelity and probes")
+        return 2
+    found = play(fidelity, arguments.release)
+    before = known(arguments.release) if _file(arguments.release).exists() else []
+    print("new:", *sorted(set(found) - set(before)), "\nmended:", *sorted(set(before) - set(found)))
+    if arguments.write:
+        write(found, arguments.release)
+    return int(found != before and not arguments.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
