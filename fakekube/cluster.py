@@ -20,7 +20,6 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.controlplane import PodLogs, build_apiserver
 from fakekube.options import ClusterOptions, OptionError
-from fakekube.runtime.manager import Manager, Runnable
 from fakekube.util.activity import Activity
 from fakekube.util.clock import START, AutoClock, Clock, ManualClock, RealClock, ScaledClock
 from fakekube.util.driver import driver_for
@@ -30,6 +29,7 @@ from fakekube.util.tasks import Tasks
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fakekube.runtime.manager import Manager, Runnable
     from fakekube.served import Served
 
 CONTROLLERS = "fakekube.controllers"
@@ -92,6 +92,8 @@ class Cluster:
 
     async def start(self) -> None:
         """Start the controllers; return once their caches have synced and nothing is left to do at this time."""
+        from fakekube.runtime.manager import Manager
+
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
             clock=self.clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
@@ -122,12 +124,12 @@ class Cluster:
         await self.tasks.close()
 
     @property
-    def manager(self) -> Manager:
+    def manager(self) -> "Manager":
         """The running controllers: stop and start single ones by name."""
         assert self._manager is not None, "not started"
         return self._manager
 
-    def component(self, name: str) -> Runnable:
+    def component(self, name: str) -> "Runnable":
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""
         return self.manager.component(name)
 

@@ -4,6 +4,7 @@ The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from fakekube.admission import chain
@@ -11,12 +12,14 @@ from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Stream, UserInfo
 from fakekube.apimachinery.types import Tree
-from fakekube.apis import bootstrap, catalog
+from fakekube.apis import bootstrap
+from fakekube.apis.catalog import Catalog, catalog
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import LogOptions
 from fakekube.options import ClusterOptions, OptionError
 from fakekube.schema import definitions
+from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -87,10 +90,10 @@ def build_apiserver(
     """An API server for these options. Raises OptionError for a release, gate, API or plugin that does not exist."""
     release = options.kubernetes_version
     try:
-        gates = Gates(release, options.feature_gates)
-        served = catalog.catalog(release, gates, options.runtime_config)
+        gates, served = _served(
+            release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
         admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
-        known = definitions.load(release)
+        known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = Storage()
@@ -101,3 +104,20 @@ def build_apiserver(
     apiserver.stores.bucket(NAMESPACES)
     storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces
     return ControlPlane(apiserver, gates)
+
+
+# What follows from the release and the options alone never changes: clusters of one process share it, which is why the
+# second one starts in a fraction of the first one's time. The definitions grow by what is compiled from them, no more.
+
+
+@lru_cache(maxsize=16)
+def _served(
+    release: str, feature_gates: tuple[tuple[str, bool], ...], runtime_config: tuple[tuple[str, bool], ...],
+) -> tuple[Gates, Catalog]:
+    gates = Gates(release, dict(feature_gates))
+    return gates, catalog(release, gates, dict(runtime_config))
+
+
+@lru_cache(maxsize=4)
+def _definitions(release: str) -> Definitions:
+    return definitions.load(release)

@@ -7,8 +7,9 @@ pkg/controlplane/controller. Left out: managed fields; what controllers add late
 config maps); Endpoints and slices of the service ``kubernetes``, whose address is the host's.
 """
 
+import pkgutil
 from collections.abc import Iterable, Iterator
-from importlib import resources
+from functools import cache
 from typing import Any
 
 import orjson
@@ -56,8 +57,15 @@ def bootstrap_objects(resource: GroupResource, catalog: Catalog | None = None) -
         return []
     if catalog is not None:
         gvk = _stored(catalog, resource) or gvk
+    trees: list[Tree] = orjson.loads(_encoded(resource, gvk))
+    return trees
+
+
+@cache
+def _encoded(resource: GroupResource, gvk: GroupVersionKind) -> bytes:
+    """All objects of a resource as JSON: facts of the package, kept for the next cluster of the process."""
     bodies = _from_rbac_table(gvk.kind) if resource.group == RBAC else _from_json(resource)
-    return [_finished(gvk, body) for body in bodies]
+    return orjson.dumps([_finished(gvk, body) for body in bodies])
 
 
 def _finished(gvk: GroupVersionKind, body: Tree) -> Tree:
@@ -78,7 +86,9 @@ def _stored(catalog: Catalog, resource: GroupResource) -> GroupVersionKind | Non
 
 
 def _table(name: str) -> bytes:
-    return resources.files(__package__).joinpath(name).read_bytes()
+    data = pkgutil.get_data(__package__, name)
+    assert data is not None, "the package has its tables"
+    return data
 
 
 def _from_json(resource: GroupResource) -> list[Tree]:

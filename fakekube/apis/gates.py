@@ -6,10 +6,9 @@ releases say about an unknown gate is stricter than upstream; warnings for gates
 Upstream: component-base/featuregate/feature_gate.go, pkg/features/kube_features.go.
 """
 
-import difflib
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from typing import NamedTuple
 
 from fakekube.apis.declaration import minor_of
@@ -97,6 +96,8 @@ class Gates(Mapping[str, bool]):
     def _check(self, name: str, on: bool) -> None:
         gate = self.known.get(name)
         if gate is None:
+            import difflib
+
             near = difflib.get_close_matches(name, self.known, n=3)
             hint = f" (Kubernetes {self.release} has {', '.join(near)})" if near else ""
             raise UnknownFeatureGate(f"unrecognized feature gate: {name}{hint}")
@@ -117,7 +118,9 @@ class Gates(Mapping[str, bool]):
 
 
 def _table() -> str:
-    return resources.files(__package__).joinpath("gates.txt").read_text("ascii")
+    data = pkgutil.get_data(__package__, "gates.txt")
+    assert data is not None, "the package has its table"
+    return data.decode("ascii")
 
 
 def _state(gate: FeatureGate, overrides: Mapping[str, bool]) -> bool:

@@ -97,7 +97,7 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     options = parse_list_options(request.query, kind, watch=True, name=name)
     stream = WatchStream(
         kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, request.patience or services.clock,
-        timeout_seconds=watch_timeout_seconds(options, services.rng), empty=scope.empty, render=_render(scope,
+        timeout_seconds=watch_timeout_seconds(options, services.rng), empty=lambda: scope.empty, render=_render(scope,
         request, form),
     )
     if form.media == PROTOBUF:

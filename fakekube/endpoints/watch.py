@@ -43,12 +43,12 @@ class WatchStream:
 
     def __init__(
         self, kind: Kind, bucket: Bucket, namespace: str, options: ListOptions, clock: Clock, *, timeout_seconds: float,
-        empty: Tree | None = None, render: Render | None = None,
+        empty: Callable[[], Tree] | None = None, render: Render | None = None,
     ) -> None:
         """Prepare a watch.
 
         ``options`` are those of a watch (``parse_list_options(..., watch=True)``), ``timeout_seconds`` how long it
-        lasts. ``empty`` is the kind's object without content, for bookmarks. ``render`` turns each object, in the
+        lasts. ``empty`` gives the kind's object without content, for bookmarks. ``render`` turns each object, in the
         kind's version, into what this one stream shows (a Table, its metadata); it must not change what it gets, and
         ends the stream by raising APIError. Raises 500 for a resourceVersion that is no number.
         """
@@ -59,7 +59,7 @@ class WatchStream:
             namespace = options.exact_field("metadata.namespace") or ""
         self._namespace = namespace
         self._match = matcher(options)
-        self._empty = empty if empty is not None else {"kind": kind.kind, "apiVersion": kind.api_version}
+        self._empty = empty
         self._render = render
         self._keys = {type_: f"{kind.gvk} {type_}" for type_ in ("ADDED", "MODIFIED", "DELETED", "LEFT")}
         self._sink: Sink | None = None
@@ -234,7 +234,8 @@ class WatchStream:
         metadata: Tree = {"resourceVersion": str(revision)}
         if initial_events_end:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
-        empty = self._empty
+        kind = self._kind
+        empty = self._empty() if self._empty else {"kind": kind.kind, "apiVersion": kind.api_version}
         head: Tree = {"kind": empty["kind"], "apiVersion": empty["apiVersion"], "metadata": metadata}
         self._send_tree("BOOKMARK", head | {name: value for name, value in empty.items() if name not in head})
 

@@ -7,19 +7,20 @@ Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path pa
 """
 
 import gzip
-from pathlib import Path
+import pkgutil
 
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.schema.structural import Schema
 
-_TABLES = Path(__file__).parent / "tables"
-
 
 def releases() -> list[str]:
     """The releases there are tables for, oldest first: ``["1.25", ..., "1.37"]``."""
-    found = [path.name.removesuffix(".gz") for path in _TABLES.glob("*.gz")]
+    from importlib import resources
+
+    tables = resources.files(__package__).joinpath("tables")
+    found = [path.name.removesuffix(".gz") for path in tables.iterdir() if path.name.endswith(".gz")]
     return sorted(found, key=lambda release: [int(part) for part in release.split(".")])
 
 
@@ -28,9 +29,13 @@ def load(release: str) -> "Definitions":
 
     Every call reads anew; who serves a release keeps what it got.
     """
-    if release not in releases():
+    try:
+        table = pkgutil.get_data(__package__, f"tables/{release}.gz")
+    except OSError:
+        table = None
+    if table is None:
         raise ValueError(f"unknown Kubernetes release {release!r}, known are {', '.join(releases())}")
-    return Definitions(release, gzip.decompress((_TABLES / f"{release}.gz").read_bytes()))
+    return Definitions(release, gzip.decompress(table))
 
 
 class Definitions:

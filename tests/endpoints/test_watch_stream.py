@@ -176,7 +176,7 @@ def test_a_version_that_is_no_number_is_refused_before_the_stream(world: World) 
 def test_bookmarks_come_every_minute_and_before_the_end(world: World) -> None:
     """Given a watch of 150 seconds with bookmarks / when time passes / then at 60, 120 and 148, then the end."""
     empty = {"kind": "Pod", "apiVersion": "v1", "metadata": {}, "spec": {"containers": None}, "status": {}}
-    sink = world.watch(resourceVersion="1", allowWatchBookmarks="true", timeout_seconds=150, empty=empty)
+    sink = world.watch(resourceVersion="1", allowWatchBookmarks="true", timeout_seconds=150, empty=lambda: empty)
     world.make("a")
     world.pass_time(59)
     assert sink.story == ["ADDED a 2"]

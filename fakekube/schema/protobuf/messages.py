@@ -5,10 +5,9 @@ Upstream: the generated.proto files of k8s.io/api and k8s.io/apimachinery. Left 
 """
 
 import gzip
-from pathlib import Path
+import pkgutil
 from typing import NamedTuple
 
-_TABLE = Path(__file__).parent / "messages.gz"
 SCALARS = ("string", "bytes", "bool", "int32", "int64")
 
 
@@ -31,7 +30,9 @@ class Messages:
     """Messages by full name, such as ``api.core.v1.Pod``; each is parsed when somebody first asks."""
 
     def __init__(self) -> None:
-        lines = gzip.decompress(_TABLE.read_bytes()).decode().split("\n")
+        table = pkgutil.get_data(__package__, "messages.gz")
+        assert table is not None, "the package has its table"
+        lines = gzip.decompress(table).decode().split("\n")
         self._lines = dict(line.partition("\t")[::2] for line in lines)
         self._fields: dict[str, dict[int, Field]] = {}
 
