@@ -233,9 +233,8 @@ class Client:
         """Put a pod on a node."""
         metadata = {"name": pod, "namespace": namespace} | ({"uid": uid} if uid else {})
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        await self._tree("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/binding", None, {
-            "apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target,
-        })
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
+        await self.request("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/binding", body=orjson.dumps(binding))
 
     async def evict(self, pod: str, namespace: str, *, grace_period_seconds: int | None = None) -> Tree:
         """Ask for a pod to go; APIError 429 while a disruption budget forbids it."""

@@ -7,6 +7,8 @@ first and then the delete that removes it. Upstream: pkg/kubelet.
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import orjson
+
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
@@ -206,7 +208,9 @@ class Kubelet:
         if status == present:
             return
         try:
-            await self.client.update_status(PODS, {**pod, "status": status})
+            # Not update_status: the answer is what this wrote, and comes over the watch as well.
+            path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
+            await self.client.request("PUT", path, body=orjson.dumps({**pod, "status": status}))
         except APIError as error:
             if error.code != 404:
                 raise
