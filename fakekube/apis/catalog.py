@@ -182,7 +182,7 @@ def _kinds(
     name_rule = relaxed if relaxed and gates.get(relaxing_gate, True) else resource.name_rule
     for served in versions:
         gvk, v1 = GroupVersionKind(group.name, served.version, resource.kind), served.version == "v1"
-        conversion = _conversion(gvk, stored, served)
+        conversion, own = _conversion(gvk, stored, served), served.unconditional_update
         yield Kind(
             group=group.name, version=served.version, kind=resource.kind, plural=resource.plural,
             singular=resource.singular or resource.kind.lower(), namespaced=resource.namespaced, verbs=resource.verbs,
@@ -191,7 +191,7 @@ def _kinds(
             selectable=_selectable(resource.selectable, gvk), conversion=conversion,
             table=resource.table, tracks_generation=minor >= resource.generation_since,
             create_on_update=resource.create_on_update,
-            unconditional_update=resource.unconditional_update and not (resource.unconditional_until_v1 and v1),
+            unconditional_update=resource.unconditional_update if own is None else own,
             delete_returns_object=resource.delete_returns_object or (resource.object_until_v1 and not v1),
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
             served_by_default=served.served_by_default, gate=served.gate,

@@ -33,6 +33,7 @@ class Served(NamedTuple):
     beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored
     one; they may change the tree that they get, and need not touch apiVersion and kind. ``strategy`` is for a
     version with rules of its own; else the resource's strategy serves all versions, and sees them in the stored shape.
+    ``unconditional_update`` is for one that differs from the others.
     """
 
     version: str
@@ -43,6 +44,7 @@ class Served(NamedTuple):
     to_stored: Convert | None = None
     from_stored: Convert | None = None
     strategy: Lazy[Strategy] | None = None
+    unconditional_update: bool | None = None
 
     @property
     def served_by_default(self) -> bool:
@@ -66,9 +68,8 @@ class Resource(NamedTuple):
 
     ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from which on
     metadata.generation is tracked. ``stored`` names what is on disk when that is not the first served version of this
-    group. ``relaxed_name`` is a gate and the name rule that holds while it is on. ``object_until_v1`` and
-    ``unconditional_until_v1`` are for kinds whose alpha and beta versions answer a DELETE with the object and take a
-    PUT without resourceVersion, and whose v1 does not.
+    group. ``relaxed_name`` is a gate and the name rule that holds while it is on. ``object_until_v1`` is for
+    kinds whose DELETE answers the object in alpha and beta versions only.
     """
 
     plural: str
@@ -90,7 +91,6 @@ class Resource(NamedTuple):
     unconditional_update: bool = True
     delete_returns_object: bool = False
     object_until_v1: bool = False
-    unconditional_until_v1: bool = False
     orphan_by_default: bool = False
     name_rule: str = "subdomain"
     relaxed_name: tuple[str, str] = ("", "")

@@ -69,7 +69,7 @@ SLICES = (
     Served("v1alpha3", since=31, until=31, strategy=late.strategy("base:WITH_STATUS")),
     Served("v1alpha2", since=30, until=30, strategy=late.strategy("base:WITH_STATUS")),
 )
-TAINTS = (Served("v1", since=37), Served("v1beta2", since=36), Served("v1alpha3", since=33))
+TAINTS = (Served("v1", since=37, unconditional_update=False), Served("v1beta2", since=36), Served("v1alpha3", since=33))
 
 GROUP = Group(
     "resource.k8s.io",
@@ -92,7 +92,6 @@ GROUP = Group(
             namespaced=False,
             generation_since=ALWAYS,
             object_until_v1=True,
-            unconditional_until_v1=True,
             subresources=(STATUS,),
             versions=TAINTS,
         ),

@@ -11,6 +11,14 @@ GATE = "GenericWorkload"
 
 CURRENT = (Served("v1beta1", since=37, gate=GATE), Served("v1alpha3", since=37, gate=GATE))
 
+
+def _earlier(version: str, release: int, strategy: str) -> Served:
+    """The version of one release only; a PUT of those days needed no resourceVersion."""
+    return Served(
+        version, release, release, gate=GATE, strategy=late.strategy(strategy), unconditional_update=True,
+    )  # fmt: skip
+
+
 GROUP = Group(
     "scheduling.k8s.io",
     16600,
@@ -33,7 +41,7 @@ GROUP = Group(
             subresources=(STATUS,),
             versions=(
                 *CURRENT,
-                Served("v1alpha2", since=36, until=36, gate=GATE, strategy=late.strategy("scheduling.v1alpha2:POD_GROUP")),
+                _earlier("v1alpha2", 36, "scheduling.v1alpha2:POD_GROUP"),
             ),
         ),
         Resource(
@@ -53,8 +61,8 @@ GROUP = Group(
             unconditional_update=False,
             versions=(
                 *CURRENT,
-                Served("v1alpha2", since=36, until=36, gate=GATE, strategy=late.strategy("scheduling.v1alpha2:WORKLOAD")),
-                Served("v1alpha1", since=35, until=35, gate=GATE, strategy=late.strategy("scheduling.v1alpha1:WORKLOAD")),
+                _earlier("v1alpha2", 36, "scheduling.v1alpha2:WORKLOAD"),
+                _earlier("v1alpha1", 35, "scheduling.v1alpha1:WORKLOAD"),
             ),
         ),
     ),
