@@ -68,9 +68,9 @@ def validate_status_update(pod: Tree, old: Tree) -> list[FieldError]:
     found += immutable("status.qosClass", status.get("qosClass", ""), old_status.get("qosClass", ""))
     if not any(_restarts_everything(container) for container in _containers(spec)):
         for field, containers in STATUS_LISTS:
-            new, before = status.get(field) or (), old_status.get(field) or ()
+            new, before = status.get(field) or [], old_status.get(field) or []
             if before and new is not before:
-                found += _transitions(new, before, spec.get(containers) or (), spec, f"status.{field}")
+                found += _transitions(new, before, spec.get(containers) or [], spec, f"status.{field}")
     if statuses := status.get("resourceClaimStatuses"):
         found += _claims(statuses, spec, "status.resourceClaimStatuses")
     return found + _addresses(status, old_status, "podIP") + _addresses(status, old_status, "hostIP")
@@ -106,7 +106,7 @@ def _nominated_node(new: str, old: str, spec: Tree) -> list[FieldError]:
 
 
 def _transitions(
-    new: list[Tree], old: list[Tree], containers: list[Tree], spec: Tree, path: str,
+    new: list[Tree], old: list[Tree], containers: list[Tree], spec: Tree, path: str
 ) -> list[FieldError]:
     """A container that ended for good stays ended."""
     found: list[FieldError] = []

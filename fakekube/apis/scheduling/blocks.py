@@ -34,7 +34,7 @@ def _in_bytes(limit: int, said: list[str]) -> list[str]:
 
 def one_member(union: Tree, path: str, members: Sequence[str]) -> list[FieldError]:
     """A union of which exactly one member must be there."""
-    given = [name for name in members if name in union]
+    given = [name for name in members if union.get(name) is not None]
     if len(given) == 1:
         return []
     shown = ", ".join(f"`{name}`" for name in members)
