@@ -10,6 +10,8 @@ entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from fakekube import options as cluster_options
@@ -39,11 +41,13 @@ MANAGER_GROUP = "system:masters"
 Predicate = Callable[[], "bool | Awaitable[bool]"]
 
 
-def known_controllers() -> dict[str, Any]:
-    """The entry points of every controller that is installed, by name."""
+@cache
+def known_controllers() -> Mapping[str, Any]:
+    """The entry points of every controller that is installed, by name; read once, a process sees no installation."""
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in sorted(entry_points(group=CONTROLLERS), key=lambda point: point.name)}
+    points = sorted(entry_points(group=CONTROLLERS), key=lambda point: point.name)
+    return MappingProxyType({point.name: point for point in points})
 
 
 class Cluster:
@@ -66,20 +70,25 @@ class Cluster:
         self.clock = _clock(self.options, self.activity)
         self.driver = driver_for(self.clock, self.activity)
         self.rng = Rng(self.options.seed)
-        points = known_controllers()
-        self._selected = {
-            name: points[name] for name in cluster_options.selected(self.options.controllers, points, OPTIONAL_CONTROLLERS)
-        }
+        if self.options.controllers not in ("", "*"):
+            _ = self._selected  # which may raise
         self.token = f"fakekube-{self.rng.fork('token').suffix(16)}"
         plane = build_apiserver(
             self.options, self.clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
-            service_accounts="serviceaccount" in self._selected)
+            service_accounts=lambda: "serviceaccount" in self._selected)
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
         self._outcome = outcome
         self.tasks = Tasks(on_failure=self.driver.fail)
         self._manager: Manager | None = None
         self._servers: list[Served] = []
+
+    @cached_property
+    def _selected(self) -> dict[str, Any]:
+        """The entry points of the controllers that run here; looking for them takes longer than building a server."""
+        wanted = self.options.controllers
+        points = known_controllers() if wanted else {}
+        return {name: points[name] for name in cluster_options.selected(wanted, points, OPTIONAL_CONTROLLERS)}
 
     # life
 

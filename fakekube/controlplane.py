@@ -3,7 +3,7 @@
 The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -85,7 +85,7 @@ def _stamp(at: float) -> str:
 
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], logs: PodLogs,
-    service_accounts: bool,
+    service_accounts: Callable[[], bool],
 ) -> ControlPlane:
     """An API server for these options. Raises OptionError for a release, gate, API or plugin that does not exist."""
     release = options.kubernetes_version

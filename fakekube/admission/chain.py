@@ -1,33 +1,16 @@
 """The chain of admission plugins: a mutating pass before validation, a validating pass after it.
 
-Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options/plugins.go. ``build_chain`` is the only
-wiring: a new plugin is a class and a line in it. Left out: plugins that are off by default, and configuration files.
+Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options/plugins.go. The plugins stand in
+``defaults_on.py`` and are loaded with the first write. Left out: plugins that are off by default, configuration files.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from fakekube.admission.claim_resize import PersistentVolumeClaimResize
-from fakekube.admission.defaults import (
-    DefaultIngressClass,
-    DefaultStorageClass,
-    DefaultTolerationSeconds,
-    PodGroupProtection,
-    PodTopologyLabels,
-    StorageObjectInUseProtection,
-    TaintNodesByCondition,
-)
-from fakekube.admission.limit_ranger import LimitRanger
-from fakekube.admission.namespace_lifecycle import NamespaceLifecycle
 from fakekube.admission.plugin import Plugin
-from fakekube.admission.pod_resize import PodResizeValidator
-from fakekube.admission.pod_security import PodSecurity
-from fakekube.admission.priority import Priority
-from fakekube.admission.resource_quota import ResourceQuota
-from fakekube.admission.runtime_class import RuntimeClass
-from fakekube.admission.service_account import ServiceAccount
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+from fakekube.registry.lazy import Lazy, LazyField
 
 PLUGIN_NAMES = (
     "AlwaysAdmit", "NamespaceAutoProvision", "NamespaceLifecycle", "NamespaceExists",
@@ -49,8 +32,10 @@ Passes = tuple[tuple[Plugin, ...], tuple[Plugin, ...]]  # the mutating ones, the
 class Chain:
     """Plugins in order. Which of them see a write is worked out once for each kind, operation and subresource."""
 
-    def __init__(self, plugins: Sequence[Plugin]) -> None:
-        self.plugins = tuple(plugins)
+    plugins: LazyField[Sequence[Plugin]] = LazyField(())
+
+    def __init__(self, plugins: Sequence[Plugin] | Lazy[Sequence[Plugin]]) -> None:
+        self.plugins = plugins
         self._passes: dict[tuple[str, str, bool, str, str], Passes] = {}
 
     async def admit(self, attrs: Attributes) -> None:
@@ -90,21 +75,21 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
-def build_chain(*, disabled: Collection[str] = (), service_accounts: bool = True) -> Chain:
+def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True) -> Chain:
     """The plugins that are on by default, less those in ``disabled``.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace: without that the
-    ServiceAccount plugin would refuse every pod, so it stays out.
+    ServiceAccount plugin would refuse every pod, so it stays out. It is asked once, at the first write.
 
     Raises:
         ValueError: ``disabled`` holds a name that is no plugin's.
     """
     check_names(disabled)
-    plugins: list[Plugin] = [
-        NamespaceLifecycle(), LimitRanger(), ServiceAccount(), TaintNodesByCondition(), PodSecurity(),
-        Priority(), DefaultTolerationSeconds(), DefaultStorageClass(), StorageObjectInUseProtection(),
-        PodGroupProtection(), PersistentVolumeClaimResize(), RuntimeClass(), DefaultIngressClass(),
-        PodTopologyLabels(), PodResizeValidator(), ResourceQuota(),
-    ]
-    off = [*disabled, *([] if service_accounts else ["ServiceAccount"])]
-    return Chain([plugin for plugin in plugins if plugin.name not in off])
+
+    def load() -> Sequence[Plugin]:
+        from fakekube.admission.defaults_on import plugins
+
+        off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
+        return [plugin for plugin in plugins() if plugin.name not in off]
+
+    return Chain(Lazy(load))

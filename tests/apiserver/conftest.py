@@ -97,7 +97,7 @@ async def api() -> Api:
     clock = ManualClock()
     tokens = {"secret": UserInfo("robin", ("system:masters",))}
     plane = build_apiserver(
-        ClusterOptions.of(), clock, Rng(0), tokens=tokens, logs=PodLogs(no_logs), service_accounts=False)
+        ClusterOptions.of(), clock, Rng(0), tokens=tokens, logs=PodLogs(no_logs), service_accounts=lambda: False)
     result = Api(plane.apiserver, clock)
     answer = await result("POST", "/api/v1/namespaces", {"metadata": {"name": "t"}})
     assert answer.status == 201, answer.tree

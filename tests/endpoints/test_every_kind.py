@@ -40,7 +40,7 @@ def server() -> APIServer:
         return None
 
     options = ClusterOptions.of(runtime_config="api/all=true")
-    plane = build_apiserver(options, ManualClock(), Rng(0), tokens={}, logs=PodLogs(nothing), service_accounts=False)
+    plane = build_apiserver(options, ManualClock(), Rng(0), tokens={}, logs=PodLogs(nothing), service_accounts=lambda: False)
     return plane.apiserver
 
 
