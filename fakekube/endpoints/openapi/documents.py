@@ -1,7 +1,7 @@
 """/openapi/v3, its documents, and /openapi/v2.
 
 A document is made when somebody asks for it; its hash is that of what it is made of (the release and the Kinds), so
-that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form, which
+that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form of v3, which
 gets JSON where the client takes it and 406 where it does not.
 """
 
@@ -17,6 +17,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints.answers import PLAIN_TEXT
 from fakekube.endpoints.negotiation import JSON, clauses
+from fakekube.endpoints.openapi import protobuf
 from fakekube.endpoints.openapi.paths import Operations
 from fakekube.endpoints.openapi.schemas import META, Printer
 from fakekube.registry.kind import Kind
@@ -26,6 +27,8 @@ from fakekube.util.clock import Clock
 Kinds = Callable[[], tuple[Kind, ...]]
 YEAR_SECONDS = 365 * 24 * 3600
 NO_CACHE = ("Cache-Control", "no-cache, private")
+V2_PROTOBUF = tuple(f"application/com.github.proto-openapi.spec.v2{version}+protobuf" for version in ("@v1.0", ".v1"))
+V2_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
 class OpenAPI:
@@ -94,8 +97,19 @@ class OpenAPI:
         headers = [("ETag", f'"{digest}"'), ("Vary", "Accept-Encoding"), ("Vary", "Accept")]
         if request.headers.get("if-none-match") == f'"{digest}"':
             return Response(304, content_type="", headers=headers)
+        for clause in clauses(request.headers.get("accept", "")):
+            if clause.matches(JSON):
+                break
+            if f"{clause.type}/{clause.subtype}" in V2_PROTOBUF:
+                return Response(200, self._protobuf(), V2_PROTOBUF_ANSWER, headers)
         check_accept(request)
         return Response(200, self._document("v2", self._swagger), JSON, headers)
+
+    def _protobuf(self) -> bytes:
+        data = self._made.get("v2.pb")
+        if data is None:
+            data = self._made["v2.pb"] = protobuf.encode(self._swagger())
+        return data
 
     def _document(self, name: str, make: Callable[[], Tree]) -> bytes:
         data = self._made.get(name)
