@@ -134,8 +134,9 @@ class Struct(Shape):
         nullable = frozenset(
             name for name, field in self.plan.items()
             if field.printed_when_missing and (field.pointer or field.shape.zero() is None))
-        droppable = frozenset(
-            name for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf))
+        droppable = {
+            name: list if isinstance(field.shape, ListOf) else dict
+            for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf)}
         get = rules.get
 
         def accept(tree: Json) -> bool:
@@ -150,7 +151,7 @@ class Struct(Shape):
                 if value is None and key in nullable:
                     continue
                 if rule is None or not rule(value):
-                    if value or key not in droppable or value.__class__ not in (list, dict):
+                    if value or value.__class__ is not droppable.get(key):
                         return False
                     empty = [*empty, key] if empty else [key]
             for key in empty:

@@ -110,3 +110,12 @@ def test_a_body_that_is_no_object_is_told_with_its_kind() -> None:
 def test_the_place_of_bad_base64_is_gos(text: str, offset: int | None) -> None:
     """given texts with bad letters or padding, when checked, then the offset is the one that Go's decoder names"""
     assert corrupt_base64(text) == offset
+
+
+def test_an_empty_list_is_no_map_and_an_empty_map_no_list() -> None:
+    """given an empty list for a map and the other way round, when decoded, then each is a mismatch"""
+    assert _error("v1 ConfigMap", '{"data":[]}') == (
+        "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string")
+    assert _error("v1 ServiceAccount", '{"imagePullSecrets":{}}') == (
+        "json: cannot unmarshal object into Go struct field "
+        "ServiceAccount.imagePullSecrets of type []v1.LocalObjectReference")
