@@ -5,6 +5,7 @@ storage's.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from fakekube.apimachinery import errors, names
 from fakekube.apimachinery.field_errors import FieldError, invalid, required
@@ -24,6 +25,21 @@ STRICT = {
 }
 LIMITS = {"reportingInstance": 128, "action": 128, "reason": 128}
 MAX_NOTE_LENGTH = 1024
+IMMUTABLE_FIELDS = (
+    ("involvedObject", "regarding"), ("reason", "reason"), ("message", "note"), ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"), ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"), ("reason", "reason"), ("type", "type"), ("eventTime", "eventTime"),
+    ("action", "action"), ("related", "related"), ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
+"""What the strict API lets nobody change: core's name for it, which errors use, and its own. Upstream asks twice for
+the reason."""
+TIMES = ("eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp")
+REFERENCE = {
+    "Kind": "kind", "Namespace": "namespace", "Name": "name", "UID": "uid", "APIVersion": "apiVersion",
+    "ResourceVersion": "resourceVersion", "FieldPath": "fieldPath",
+}
+SOURCE = {"Component": "component", "Host": "host"}
 MISMATCH = "does not match event.namespace"
 
 
@@ -55,16 +71,9 @@ class EventStrategy(Strategy):
             return found
         if obj.get("series") != old.get("series"):
             found += _series(obj)
-        told = {
-            "involvedObject": "regarding", "reason": "reason", "message": "note", "source": "deprecatedSource",
-            "firstTimestamp": "deprecatedFirstTimestamp", "lastTimestamp": "deprecatedLastTimestamp",
-            "count": "deprecatedCount", "type": "type", "eventTime": "eventTime", "action": "action",
-            "related": "related", "reportingController": "reportingController",
-            "reportingInstance": "reportingInstance",
-        }
-        for path, name in told.items():
+        for path, name in IMMUTABLE_FIELDS:
             if (obj.get(name) or None) != (old.get(name) or None):
-                found.append(invalid(path, obj.get(name), IMMUTABLE))
+                found.append(invalid(path, _shown(name, obj.get(name)), IMMUTABLE))
         return self._told(obj, found)
 
     def _told(self, obj: Tree, found: list[FieldError]) -> list[FieldError]:
@@ -96,6 +105,17 @@ class EventStrategy(Strategy):
         if len(obj.get(self.fields["message"], "").encode()) > MAX_NOTE_LENGTH:
             found.append(invalid("message", "", f"can have at most {MAX_NOTE_LENGTH} characters"))
         return found
+
+
+def _shown(name: str, value: Any) -> Any:
+    """A value as Go prints it in an error: structs with all their fields, and nothing missing."""
+    fields = {"regarding": REFERENCE, "related": REFERENCE, "deprecatedSource": SOURCE}.get(name)
+    if fields is not None:
+        return None if value is None and name == "related" else {
+            field: (value or {}).get(key, "") for field, key in fields.items()}
+    if value is None and name not in TIMES:
+        return 0 if name == "deprecatedCount" else ""
+    return value
 
 
 def _series(obj: Tree) -> list[FieldError]:

@@ -85,8 +85,8 @@ def _docker(data: Tree, name: str) -> list[FieldError]:
     text = base64.b64decode(data[name]).decode(errors="replace")
     try:
         value = json.loads(text)
-    except ValueError as error:
-        return [invalid(key("data", name), REDACTED, _go_text(text, getattr(error, "pos", 0)))]
+    except json.JSONDecodeError as error:
+        return [invalid(key("data", name), REDACTED, _go_text(text, error.pos, after=error.msg == "Extra data"))]
     if value is None or isinstance(value, dict):
         return []
     word = {list: "array", str: "string", bool: "bool"}.get(type(value), "number")
@@ -94,9 +94,11 @@ def _docker(data: Tree, name: str) -> list[FieldError]:
     return [invalid(key("data", name), REDACTED, text)]
 
 
-def _go_text(text: str, position: int) -> str:
+def _go_text(text: str, position: int, *, after: bool) -> str:
     """What Go's JSON scanner says of the place at which Python's gave up."""
     rest = text[position:]
+    if after:
+        return f"invalid character '{rest[0]}' after top-level value"
     for word in ("null", "true", "false"):
         matched = next((n for n, (a, b) in enumerate(zip(word, rest, strict=False)) if a != b), None)
         if rest and rest[0] == word[0] and matched is not None:

@@ -64,7 +64,7 @@ def _families(obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
     if found := family_errors(obj, old, ctx):
         raise _refused(obj, *found)
     families, addresses = list(spec.get("ipFamilies") or ()), spec.get("clusterIPs") or []
-    found = []
+    found = _released(spec, (old or {}).get("spec") or {})
     if spec["ipFamilyPolicy"] == SINGLE:
         path = "spec.ipFamilyPolicy"
         if len(addresses) == 2:
@@ -84,6 +84,16 @@ def _families(obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
     if found:
         raise _refused(obj, *found)
     spec["ipFamilies"] = _completed(obj, families, bare)
+
+
+def _released(spec: Tree, before: Tree) -> list[FieldError]:
+    """Who gives back a second address or family must say so."""
+    policy = spec["ipFamilyPolicy"]
+    return [
+        invalid("spec.ipFamilyPolicy", policy, f"must be 'SingleStack' to release the secondary {what}")
+        for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family"))
+        if policy != SINGLE and 0 < len(spec.get(name) or ()) < len(before.get(name) or ())
+    ]
 
 
 def _completed(obj: Tree, families: list[str], bare: bool) -> list[str]:
@@ -160,6 +170,7 @@ def _node_ports(obj: Tree, old: Tree | None, ctx: WriteContext, taken: set[int])
     anyhow = spec["type"] != "LoadBalancer" or spec.get("allocateLoadBalancerNodePorts", True)
     given = {port["port"]: port["nodePort"] for port in reversed(spec.get("ports") or ()) if port.get("nodePort")}
     used: set[int] = set()
+    pairs: list[str] = []
     ports = []
     for number, port in enumerate(spec.get("ports") or ()):
         asked = port.get("nodePort") or 0
@@ -170,6 +181,11 @@ def _node_ports(obj: Tree, old: Tree | None, ctx: WriteContext, taken: set[int])
             port = {**port, "nodePort": asked}  # noqa: PLW2901
         if asked and asked not in own and asked not in used:
             _check_port(obj, number, asked, taken)
+        if old is not None and asked:
+            pair = f"{{{port.get('protocol', '')} {asked}}}"
+            if pair in pairs:
+                raise errors.raw(f"duplicate nodePort: {pair}")
+            pairs.append(pair)
         used.add(asked)
         ports.append(port)
     if ports:

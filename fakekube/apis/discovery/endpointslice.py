@@ -19,7 +19,7 @@ from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import immutable
+from fakekube.registry.validation import IMMUTABLE
 
 MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS, MAX_TOPOLOGY = 1000, 100, 20000, 8, 16
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
@@ -53,9 +53,12 @@ class EndpointSliceStrategy(Strategy):
             stored_as_null(obj, field)
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
-        """Labels count too."""
-        same_labels = (obj["metadata"].get("labels") or {}) == (old["metadata"].get("labels") or {})
-        return not same_labels or super().spec_changed(obj, old)
+        """Labels count too. No list is the same as an empty one."""
+        if (obj["metadata"].get("labels") or {}) != (old["metadata"].get("labels") or {}):
+            return True
+        lists = ("endpoints", "ports")
+        plain = [{**tree, **{name: tree.get(name) or None for name in lists}} for tree in (obj, old)]
+        return super().spec_changed(plain[0], plain[1])
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Type, ports and endpoints."""
@@ -66,7 +69,7 @@ class EndpointSliceStrategy(Strategy):
         """As for a new one; unchanged endpoints pass, the type stays."""
         strict = ctx.cluster.gate("StrictIPCIDRValidation")
         endpoints = [] if obj.get("endpoints") == old.get("endpoints") else _endpoints(obj, strict=strict)
-        kept = immutable("addressType", obj.get("addressType", ""), old.get("addressType", ""))
+        kept = [] if obj.get("addressType") == old.get("addressType") else [invalid("addressType", None, IMMUTABLE)]
         return _type(obj) + _ports(obj.get("ports") or []) + endpoints + kept
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:

@@ -40,8 +40,10 @@ class IngressClassStrategy(Strategy):
 
 
 def _parameters(parameters: Tree) -> list[FieldError]:
+    """Upstream tells what is missing last."""
     path = "spec.parameters"
-    found = reference(path, parameters)
+    missing = [required(f"{path}.{name}") for name in ("kind", "name") if not parameters.get(name)]
+    found = [error for error in reference(path, parameters) if error not in missing]
     scope, namespace = parameters.get("scope", ""), parameters.get("namespace")
     if scope not in SCOPES:
         found.append(not_supported(f"{path}.scope", scope, SCOPES))
@@ -51,7 +53,7 @@ def _parameters(parameters: Tree) -> list[FieldError]:
         found.append(required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
     elif namespace is not None:
         found += ruled(f"{path}.namespace", namespace, names.dns1123_label)
-    return found
+    return found + missing
 
 
 STRATEGY = IngressClassStrategy()

@@ -69,10 +69,20 @@ def _validate(spec: Tree, ctx: WriteContext, known: list[str]) -> list[FieldErro
             found += _peer(index(child(path, peers), number), peer, known, strict=strict)
     types = spec.get("policyTypes") or []
     if len(types) > len(TYPES):
-        return [*found, invalid("spec.policyTypes", types, "may not specify more than two policyTypes")]
-    for number, each in enumerate(types):
-        found += one_of(index("spec.policyTypes", number), each, TYPES)
-    return found
+        found.append(invalid("spec.policyTypes", types, "may not specify more than two policyTypes"))
+    else:
+        for number, each in enumerate(types):
+            found += one_of(index("spec.policyTypes", number), each, TYPES)
+    return found + _without_range(spec)
+
+
+def _without_range(spec: Tree) -> list[FieldError]:
+    """Blocks that say no range: upstream tells them last."""
+    return [
+        required(child(index(child(path, peers), number), "ipBlock", "cidr"))
+        for path, peers, rule in _rules(spec) for number, peer in enumerate(rule.get(peers) or ())
+        if "ipBlock" in peer and not peer["ipBlock"].get("cidr")
+    ]
 
 
 def _port(path: str, port: Tree) -> list[FieldError]:
@@ -110,7 +120,7 @@ def _peer(path: str, peer: Tree, known: list[str], *, strict: bool) -> list[Fiel
 def _block(path: str, block: Tree, known: list[str], *, strict: bool) -> list[FieldError]:
     text = block.get("cidr", "")
     if not text:
-        return [required(child(path, "cidr"))]
+        return []
     found = legacy_cidr(child(path, "cidr"), text, known, strict=strict)
     whole = parse_cidr(text)
     if whole is None:

@@ -99,6 +99,11 @@ def test_the_type_of_a_secret_stays():
             ],
         ),
         (
+            "kubernetes.io/dockercfg",
+            {".dockercfg": encoded("1.2.3")},
+            [("data[.dockercfg]: Invalid value: \"<secret contents redacted>\": invalid character '.' after top-level value")],
+        ),
+        (
             "kubernetes.io/service-account-token",
             {},
             ["metadata.annotations[kubernetes.io/service-account.name]: Required value"],

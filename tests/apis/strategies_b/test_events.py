@@ -75,3 +75,19 @@ def test_of_a_strict_event_only_the_series_changes():
     with pytest.raises(APIError) as caught:
         changed(strict.STRATEGY, old, {"note": "m"})
     assert caught.value.message == 'Event "x" is invalid: message: Invalid value: "m": field is immutable'
+
+
+def test_changed_fields_are_shown_as_go_has_them():
+    """Given an event / when its subject, type and related object change / then structs show all their fields."""
+    old = created(strict.STRATEGY, strict_event(related={"name": "r"}))
+    with pytest.raises(APIError) as caught:
+        changed(
+            strict.STRATEGY,
+            {**old, "series": None},
+            {"regarding": {"namespace": "t", "kind": "Pod"}, "type": "", "related": None},
+        )
+    empty = '"UID":"","APIVersion":"","ResourceVersion":"","FieldPath":""'
+    assert caught.value.message == (
+        f'Event "x" is invalid: [involvedObject: Invalid value: {{"Kind":"Pod","Namespace":"t","Name":"",{empty}}}: '
+        'field is immutable, type: Invalid value: "": field is immutable, related: Invalid value: null: field is immutable]'
+    )

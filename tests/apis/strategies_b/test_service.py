@@ -213,3 +213,24 @@ def test_what_is_ignored_is_warned_of():
     """Given a headless service with a session affinity / when made / then a warning."""
     obj = service(clusterIP="None", selector={"a": "b"}, sessionAffinity="ClientIP")
     assert warnings(STRATEGY, obj) == ["spec.SessionAffinity is ignored for headless services"]
+
+
+def test_a_second_family_is_released_by_asking_for_one():
+    """Given a headless service of two families / when one is left out / then only with the policy that says so."""
+    old = created(STRATEGY, service(clusterIP="None"))
+    spec = {**old["spec"], "ipFamilies": ["IPv6"]}
+    with pytest.raises(APIError) as caught:
+        changed(STRATEGY, old, {"spec": spec})
+    assert caught.value.message.endswith(
+        "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": must be 'SingleStack' to release the secondary IP family"
+    )
+    assert changed(STRATEGY, old, {"spec": {**old["spec"], "ipFamilyPolicy": "SingleStack"}})[1] == []
+
+
+def test_a_node_port_twice_is_no_validation_error():
+    """Given a node port service / when an update names its port twice / then upstream's 500."""
+    old = created(STRATEGY, service(type="NodePort"))
+    spec = {**old["spec"], "ports": old["spec"]["ports"] * 2}
+    with pytest.raises(APIError) as caught:
+        changed(STRATEGY, old, {"spec": spec})
+    assert (caught.value.code, caught.value.message) == (500, "duplicate nodePort: {TCP 30000}")
