@@ -136,7 +136,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     except gojson.SyntaxProblem:
         raise errors.bad_request("invalid JSON patch") from None
     strict = options.directive != "Ignore"
-    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(request.body)] if strict else []
+    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(request.body, value)] if strict else []
     media = patch_type(request)
     if media == JSON_PATCH:
         operations = _operations(value)
@@ -196,7 +196,7 @@ def _by_json_patch(
                 422, "Invalid", "the server rejected our request due to an error in our request", {}
             ) from None
         touched = [operation.get("path", "") for operation in operations if operation]
-        return _decoded(scope, patched, lambda: patched_text(patched, schema, paths=touched), found, directive, warnings)
+        return _decoded(scope, old, patched, lambda: patched_text(patched, schema, paths=touched), found, directive, warnings)
 
     return change
 
@@ -206,7 +206,7 @@ def _by_merge_patch(scope: Scope, value: Tree, found: list[str], directive: str,
 
     def change(old: Tree) -> Tree:
         patched = merge_patch.apply(old, value)
-        return _decoded(scope, patched, lambda: patched_text(patched, schema, merged=value), found, directive, warnings)
+        return _decoded(scope, old, patched, lambda: patched_text(patched, schema, merged=value), found, directive, warnings)
 
     return change
 
@@ -222,17 +222,23 @@ def _by_strategic_merge(scope: Scope, value: Tree, found: list[str], directive: 
             if error.reason == "Invalid":
                 raise _unfit(go_map(value), error.text) from None
             raise APIError(error.code, error.reason, error.text) from None
-        return _decoded(scope, patched, lambda: go_map(value), found, directive, warnings, converted=True)
+        return _decoded(scope, old, patched, lambda: go_map(value), found, directive, warnings, converted=True)
 
     return change
 
 
 def _decoded(
-    scope: Scope, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
+    scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
     converted: bool = False,
 ) -> Tree:
-    """The patched object through its schema. ``show`` prints what an error quotes."""
-    tree: Tree = orjson.loads(orjson.dumps(patched))
+    """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
+    known = _untouched(scope, old, patched)
+    tree: Tree
+    if scope.name == "status":  # what is as it was is the stored object's, and stays so
+        copied = orjson.loads(orjson.dumps({name: value for name, value in patched.items() if name not in known}))
+        tree = {name: old[name] if name in known else copied[name] for name in patched}
+    else:
+        tree = orjson.loads(orjson.dumps(patched))
     expected = scope.gvk
     gvk = _kind_of(tree, expected)
     codec = scope.services.codec(gvk)
@@ -241,7 +247,7 @@ def _decoded(
     tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree)
+        decoded = codec.decode(tree, known=known)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
     if directive != "Ignore":
@@ -252,6 +258,13 @@ def _decoded(
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
+
+
+def _untouched(scope: Scope, old: Tree, patched: Tree) -> list[str]:
+    """The structs of an object that a patch left alone: they have passed the schema before."""
+    if scope.kind.conversion is not None or scope.kind.custom:
+        return []
+    return [name for name, value in patched.items() if name != "metadata" and value.__class__ is dict and old.get(name) is value]
 
 
 def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:

@@ -41,10 +41,16 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
     check_place(scope, tree, namespace, info.name)
     context = scope.context(info, request, "UPDATE", options)
 
-    def replaced(old: Tree | None) -> Tree:  # noqa: ARG001
+    def replaced(old: Tree | None) -> Tree:
         nonlocal tree
         fresh, tree = tree, None
-        return fresh if fresh is not None else bodies.decode(scope, request, options.directive, [])
+        if fresh is None:
+            fresh = bodies.decode(scope, request, options.directive, [])
+        if scope.name == "status" and old is not None:
+            for name, value in fresh.items():
+                if name not in ("metadata", "status") and value == old.get(name):
+                    fresh[name] = old[name]  # a status cannot change it anyway
+        return fresh
 
     written = await scope.store.update(context, namespace, info.name, replaced)
     return written_answer(scope, request, form, written)

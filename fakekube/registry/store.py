@@ -191,7 +191,10 @@ class Store:
         meta = self._own_metadata(obj, namespace)
         objectmeta.dedupe_owner_references(meta, ctx)
         self.check_preconditions(record, meta.get("uid", ""))
-        self.strategy.default(obj, ctx)
+        if ctx.subresource == "status":
+            self.strategy.default_status(obj, old, ctx)
+        else:
+            self.strategy.default(obj, ctx)
         if tracked:
             self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
         await self._admit(ctx, namespace, obj, old)

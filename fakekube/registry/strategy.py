@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+import orjson
+
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
@@ -65,6 +67,16 @@ class Strategy:
         Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has passed the
         schema: every field has its type, null and unknown fields are gone.
         """
+
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """As ``default``, for the status endpoint. What ``obj`` shares with ``old`` may not be changed.
+
+        A kind that defaults nothing but its spec can save itself the copies that are made here.
+        """
+        for name, value in obj.items():
+            if value is old.get(name):
+                obj[name] = orjson.loads(orjson.dumps(value))
+        self.default(obj, ctx)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Clear what a client may not set (status, say) and set what only the server knows. uid and name are set."""

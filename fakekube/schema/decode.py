@@ -9,7 +9,10 @@ first gave (here the last wins), and keys keep the order of the body when the qu
 """
 
 import json
+from collections.abc import Collection
 from typing import NamedTuple
+
+import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
@@ -17,6 +20,7 @@ from fakekube.schema.structural import Schema
 from fakekube.schema.walk import DecodeError, NumberText, Walk
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
+_REMEMBERED, _REMEMBERED_BYTES = 256, 16_384  # specs of a kind, and how long each may be
 __all__ = ["Codec", "DecodeError", "Decoded"]
 
 
@@ -28,22 +32,27 @@ class Decoded(NamedTuple):
 
 
 class Codec:
-    """Decodes bodies of one kind. Cheap to make: the work behind it is kept on the schema."""
+    """Decodes bodies of one kind. Cheap to make: the work behind it is kept on the schema.
 
-    __slots__ = ("_accept", "_shape", "schema")
+    Objects are often alike but for their names, so the latest specs that passed the quick test are remembered.
+    """
+
+    __slots__ = ("_accept", "_passed", "_shape", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._shape = shape_of(schema)
         self._accept = self._shape.acceptor(nonzero=False)
+        self._passed: dict[bytes, bytes | None] = {}  # None for what passes as it is, else what passing made of it
 
-    def decode(self, tree: Tree, body: bytes | None = None) -> Decoded:
+    def decode(self, tree: Tree, body: bytes | None = None, *, known: Collection[str] = ()) -> Decoded:
         """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
 
         ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read
-        as they are spelled there. Raises DecodeError with Go's text.
+        as they are spelled there. ``known`` names structs of the tree that come from a stored object: they are taken
+        as they are, and not changed. Raises DecodeError with Go's text.
         """
-        if self._accept(tree):
+        if self._passes_without(tree, known) if known else self._passes(tree, body is not None):
             return Decoded(tree, [])
         walk = Walk()
         try:
@@ -58,6 +67,45 @@ class Codec:
         if walk.error is not None:
             raise DecodeError(walk.error)
         return Decoded(result, walk.unknown)
+
+    def _passes(self, tree: Tree, is_json: bool) -> bool:
+        """The quick test. Only JSON has one spelling in bytes for every value: elsewhere not a number looks like null."""
+        spec = tree.get("spec") if is_json and tree.__class__ is dict else None
+        if spec.__class__ is not dict or not spec:
+            return self._accept(tree)
+        try:
+            key = orjson.dumps(spec)
+        except TypeError:  # an integer of more than 64 bits, or half of a surrogate pair
+            return self._accept(tree)
+        if key in self._passed:
+            if not self._passes_without(tree, ("spec",)):
+                return False
+            changed = self._passed[key]
+            if changed is not None:
+                tree["spec"] = orjson.loads(changed)
+            return True
+        if not self._accept(tree):
+            return False
+        if len(key) <= _REMEMBERED_BYTES:
+            made = orjson.dumps(spec)
+            if len(self._passed) >= _REMEMBERED:
+                del self._passed[next(iter(self._passed))]
+            self._passed[key] = made if made != key else None
+        return True
+
+    def _passes_without(self, tree: Tree, names: Collection[str]) -> bool:
+        """The quick test of all but some structs; whatever it says, they stay as they are."""
+        held = {name: tree[name] for name in names}
+        before = list(tree)
+        for name in names:
+            tree[name] = {}
+        passed = self._accept(tree)
+        dropped = any(name not in tree for name in names)  # an empty map is
+        tree.update(held)
+        if dropped:
+            ordered = {name: tree.pop(name) for name in before if name in tree}
+            tree.update(ordered)
+        return passed
 
 
 def _as_spelled(body: bytes) -> Tree:

@@ -57,6 +57,10 @@ class JobStrategy(Strategy):
         spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
         spec.setdefault("manualSelector", False)
 
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        if obj.get("spec") is not old["spec"] or not obj["metadata"].get("labels"):
+            super().default_status(obj, old, ctx)
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         meta, spec = obj["metadata"], obj["spec"]
         template_meta = spec["template"]["metadata"]

@@ -34,6 +34,12 @@ class PodStrategy(Strategy):
         if status:
             pod_status.default_ips(status)
 
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        if obj.get("spec") is not old["spec"]:
+            super().default_status(obj, old, ctx)
+        elif (status := obj.setdefault("status", {})) and status is not old["status"]:
+            pod_status.default_ips(status)
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         spec, labels = obj["spec"], obj["metadata"].get("labels", {})
         podspec_gates.drop_disabled(spec, None, ctx.cluster)
