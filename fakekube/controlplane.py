@@ -99,7 +99,7 @@ def build_apiserver(
     storage = Storage()
     apiserver = APIServer(
         served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
-        bootstrap=bootstrap.bootstrap_objects, tokens=tokens, nodes=logs)
+        bootstrap=lambda resource: bootstrap.bootstrap_objects(resource, served), tokens=tokens, nodes=logs)
     apiserver.use_admission(admission)
     apiserver.stores.bucket(NAMESPACES)
     storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces

@@ -214,13 +214,13 @@ class Store:
             if self.kind.tracks_generation and strategy.spec_changed(obj, old):
                 meta["generation"] = old_meta.get("generation", 0) + 1
         meta.setdefault("uid", old_meta["uid"])
-        found = objectmeta.validate_object_meta_update(obj, old, self.kind)
+        found = objectmeta.validate_object_meta_update(obj, old, self.kind) * self._times_told
         if ctx.subresource == "status":
             found = found + strategy.validate_status_update(obj, old, ctx)
         else:
             found = found + strategy.validate_update(obj, old, ctx)
         if found:
-            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), found * self._times_told)
+            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), found)
         if ctx.subresource != "status":
             for text in strategy.warnings(obj, old, ctx):
                 ctx.warn(text)
@@ -228,7 +228,7 @@ class Store:
 
     @property
     def _times_told(self) -> int:
-        """How often an update's causes repeat: before 1.37 each was found by two validations, and both were listed."""
+        """How often an update lists what is wrong with metadata: before 1.37 two validations found it, and both said so."""
         return 1 if int(self.cluster.release.split(".")[1]) >= FOUND_ONCE_SINCE_MINOR else 2
 
     def _strategy_for(self, subresource: str) -> Strategy:

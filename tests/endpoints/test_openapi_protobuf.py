@@ -56,12 +56,13 @@ async def test_it_says_what_the_json_form_says() -> None:
     job = definitions["io.k8s.api.batch.v1.Job"]
     extension = {of(named, 1)[0].decode(): of(of(named, 2)[0], 2)[0] for named in of(job, 31)}
     assert orjson.loads(extension["x-kubernetes-group-version-kind"]) == [{"group": "batch", "kind": "Job", "version": "v1"}]
-    properties = {of(named, 1)[0].decode(): of(named, 2)[0] for named in of(of(definitions["io.k8s.api.batch.v1.JobSpec"], 25)[0], 1)}
+    spec = of(definitions["io.k8s.api.batch.v1.JobSpec"], 25)[0]
+    properties = {of(named, 1)[0].decode(): of(named, 2)[0] for named in of(spec, 1)}
     assert of(of(properties["parallelism"], 22)[0], 1) == [b"integer"]
     assert of(properties["template"], 1) == [b"#/definitions/io.k8s.api.core.v1.PodTemplateSpec"]
     paths = {of(named, 1)[0].decode(): of(named, 2)[0] for named in of(of(data, 8)[0], 2)}
     assert sorted(paths) == sorted(path for path in told["paths"] if path.startswith("/"))
-    patch = of(paths["/apis/batch/v1/namespaces/{namespace}/jobs/{name}"], 7)[0]
+    patch = of(paths["/apis/batch/v1/namespaces/{namespace}/jobs/{name}"], 8)[0]
     names = [of(content, 4) for parameter in of(patch, 8) for outer in of(parameter, 1) for inner in of(outer, 2)
              for content in of(inner, 3)]
     assert [b"fieldValidation"] in names
