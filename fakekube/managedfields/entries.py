@@ -47,8 +47,8 @@ def decode(found: Json, *, trusted: bool = True) -> Managed:
         if not trusted:
             _check(entry)
         fields = entry.get("fieldsV1") or {}
-        key = owner(entry.get("manager", ""), operation, api_version, entry.get("subresource", ""))
-        key = key._replace(manager=entry.get("manager", ""))
+        version = "" if operation == APPLY else api_version
+        key = Owner(entry.get("manager", ""), operation, version, entry.get("subresource", ""))
         result[key] = Entry(api_version, entry.get("time") or "", fields if trusted else fieldsv1.parse(fields))
     return result
 

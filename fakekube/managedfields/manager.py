@@ -28,7 +28,7 @@ STRIPPED = (
     "f:managedFields", "f:resourceVersion",
 )  # fmt: skip
 
-CREATED_FIELDS_KEPT, CREATED_BYTES_KEPT = 128, 16_384
+CREATED_OUTLINES_KEPT, CREATED_BYTES_KEPT = 128, 16_384
 BEFORE_FIRST_APPLY, KUBECTL = "before-first-apply", "kubectl"
 
 ResetFields = Mapping[str, Sequence[Path]]
@@ -56,7 +56,8 @@ class FieldManager:
         self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
-        self._created: dict[tuple[str, bytes], Difference] = {}
+        self._built_in = schema is not None and schema.go is not None
+        self._known_outlines: dict[bytes, FieldSet] = {}
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
@@ -68,6 +69,15 @@ class FieldManager:
         """
         metadata = new.setdefault("metadata", {})
         sent = metadata.pop("managedFields", None)
+        if old is None and sent is None:
+            try:
+                fields = self._created(new, subresource)
+            except TypedError:  # as below
+                return
+            if fields:
+                key = entries.owner(manager, UPDATE, self._api_version, subresource)
+                metadata["managedFields"] = entries.encode({key: Entry(self._api_version, now, fields)})
+            return
         live = _managed_fields(old)
         managed, untouched = self._known(live, sent, subresource)
         if not managed and old is not None:
@@ -181,32 +191,33 @@ class FieldManager:
         return NO_DIFFERENCE if old == new else self._node.difference(old, new)
 
     def _of_new(self, new: Tree) -> Difference:
-        """What a create sets. Many objects are created alike, so what a field's bytes led to is kept for a while."""
+        """What a create sets."""
         removed: FieldSet = {}
         modified: FieldSet = {}
         added: FieldSet = {}
         for name, value in new.items():
-            if name == "metadata" or type(value) is not dict:
-                found = self._field_of_new(name, value)
-            else:
-                found = self._remembered(name, value)
-            collect(f"f:{name}", found, removed, modified, added)
+            collect(f"f:{name}", self._field_of_new(name, value), removed, modified, added)
         for name, value in self._empty.items():
             if name not in new:
                 removed[f"f:{name}"] = self._node.whole_field(name, value)
         return Difference(removed, modified, added)
 
-    def _remembered(self, name: str, value: Tree) -> Difference:
-        encoded = orjson.dumps(value)
-        if len(encoded) > CREATED_BYTES_KEPT:
-            return self._field_of_new(name, value)
-        key = (name, encoded)
-        found = self._created.get(key)
-        if found is None:
-            if len(self._created) >= CREATED_FIELDS_KEPT:
-                del self._created[next(iter(self._created))]
-            found = self._created[key] = self._field_of_new(name, value)
-        return found
+    def _created(self, new: Tree, subresource: str) -> FieldSet:
+        """What the creator of an object owns. Many are created alike, so what an outline led to is kept for a while.
+
+        Raises TypedError.
+        """
+        key = subresource.encode() + _outline(new) if self._built_in else b""
+        found = self._known_outlines.get(key)
+        if found is not None:
+            return found
+        _, changed = self._changes(self._of_new(new), subresource)
+        fields = stripped(changed)
+        if key and len(key) <= CREATED_BYTES_KEPT:
+            if len(self._known_outlines) >= CREATED_OUTLINES_KEPT:
+                del self._known_outlines[next(iter(self._known_outlines))]
+            self._known_outlines[key] = fields
+        return fields
 
     def _field_of_new(self, name: str, value: Json) -> Difference:
         if name not in self._empty:
@@ -266,6 +277,15 @@ def stripped(fields: FieldSet) -> FieldSet:
             result["f:metadata"] = kept
             return fieldset.ordered(result)
     return result
+
+
+def _outline(tree: Tree) -> bytes:
+    """All of an object that tells which fields it has: of metadata not the texts, but in lists."""
+    metadata = {
+        name: value if not value or value.__class__ is list else list(value) if value.__class__ is dict else True
+        for name, value in tree["metadata"].items()
+    }
+    return orjson.dumps({**tree, "metadata": metadata})
 
 
 def _without_managed_fields(tree: Tree) -> Tree:
