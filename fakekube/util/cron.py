@@ -66,6 +66,8 @@ def _bounds() -> tuple[_Bounds, ...]:
 
 def parse(text: str) -> Schedule | Every:
     """Read a schedule. Raises CronError."""
+    if not text:
+        raise CronError("empty spec string")
     zone = ""
     if text.startswith(ZONE_PREFIXES):
         zone, text = _zone(text)
