@@ -61,14 +61,18 @@ async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str
         loop.add_signal_handler(number, stop.set)
     from fakekube.cluster import Cluster
 
-    async with Cluster(options=options) as cluster:
-        server = await cluster.serve(host=host, port=port)
+    cluster = Cluster(options=options)
+    try:
+        server = await cluster.serve(host=host, port=port)  # as in any cluster, the server answers before controllers are up
+        await cluster.start()
         for file in files:
             await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)
         click.echo(_greeting(server.url, kubeconfig, options, host))
         await stop.wait()
         click.echo("stopping")
+    finally:
+        await cluster.stop()
 
 
 async def _load(cluster: "Cluster", file: str) -> None:
