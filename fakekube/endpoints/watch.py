@@ -72,13 +72,13 @@ class WatchStream:
         """Send what is due, then everything that happens until ``stop``."""
         self._sink = sink
         clock, timeout = self._clock, self._timeout_seconds
-        daemon = timeout >= SOMEBODY_WAITS_BELOW_SECONDS
-        self._timers["end"] = clock.call_later(max(0.0, timeout), self._end, daemon=daemon)
+        lazy = timeout >= SOMEBODY_WAITS_BELOW_SECONDS
+        self._timers["end"] = clock.call_later(max(0.0, timeout), self._end, lazy=lazy)
         if self._options.allow_bookmarks:
             self._timers["bookmark"] = clock.call_later(BOOKMARK_EVERY_SECONDS, self._tick, lazy=True)
             if timeout > BOOKMARK_BEFORE_END_SECONDS:
                 delay = timeout - BOOKMARK_BEFORE_END_SECONDS
-                self._timers["last bookmark"] = clock.call_later(delay, self._send_bookmark, daemon=daemon)
+                self._timers["last bookmark"] = clock.call_later(delay, self._send_bookmark, lazy=lazy)
         if self._options.send_initial_events:
             self._begin_with_list(clock.time() + FRESH_WAIT_SECONDS)
         else:

@@ -138,7 +138,7 @@ class ManualClock(Clock):
         self._heap: list[tuple[float, int, Timer]] = []
         self._lazy: list[tuple[float, int, Timer]] = []
         self._sequence = 0
-        self._cancelled = 0
+        self._cancelled = self._lazy_cancelled = 0
         self._activity = activity
         self.pending = 0  # timers that pull time forward: those that are no daemons
         self.on_timer: Callable[[], None] | None = None  # told of every timer that is no daemon
@@ -175,12 +175,16 @@ class ManualClock(Clock):
             self._cancelled = 0
 
     def _forget_lazy(self, timer: Timer) -> None:
-        self._lazy = [entry for entry in self._lazy if entry[2] is not timer]
-        heapq.heapify(self._lazy)
+        self._lazy_cancelled += 1
+        if self._lazy_cancelled > 64 and self._lazy_cancelled * 2 > len(self._lazy):
+            self._lazy = [entry for entry in self._lazy if not entry[2].cancelled]
+            heapq.heapify(self._lazy)
+            self._lazy_cancelled = 0
 
     def next_due(self) -> float | None:
         """When the next timer fires, or None. A lazy one is due once time has come to it, and never before."""
-        if self._lazy and self._lazy[0][0] <= self._time:
+        lazy = self.next_lazy()
+        if lazy is not None and lazy <= self._time:
             return self._time
         heap = self._heap
         while heap and heap[0][2].cancelled:
@@ -190,7 +194,11 @@ class ManualClock(Clock):
 
     def next_lazy(self) -> float | None:
         """When time would have to stop for the next lazy timer, if it stopped for those; or None."""
-        return self._lazy[0][0] if self._lazy else None
+        lazy = self._lazy
+        while lazy and lazy[0][2].cancelled:
+            heapq.heappop(lazy)
+            self._lazy_cancelled -= 1
+        return lazy[0][0] if lazy else None
 
     def timers(self) -> list[Timer]:
         """All that wait, in the order in which they will fire."""
@@ -203,8 +211,8 @@ class ManualClock(Clock):
         if due is None:
             return False
         self._time = max(self._time, due)
-        late = bool(self._lazy) and self._lazy[0][0] <= self._time
-        _, _, timer = heapq.heappop(self._lazy if late else self._heap)
+        lazy = self.next_lazy()
+        _, _, timer = heapq.heappop(self._lazy if lazy is not None and lazy <= self._time else self._heap)
         timer.cancelled = True
         if not timer.daemon:
             self.pending -= 1
