@@ -26,7 +26,7 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import START, AutoClock, Clock, ManualClock, RealClock, ScaledClock
 from fakekube.util.driver import driver_for
 from fakekube.util.rng import Rng
-from fakekube.util.tasks import Tasks
+from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +110,8 @@ class Cluster:
         self._manager = controllers
         for point in self._selected.values():
             controllers.add(point.load()())
+            if self._servers:
+                await turn()  # clients that are served already do not wait for imports
         for component in self._extra:
             controllers.add(component)
         self.driver.explainers.append(controllers.explain)

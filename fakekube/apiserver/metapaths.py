@@ -94,7 +94,7 @@ class MetaPaths:
     def _aggregated(self, request: Request, root: str, media: str) -> Response:
         is_core = root == "api"
         data, tag = self._encoded(f"aggregated {root}", Form(media), lambda: discovery.aggregated(
-            [kind for kind in self._routes.kinds if (not kind.group) == is_core]))
+            tuple(kind for kind in self._routes.kinds if (not kind.group) == is_core)))
         headers = [("ETag", tag), ("Vary", "Accept"), ("Cache-Control", "public")]
         if request.headers.get("if-none-match") == tag:
             return Response(304, content_type="", headers=headers)

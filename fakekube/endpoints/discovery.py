@@ -6,7 +6,8 @@ All of it follows from the Kinds that are served, in their order. Upstream: apis
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind, Subresource
@@ -86,8 +87,12 @@ def storage_version_hash(kind: Kind) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def aggregated(kinds: Iterable[Kind]) -> Tree:
-    """Groups with all their resources in one document; give the core group's kinds, or all the others."""
+@lru_cache(maxsize=4)
+def aggregated(kinds: tuple[Kind, ...]) -> Tree:
+    """Groups with all their resources in one document; give the core group's kinds, or all the others.
+
+    Clusters that serve the same kinds share the document, so it is not to be changed.
+    """
     groups: dict[str, dict[str, list[Kind]]] = {}
     for kind in kinds:
         groups.setdefault(kind.group, {}).setdefault(kind.version, []).append(kind)

@@ -5,7 +5,7 @@ object to is a Status. ``State`` is one cycle's scratch paper, keyed by plugin.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
@@ -36,7 +36,6 @@ class Plugin(Protocol):
     name: str
 
 
-@runtime_checkable
 class PreEnqueue(Plugin, Protocol):
     """Keeps a pod out of the active queue."""
 
@@ -44,7 +43,6 @@ class PreEnqueue(Plugin, Protocol):
         """Why the pod must not be tried yet, or None."""
 
 
-@runtime_checkable
 class QueueSort(Plugin, Protocol):
     """Orders the active queue; exactly one plugin does."""
 
@@ -52,7 +50,6 @@ class QueueSort(Plugin, Protocol):
         """Pods with smaller keys go first."""
 
 
-@runtime_checkable
 class PreFilter(Plugin, Protocol):
     """Looks at the pod once, before the nodes."""
 
@@ -60,7 +57,6 @@ class PreFilter(Plugin, Protocol):
         """A rejection, SKIP (leave my filter out), the names of the only nodes that can do, or None."""
 
 
-@runtime_checkable
 class Filter(Plugin, Protocol):
     """Says whether a pod fits a node."""
 
@@ -68,7 +64,6 @@ class Filter(Plugin, Protocol):
         """Why it does not fit, or None. Must not change the node."""
 
 
-@runtime_checkable
 class PostFilter(Plugin, Protocol):
     """Asked when no node fits."""
 
@@ -78,7 +73,6 @@ class PostFilter(Plugin, Protocol):
         """A nominated node's name, or nothing, and a text for the pod's condition."""
 
 
-@runtime_checkable
 class PreScore(Plugin, Protocol):
     """Looks at the nodes that fit once, before they are scored."""
 
@@ -86,7 +80,6 @@ class PreScore(Plugin, Protocol):
         """SKIP to leave my score out, or None."""
 
 
-@runtime_checkable
 class Score(Plugin, Protocol):
     """Ranks the nodes that fit. ``weight`` multiplies the normalised score."""
 
@@ -99,7 +92,6 @@ class Score(Plugin, Protocol):
         """Bring the scores of all nodes between 0 and 100, in place."""
 
 
-@runtime_checkable
 class Reserve(Plugin, Protocol):
     """Books what a pod takes once its node is chosen."""
 
@@ -110,7 +102,6 @@ class Reserve(Plugin, Protocol):
         """Take it back; harmless when nothing was booked."""
 
 
-@runtime_checkable
 class Permit(Plugin, Protocol):
     """The last word before the binding."""
 
@@ -118,7 +109,6 @@ class Permit(Plugin, Protocol):
         """Why not, WAIT, or None."""
 
 
-@runtime_checkable
 class PreBind(Plugin, Protocol):
     """Prepares the binding (mounts a volume, say)."""
 
@@ -126,7 +116,6 @@ class PreBind(Plugin, Protocol):
         """Why it cannot be bound, or None."""
 
 
-@runtime_checkable
 class Bind(Plugin, Protocol):
     """Binds; the first plugin that does not skip has done it."""
 
@@ -134,7 +123,6 @@ class Bind(Plugin, Protocol):
         """None when it is bound, SKIP to leave it to the next."""
 
 
-@runtime_checkable
 class PostBind(Plugin, Protocol):
     """Told of what was bound."""
 
