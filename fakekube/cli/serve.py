@@ -39,8 +39,6 @@ def _writable(kubeconfig: Path) -> Path:
 
 def _tune_collector() -> None:
     """The process is ours alone: decoded trees hold no cycles, so that looking for some is rarely worth it."""
-    gc.collect()
-    gc.freeze()
     gc.set_threshold(50_000, 50, 1000)
 
 
@@ -63,12 +61,16 @@ async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str
 
     cluster = Cluster(options=options)
     try:
-        server = await cluster.serve(host=host, port=port)  # as in any cluster, the server answers before controllers are up
-        await cluster.start()
-        for file in files:
-            await _load(cluster, file)
+        server = await cluster.serve(host=host, port=port)
+        if files:  # who finds the kubeconfig finds their objects
+            await cluster.start()
+            for file in files:
+                await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)
         click.echo(_greeting(server.url, kubeconfig, options, host))
+        if not files:  # as on any cluster, the server answers before the controllers are up
+            await cluster.start()
+        gc.freeze()  # what is loaded by now stays
         await stop.wait()
         click.echo("stopping")
     finally:

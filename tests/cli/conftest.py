@@ -43,6 +43,14 @@ class Serving:
         connection.close()
         return answer.status, json.loads(body) if answer.headers["Content-Type"] == "application/json" else body.decode()
 
+    def get_once_there(self, path: str) -> Any:
+        """The body, once the answer is 200: for what controllers make."""
+        end = time.monotonic() + START_SECONDS
+        while (found := self.get(path))[0] == 404 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert found[0] == 200, found
+        return found[1]
+
     def end(self, number: int = signal.SIGTERM) -> tuple[int, float, str]:
         """Exit code, the seconds it took, and all that was printed."""
         started = time.monotonic()

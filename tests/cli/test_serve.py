@@ -69,10 +69,10 @@ items:
 
 def test_controllers_go_by_upstreams_names(serve: Serve) -> None:
     """Given only the two controllers that namespaces need, by their names of today, when nodes are asked for, then there
-    are none, and ``default`` has its service account."""
+    are none, and ``default`` has its service account a moment after the server answers."""
     server = serve("--nodes", "0", "--controllers", "namespace-controller,serviceaccount-controller")
     assert server.get("/api/v1/nodes")[1]["items"] == []
-    assert server.get("/api/v1/namespaces/default/serviceaccounts/default")[0] == 200
+    assert server.get_once_there("/api/v1/namespaces/default/serviceaccounts/default")["metadata"]["name"] == "default"
 
 
 def test_an_older_release_with_an_alpha_api(serve: Serve) -> None:
