@@ -9,7 +9,12 @@ from fakekube.apimachinery.quantity import Quantity
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
-from fakekube.apis.core.quotaresources import container_name_errors, is_extended, name_errors
+from fakekube.apis.core.podresources import HUGE_PAGES
+from fakekube.apis.core.resource_requirements import (
+    is_extended,
+    validate_container_resource_name,
+    validate_resource_name,
+)
 from fakekube.registry.strategy import Strategy, WriteContext
 
 TYPES = ("Pod", "Container", "PersistentVolumeClaim")
@@ -53,7 +58,7 @@ class LimitRangeStrategy(Strategy):
 
 
 def _limit(path: str, limit: Tree, kind: str) -> list[FieldError]:
-    rule = container_name_errors if kind in ("Pod", "Container") else name_errors
+    rule = validate_container_resource_name if kind in ("Pod", "Container") else validate_resource_name
     found: list[FieldError] = []
     names_seen: dict[str, None] = {}
     for part in PARTS:
@@ -65,7 +70,7 @@ def _limit(path: str, limit: Tree, kind: str) -> list[FieldError]:
                 found.append(forbidden(child(path, part), "may not be specified when `type` is 'Pod'"))
             continue
         for name in amounts:
-            found += rule(key(child(path, part), name), name)
+            found += rule(name, key(child(path, part), name))
             names_seen[name] = None
     for name in names_seen:
         found += _amounts(path, limit, kind, name)
@@ -103,7 +108,7 @@ def _amounts(path: str, limit: Tree, kind: str, name: str) -> list[FieldError]:
             found.append(invalid(key(child(path, field), name), shown.text, text))
     if ratio:
         found += _ratio(key(child(path, "maxLimitRequestRatio"), name), ratio, low, high)
-    overcommitted = not is_extended(name) and not name.startswith("hugepages-")
+    overcommitted = not is_extended(name) and not name.startswith(HUGE_PAGES)
     if usual and asked and not overcommitted and usual.nano != asked.nano:
         text = f"default value {usual.text} must equal to defaultRequest value {asked.text} in {name}"
         found.append(invalid(key(child(path, "defaultRequest"), name), asked.text, text))

@@ -6,10 +6,18 @@ Upstream: pkg/apis/core/validation, pkg/registry/core/resourcequota. Who keeps t
 from fakekube.apimachinery.field_errors import FieldError, invalid, key, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
-from fakekube.apis.core.quotaresources import CLAIM_SCOPED, COMPUTE, is_standard_quota, quota_errors
+from fakekube.apis.core.podresources import HUGE_PAGES
+from fakekube.apis.core.resource_requirements import (
+    CONTAINER_RESOURCES,
+    QUOTA_RESOURCES,
+    validate_amount,
+    validate_resource_name,
+)
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import IMMUTABLE
 
+COMPUTE = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+CLAIM_SCOPED = ("persistentvolumeclaims", "requests.storage")
 POD_SCOPES = ("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity")
 EXISTENCE_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity")
 SCOPES = (*POD_SCOPES, "BestEffort", "VolumeAttributesClass")
@@ -38,14 +46,14 @@ class ResourceQuotaStrategy(StatusStrategy):
         found: list[FieldError] = []
         for part in ("hard", "used"):
             for name, amount in ((obj.get("status") or {}).get(part) or {}).items():
-                found += quota_errors(key(f"status.{part}", name), name, amount)
+                found += _resource(name, amount, key(f"status.{part}", name))
         return found
 
 
 def _spec(spec: Tree) -> list[FieldError]:
     hard, found = spec.get("hard") or {}, []
     for name, amount in hard.items():
-        found += quota_errors(key("spec.hard", name), name, amount)
+        found += _resource(name, amount, key("spec.hard", name))
     scopes = spec.get("scopes") or []
     for scope in scopes:
         if scope not in SCOPES:
@@ -67,7 +75,21 @@ def _unfit(scope: str, hard: Tree) -> list[str]:
         fit = CLAIM_SCOPED
     else:
         return []
-    return [name for name in sorted(hard) if is_standard_quota(name) and name not in fit]
+    return [name for name in sorted(hard) if _is_known(name) and name not in fit]
+
+
+def _is_known(name: str) -> bool:
+    """Whether a quota knows the resource without a domain in front."""
+    standard = name in CONTAINER_RESOURCES or name in QUOTA_RESOURCES
+    return (standard and name != "storage") or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+
+
+def _resource(name: str, amount: str, path: str) -> list[FieldError]:
+    """A resource of a quota and its amount."""
+    found = validate_resource_name(name, path)
+    if "/" not in name and not _is_known(name):
+        found.append(invalid(path, name, "must be a standard resource for quota"))
+    return found + validate_amount(name, amount, path)
 
 
 def _conflicts(given: list[str], shown: list[str], path: str) -> list[FieldError]:

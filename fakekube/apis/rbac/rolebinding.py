@@ -31,30 +31,39 @@ class RoleBindingStrategy(Strategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The role, then the subjects. Upstream tells missing names last."""
-        reference = obj.get("roleRef") or {}
+        unnamed = [required("roleRef.name")] if not (obj.get("roleRef") or {}).get("name") else []
+        return self._role(obj) + self._subjects(obj) + _unnamed_subjects(obj) + unnamed
+
+    def _role(self, obj: Tree) -> list[FieldError]:
+        reference, found = obj.get("roleRef") or {}, []
         kinds = ("Role", "ClusterRole") if self.namespaced else ("ClusterRole",)
-        found, missing = [], []
         if reference.get("apiGroup") != GROUP:
             found.append(not_supported("roleRef.apiGroup", reference.get("apiGroup", ""), [GROUP]))
         if reference.get("kind") not in kinds:
             found.append(not_supported("roleRef.kind", reference.get("kind", ""), kinds))
         if reference.get("name"):
             found += ruled("roleRef.name", reference["name"], names.path_segment)
-        else:
-            missing.append(required("roleRef.name"))
+        return found
+
+    def _subjects(self, obj: Tree) -> list[FieldError]:
+        found: list[FieldError] = []
         for number, subject in enumerate(obj.get("subjects") or ()):
-            path = index("subjects", number)
-            if not subject.get("name"):
-                missing.append(required(child(path, "name")))
-            found += _subject(path, subject, namespaced=self.namespaced)
-        return found + missing
+            found += _subject(index("subjects", number), subject, namespaced=self.namespaced)
+        return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the role stays."""
         new, before = obj.get("roleRef") or {}, old.get("roleRef") or {}
         fields = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
         shown = {field: new.get(name, "") for field, name in fields}
-        return self.validate(obj, ctx) + ([invalid("roleRef", shown, IMMUTABLE)] if new != before else [])
+        unnamed = [] if new.get("name") else [required("roleRef.name")]
+        changed = [invalid("roleRef", shown, IMMUTABLE)] if new != before else []
+        return self._role(obj) + unnamed + self._subjects(obj) + changed + _unnamed_subjects(obj)
+
+
+def _unnamed_subjects(obj: Tree) -> list[FieldError]:
+    subjects = enumerate(obj.get("subjects") or ())
+    return [required(child(index("subjects", number), "name")) for number, subject in subjects if not subject.get("name")]
 
 
 def _subject(path: str, subject: Tree, *, namespaced: bool) -> list[FieldError]:

@@ -30,14 +30,14 @@ class StorageClassStrategy(Strategy):
         if obj.get("reclaimPolicy"):
             found += one_of("reclaimPolicy", obj["reclaimPolicy"], RECLAIM_POLICIES)
         found += one_of("volumeBindingMode", obj.get("volumeBindingMode", ""), BINDING_MODES)
-        for number, term in enumerate(obj.get("allowedTopologies") or ()):
-            found += _term(index("allowedTopologies", number), term)
+        found += _topologies(obj.get("allowedTopologies") or [])
         return found if provisioner else [*found, required("provisioner")]
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """Who makes volumes, and how, stays."""
+        """As for a new one; who makes volumes, and how, stays."""
         fields = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
-        return [invalid(name, None, IMMUTABLE) for name in fields if (obj.get(name) or None) != (old.get(name) or None)]
+        return self.validate(obj, ctx) + [
+            invalid(name, None, IMMUTABLE) for name in fields if (obj.get(name) or None) != (old.get(name) or None)]
 
 
 def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[FieldError]:
@@ -52,21 +52,35 @@ def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[
     return found
 
 
+def _topologies(terms: list[Tree]) -> list[FieldError]:
+    """Each term says something that no other says. Upstream compares with a blank for each term as well."""
+    found: list[FieldError] = []
+    seen: list[dict[str, set[str]]] = [{} for _ in terms]
+    for number, term in enumerate(terms):
+        path = index("allowedTopologies", number)
+        wanted = {
+            each.get("key", ""): set(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}
+        found += _term(path, term)
+        found += [duplicate(child(path, "matchLabelExpressions"), "")] * seen.count(wanted)
+        seen.append(wanted)
+    return found
+
+
 def _term(path: str, term: Tree) -> list[FieldError]:
     found: list[FieldError] = []
     keys: list[str] = []
     for number, requirement in enumerate(term.get("matchLabelExpressions") or ()):
         where, name = index(child(path, "matchLabelExpressions"), number), requirement.get("key", "")
         values = requirement.get("values") or []
-        if name in keys:
-            found.append(duplicate(child(where, "key"), name))
-        keys.append(name)
         if not values:
             found.append(required(child(where, "values")))
         for each, value in enumerate(values):
             if value in values[:each]:
                 found.append(duplicate(index(child(where, "values"), each), value))
         found += ruled(child(where, "key"), name, names.qualified_name)
+        if name in keys:
+            found.append(duplicate(child(where, "key"), name))
+        keys.append(name)
     return found
 
 

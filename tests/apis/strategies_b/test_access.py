@@ -59,6 +59,21 @@ def test_the_role_of_a_binding_stays():
     ]
 
 
+def test_missing_names_of_a_binding_are_told_last():
+    """Given no names / when made, and when the role goes / then they come last, save the role's in the second case."""
+    nameless = {"subjects": [{"kind": "User"}], "roleRef": {"kind": "Role"}}
+    assert refused(rolebinding.STRATEGY, named(nameless)) == [
+        "subjects[0].name: Required value",
+        "roleRef.name: Required value",
+    ]
+    old = created(rolebinding.STRATEGY, named({"roleRef": {"kind": "Role", "name": "r"}}))
+    assert changed(rolebinding.STRATEGY, old, nameless)[1] == [
+        "roleRef.name: Required value",
+        f'roleRef: Invalid value: {{"APIGroup":"{GROUP}","Kind":"Role","Name":""}}: field is immutable',
+        "subjects[0].name: Required value",
+    ]
+
+
 def test_what_is_refused_of_bindings():
     """Given a cluster binding to a Role for an account without namespace / when made / then refused."""
     subjects = [{"kind": "ServiceAccount", "name": "s"}, {"kind": "Robot", "name": "r"}]

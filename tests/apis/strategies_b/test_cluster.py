@@ -52,6 +52,23 @@ def test_tolerations_of_a_runtime_class_fit_together():
     ]
 
 
+def test_tolerations_and_amounts_of_a_runtime_class():
+    """Given a toleration twice and an odd resource / when made / then refused, as Go shows it."""
+    obj = named(
+        {
+            "handler": "h",
+            "overhead": {"podFixed": {"a": "1"}},
+            "scheduling": {"tolerations": [{"key": "k"}, {"key": "k", "tolerationSeconds": 1, "effect": ""}]},
+        }
+    )
+    assert refused(runtimeclass.STRATEGY, obj) == [
+        'overhead.limits[a]: Invalid value: "a": must be a standard resource type or fully qualified',
+        'overhead.limits[a]: Invalid value: "a": must be a standard resource for containers',
+        ("scheduling.tolerations[1].effect: Invalid value: \"\": effect must be 'NoExecute' when `tolerationSeconds` is set"),
+        ('scheduling.tolerations[1]: Duplicate value: {"Key":"k","Operator":"","Value":"","Effect":"","TolerationSeconds":1}'),
+    ]
+
+
 def test_flow_schemas_stand_in_the_middle_of_the_order():
     """Given a schema without precedence / when made / then 1000; level and subjects are required."""
     spec = {"priorityLevelConfiguration": {"name": "l"}}
