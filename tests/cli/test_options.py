@@ -1,0 +1,73 @@
+"""What a cluster can be told, however it is written."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from fakekube.options import WORKLOAD_AWARE_GATES, ClusterOptions, OptionError, selected, switches
+
+KNOWN = ["garbagecollector", "job", "jobset", "kubelet", "namespace", "scheduler"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    ("1.35", "1.35"), ("v1.35", "1.35"), ("1.35.2", "1.35"), (1.35, "1.35"),
+])
+def test_versions_as_people_write_them(written: Any, meant: str) -> None:
+    """Given a release with a v, with a patch version or as a number, when options are made, then it is major and minor."""
+    assert ClusterOptions.of(kubernetes_version=written).kubernetes_version == meant
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    ("auto", "auto"), ("real", "real"), ("manual", "manual"), ("60", 60.0), (0.5, 0.5), ("60x", 60.0), ("scaled:60", 60.0),
+])
+def test_clocks_as_people_write_them(written: Any, meant: str | float) -> None:
+    """Given a clock's name or a factor, when options are made, then it is the name or a number."""
+    assert ClusterOptions.of(clock=written).clock == meant
+
+
+@pytest.mark.parametrize("written", ["A=true,B=false", ["A=true", "B=f"], "A,B=0", {"A": True, "B": "False"}])
+def test_switches_as_people_write_them(written: Any) -> None:
+    """Given gates as a text, as several, bare, or as a mapping, when options are made, then they are on and off."""
+    assert ClusterOptions.of(feature_gates=written).feature_gates == {"A": True, "B": False}
+
+
+def test_one_word_switches_on_all_that_gangs_need() -> None:
+    """Given the preset, and a gate of it switched off after it, when it is read, then the later one holds."""
+    assert switches("workload-aware") == dict.fromkeys(WORKLOAD_AWARE_GATES, True)
+    assert switches("workload-aware,GangScheduling=false")["GangScheduling"] is False
+
+
+@pytest.mark.parametrize(("text", "names"), [
+    ("*", ["garbagecollector", "job", "kubelet", "namespace", "scheduler"]),
+    ("*,-scheduler", ["garbagecollector", "job", "kubelet", "namespace"]),
+    ("*,jobset", KNOWN),
+    ("scheduler,namespace", ["namespace", "scheduler"]),
+    ("garbage-collector-controller, namespace-controller", ["garbagecollector", "namespace"]),
+    ("-job,*", ["garbagecollector", "kubelet", "namespace", "scheduler"]),
+    ("", []),
+])
+def test_controllers_as_upstream_selects_them(text: str, names: list[str]) -> None:
+    """Given a selection, when it is read, then a name counts wherever it stands, ``*`` is all but those that are optional,
+    and the order is that of the known ones."""
+    assert selected(text, KNOWN, optional=["jobset"]) == names
+
+
+def test_a_start_of_time_has_a_zone() -> None:
+    """Given a start as a text, when options are made, then it is a time; one without a time zone is refused."""
+    assert ClusterOptions.of(start="2026-02-01T00:00:00Z").start == datetime(2026, 2, 1, tzinfo=UTC)
+    with pytest.raises(OptionError, match="no time with a time zone"):
+        ClusterOptions.of(start="2026-02-01T00:00:00")
+
+
+@pytest.mark.parametrize(("values", "text"), [
+    ({"nodes": -1}, "nodes: -1 is no number of nodes"), ({"nodes": "two"}, "nodes: 'two' is no number"),
+    ({"nodes": 1.5}, "nodes: 1.5 is no number"), ({"clock": 0}, "clock: 0 is none of"), ({"clock": "inf"}, "clock: 'inf'"),
+    ({"seed": None}, "seed: None is no whole number"), ({"kubernetes_version": "1"}, "'1' is no version"),
+    ({"feature_gates": {"A": "perhaps"}}, 'parsing "perhaps": invalid syntax'), ({"shape": 1}, "unknown option 'shape'"),
+])
+def test_what_cannot_be_meant_names_the_option(values: dict[str, Any], text: str) -> None:
+    """Given a value that cannot be meant, when options are made, then the error names option and value."""
+    with pytest.raises(OptionError) as caught:
+        ClusterOptions.of(**values)
+    assert text in str(caught.value)
