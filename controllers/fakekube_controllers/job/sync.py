@@ -31,7 +31,7 @@ async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
         status["startTime"] = times.format_time(found.now)
     found.look()
     changed = False
-    wait: float | None = found.deadline_seconds()
+    wait = found.deadline_seconds() if found.outcome is None else None
     error: APIError | None = None
     active = len(found.active)
     if found.outcome is not None:
