@@ -97,6 +97,8 @@ def manager_or_user_agent(manager: str, user_agent: str) -> str:
     if manager:
         return manager
     prefix = user_agent.split("/", 1)[0]
+    if prefix.isascii() and prefix.isprintable() and len(prefix) <= MAX_MANAGER_BYTES:
+        return prefix or "unknown"
     kept = bytearray()
     for char in prefix:
         if not char.isprintable():

@@ -5,6 +5,7 @@ cluster starts without paying for what its user never looks at.
 """
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
@@ -13,9 +14,10 @@ from fakekube.registry.attributes import Admission, AdmitAll, Attributes
 from fakekube.registry.kind import Kind
 from fakekube.registry.store import FieldOwnership, Store
 from fakekube.schema.definitions import Definitions
-from fakekube.storage.memory import Bucket, Storage
+from fakekube.storage.memory import Bucket, Record, Storage
 from fakekube.util.rng import Rng
 
+FEW = 16  # objects of a resource that every write asks for, such as priority classes and quotas
 Bootstrap = Callable[[GroupResource], list[Tree]]
 
 
@@ -33,6 +35,7 @@ class Stores:
         self._rng, self._started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
+        self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
         self._by_resource: dict[GroupResource, Kind] = {}
         for kind in self._kinds.values():
             if kind.conversion is None:
@@ -71,15 +74,26 @@ class Stores:
 
     def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:
         """The stored object, decoded; never to be changed. None when there is none."""
-        record = self.bucket(GroupResource(group, resource)).get(namespace, name)
+        record = self._bucket_of(group, resource).get(namespace, name)
         return record.tree() if record else None
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        bucket = self.bucket(GroupResource(group, resource))
+        bucket = self._bucket_of(group, resource)
         if not len(bucket) or (namespace and not bucket.count(namespace)):
             return []
-        return [record.tree() for record in bucket.records(namespace)]
+        if len(bucket) > FEW:
+            return [record.tree() for record in bucket.records(namespace)]
+        known = self._selected.get((group, resource, namespace))
+        if known is None or known[0] is not bucket or known[1] != bucket.changes:
+            records = bucket.records(namespace)
+            known = self._selected[group, resource, namespace] = bucket, bucket.changes, records
+        return [record.tree() for record in known[2]]
+
+    def _bucket_of(self, group: str, resource: str) -> Bucket:
+        """The bucket of a resource: its name, a plain pair, finds it faster than a GroupResource would be made."""
+        found = self._buckets.get(cast("GroupResource", (group, resource)))
+        return found if found is not None else self.bucket(GroupResource(group, resource))
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none."""

@@ -52,6 +52,7 @@ class WriteContext:
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
+    essence: bytes = b""  # what validation made of a pod spec, for the warnings about the same
 
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""

@@ -116,6 +116,7 @@ class Bucket:
         self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
         self._spaces: dict[str, Space] = {}
         self._count = 0
+        self.changes = 0  # how many there were so far: while it stays, so does everything that was read
         self._track: Track = deque()
         self._subscribers = Subscribers()
         self._owners = index.by_owner()
@@ -244,6 +245,7 @@ class Bucket:
         revision = storage.next_revision()
         record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
+        self.changes += 1
         namespace = record.namespace
         if previous is None:
             space = self._spaces.get(namespace)

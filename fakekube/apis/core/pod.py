@@ -76,7 +76,7 @@ class PodStrategy(Strategy):
         name = obj["metadata"]["name"]
         texts = names.dns1123_label(name)
         found = [NAME_WARNING.format(" ".join(texts))] if texts else []
-        return found + pod_warnings(obj)
+        return found + pod_warnings(obj, ctx.essence)
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_status_update(obj, old, ctx)

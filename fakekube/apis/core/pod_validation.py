@@ -7,6 +7,7 @@ annotations for seccomp and AppArmor.
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.core import podspec_memory
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.podspec_validation import POD, PodSpecOptions, validate_pod_spec
@@ -41,7 +42,8 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     found: list[FieldError] = []
     if annotations := pod["metadata"].get("annotations"):
         found += validate_pod_annotations(annotations, spec, "metadata.annotations")
-    found += validate_pod_spec(spec, "spec", options_for(pod, ctx), pod["metadata"].get("name", ""))
+    essence = ctx.essence = podspec_memory.essence(spec)
+    found += validate_pod_spec(spec, "spec", options_for(pod, ctx), pod["metadata"].get("name", ""), essence)
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
     found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))

@@ -47,9 +47,9 @@ BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
 
-def pod_warnings(pod: Tree) -> list[str]:
-    """About a Pod."""
-    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata")
+def pod_warnings(pod: Tree, essence: bytes = b"") -> list[str]:
+    """About a Pod; ``essence`` is its spec's if it is known."""
+    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata", essence)
 
 
 def template_warnings(template: Tree, path: str) -> list[str]:
@@ -58,8 +58,11 @@ def template_warnings(template: Tree, path: str) -> list[str]:
     return _warnings(template["spec"], annotations, f"{path}.spec", f"{path}.metadata")
 
 
-def _warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
-    if not annotations.keys() & DEPRECATED_ANNOTATIONS.keys() and _is_quiet(podspec_memory.essence(spec)):
+def _warnings(
+    spec: Tree, annotations: dict[str, str], path: str, meta_path: str, essence: bytes = b"",
+) -> list[str]:
+    deprecated = annotations and not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)
+    if not deprecated and _is_quiet(essence or podspec_memory.essence(spec)):
         return []
     return _all_warnings(spec, annotations, path, meta_path)
 

@@ -73,11 +73,11 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
 
 
 def validate_pod_spec(
-    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "",
+    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "", essence: bytes = b"",
 ) -> list[FieldError]:
-    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself."""
+    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself, ``essence`` the spec's if it is known."""
     makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))
-    if not makes_claims and _is_fine(podspec_memory.essence(spec), options) and not _names(spec, path):
+    if not makes_claims and _is_fine(essence or podspec_memory.essence(spec), options) and not _names(spec, path):
         return []
     return _validate(spec, path, options, pod_name)
 
