@@ -113,3 +113,30 @@ async def test_a_resumed_job_waits_for_the_pods_of_before(world):
     await world.delete_pods(*pods, grace_period_seconds=0)
     await world.advance(2)
     assert counts(await world.job()) == (2, 0, 0, 0)
+
+
+def asking(cpu):
+    return {"spec": {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": cpu}}}]}}
+
+
+@pytest.mark.spec("JOB-060", "JOB-063")
+@pytest.mark.parametrize("started", [False, True])
+async def test_what_pods_ask_for_can_be_changed_while_a_job_is_suspended(world, started):
+    """Given a Job that is suspended, before it ran or while it did / when its pods are to ask for more / then new pods do."""
+    await world.create_job(suspend=not started)
+    if started:
+        await world.change_job(suspend=True)
+        await world.advance(2)
+    await world.change_job(template=asking("2"))
+    await world.change_job(suspend=False)
+    [pod] = await world.active()
+    assert pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
+
+
+@pytest.mark.spec("JOB-061")
+async def test_what_pods_ask_for_stays_while_a_job_runs(world):
+    """Given a running Job / when its pods are to ask for more / then that is refused."""
+    await world.create_job()
+    with pytest.raises(APIError, match="field is immutable") as refused:
+        await world.change_job(template=asking("2"))
+    assert refused.value.code == 422
