@@ -60,13 +60,23 @@ def eventually(look: Callable[[], Any], seconds: float = 30.0) -> Any:
 
 @pytest.fixture
 def kubectl(kubeconfig: Path, tmp_path: Path) -> Callable[..., str]:
-    """Runs kubectl with arguments and returns what it prints; a failure shows both outputs."""
+    """Runs kubectl with arguments and returns what it prints; an unexpected end shows both outputs.
+
+    ``code`` is the exit status to expect; unless it is 0, what went to standard error is returned too. ``editor`` is the
+    program that ``kubectl edit`` opens.
+    """
     environment = os.environ | {"KUBECONFIG": str(kubeconfig), "HOME": str(tmp_path), "KUBECACHEDIR": str(tmp_path / "cache")}
 
-    def run(*arguments: str, stdin: str = "") -> str:
-        done = subprocess.run(
-            ["kubectl", *arguments], env=environment, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, f"kubectl {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+    def run(*arguments: str, stdin: str = "", code: int = 0, editor: str = "false") -> str:
+        done = subprocess.run(["kubectl", *arguments], env=environment | {"KUBE_EDITOR": editor}, input=stdin,
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == code, f"kubectl {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if code == 0 else done.stdout + done.stderr
 
     return run
+
+
+@pytest.fixture
+def inside(kubectl: Callable[..., str], namespace: str) -> Callable[..., str]:
+    """kubectl in the test's own namespace."""
+    return lambda *arguments, **options: kubectl("-n", namespace, *arguments, **options)
