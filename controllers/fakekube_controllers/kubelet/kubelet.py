@@ -39,17 +39,20 @@ class Kubelet:
     user_agent = "kubelet"
     user: UserInfo | None = None
 
+    def __init__(self) -> None:
+        # What runs on the nodes runs on while their kubelet is down.
+        self.runs: dict[str, PodRun] = {}
+        self._attempts: dict[tuple[str, str], int] = {}
+        self._addresses: dict[str, str] = {}
+        self._node_numbers: dict[str, int] = {}
+        self._pod_numbers: dict[str, int] = {}
+
     async def start(self, ctx: Context) -> None:
         """Register the nodes and begin to look after pods."""
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.recorder = ctx.recorder("kubelet")
         self.callback: Callback | None = ctx.options.get("outcome")
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        self.runs: dict[str, PodRun] = {}
-        self._attempts: dict[tuple[str, str], int] = {}
-        self._addresses: dict[str, str] = {}
-        self._node_numbers: dict[str, int] = {}
-        self._pod_numbers: dict[str, int] = {}
         self.pods = ctx.lister(PODS)
         self.queue, self.node_queue = ctx.queue("kubelet"), ctx.queue("kubelet_nodes")
         ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
@@ -57,6 +60,7 @@ class Kubelet:
         Worker(ctx, self.queue, self._sync_pod).start()
         Worker(ctx, self.node_queue, self._sync_node).start()
         self.heartbeat = Heartbeat(ctx)
+        ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
         await self._register()
 
     async def stop(self) -> None:
@@ -112,6 +116,12 @@ class Kubelet:
         if pod["spec"].get("nodeName"):
             self.queue.add(meta.key_of(pod))
 
+    async def _forget_gone(self) -> None:
+        """Pods that went while the kubelet was down are told of by nobody."""
+        await self.ctx.wait_for_sync()
+        present = {meta.uid_of(pod): None for pod in self.pods.list()}
+        self.runs = {uid: run for uid, run in self.runs.items() if uid in present}
+
     def _pod_gone(self, pod: Tree) -> None:
         self.runs.pop(meta.uid_of(pod), None)
         self._addresses.pop(meta.uid_of(pod), None)
@@ -121,13 +131,16 @@ class Kubelet:
         if pod is None or not pod["spec"].get("nodeName"):
             return
         uid, now = meta.uid_of(pod), self.clock.time()
+        phase = (pod.get("status") or {}).get("phase")
         run = self.runs.get(uid)
         if run is None:
-            if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+            if phase in ("Succeeded", "Failed"):
                 await self._remove_if_deleted(pod)
                 return
             run = self.runs[uid] = self._accept(pod, now)
         run.pod = pod
+        if phase in ("Succeeded", "Failed"):
+            run.conclude(now, phase)
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
         due = self._advance(run, now)

@@ -32,6 +32,7 @@ class PodRun:
     deleting_since: float | None = None
     grace_seconds: float = 0.0
     failure: tuple[str, str] | None = None  # reason and message of a pod that failed as a whole
+    concluded: str = ""  # the terminal phase that the API shows: there is no way back from it
     _current: int = 0  # the init container whose turn it is
     _apps_started: bool = field(default=False)
 
@@ -48,6 +49,8 @@ class PodRun:
     @property
     def phase(self) -> str:
         """The API's phase."""
+        if self.concluded:
+            return self.concluded
         if self.failure is not None:
             return "Failed"
         main = self.apps
@@ -70,9 +73,19 @@ class PodRun:
     def fail(self, now: float, reason: str, message: str) -> None:
         """The pod fails as a whole, and what runs is stopped."""
         self.failure = (reason, message)
+        self._kill(now)
+
+    def conclude(self, now: float, phase: str) -> None:
+        """The API shows that the pod has ended, whoever wrote that: what still runs is stopped."""
+        self.concluded = phase
+        self._kill(now)
+
+    def _kill(self, now: float) -> None:
         for container in self.containers:
-            if container.running:
+            if container.running and not container.stopping:
                 self.happened("killing", container, now)
+                container.stop(now, 0.0)
+            elif container.restarts_at is not None:
                 container.stop(now, 0.0)
 
     def delete(self, now: float, grace_seconds: float) -> None:
