@@ -1,5 +1,3 @@
 """The stranger's project is run as a stranger would run it, by test_stranger.py; our own run does not collect it."""
 
-pytest_plugins = ["pytester"]
-
 collect_ignore = ["project"]
