@@ -54,6 +54,15 @@ def fully_qualified_name(path: str, text: str) -> list[FieldError]:
     return []
 
 
+def caseless_subdomain(text: str) -> list[str]:
+    """What is wrong with ``Example.com``, upper case allowed."""
+    found = [names.too_long(names.MAX_SUBDOMAIN_LENGTH)] if len(text) > names.MAX_SUBDOMAIN_LENGTH else []
+    if not names.matches(names.DNS1123_SUBDOMAIN, text.lower()):
+        what = f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', {names.ALPHANUMERIC_ENDS}"
+        found.append(names.mismatch(what, names.DNS1123_SUBDOMAIN, "Example.com"))
+    return found
+
+
 def wildcard_subdomain(text: str) -> list[str]:
     """What is wrong with ``*.example.com``."""
     found = [names.too_long(names.MAX_SUBDOMAIN_LENGTH)] if len(text) > names.MAX_SUBDOMAIN_LENGTH else []

@@ -3,7 +3,7 @@
 Upstream: pkg/apis/resource/validation. Left out: compiling the selectors.
 """
 
-from fakekube.apimachinery.field_errors import FieldError, index
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.resource.devices import config_errors, selector_errors
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -16,9 +16,7 @@ class DeviceClassStrategy(Strategy):
         """Selectors and configuration."""
         spec = obj.get("spec") or {}
         found = selector_errors("spec.selectors", spec.get("selectors") or [])
-        for number, config in enumerate(spec.get("config") or ()):
-            found += config_errors(index("spec.config", number), config)
-        return found
+        return found + config_errors("spec.config", spec.get("config") or [])
 
 
 STRATEGY = DeviceClassStrategy()

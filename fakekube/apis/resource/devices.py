@@ -4,6 +4,7 @@ Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: compiling the
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
@@ -17,9 +18,10 @@ from fakekube.apimachinery.field_errors import (
     too_many,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import required_name, ruled
+from fakekube.apis.checks import caseless_subdomain, required_name, ruled
 
 MAX_REQUESTS, MAX_CONSTRAINTS, MAX_CONFIGS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 32, 8
+ATTRIBUTES, MODES = ("matchAttribute", "distinctAttribute"), ("All", "ExactCount")
 ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 EFFECTS = ("NoExecute", "NoSchedule", "None")
@@ -42,39 +44,75 @@ def default_devices(devices: Tree) -> None:
 
 
 def device_errors(path: str, devices: Tree) -> list[FieldError]:
-    """Requests, constraints among them, and configuration."""
+    """Requests, constraints among them, and configuration. What upstream's declared validation finds comes last."""
     requests, found = devices.get("requests") or [], []
-    where, seen, repeated = child(path, "requests"), [], []
+    where = child(path, "requests")
     if len(requests) > MAX_REQUESTS:
         found.append(too_many(where, len(requests), MAX_REQUESTS))
     for number, request in enumerate(requests):
         found += _request(index(where, number), request)
-        if request.get("name", "") in seen:
-            repeated.append(duplicate(index(where, number), request))
-        seen.append(request.get("name", ""))
-    found += repeated
-    known = [*seen, *(
-        f"{request.get('name', '')}/{sub.get('name', '')}" for request in requests
-        for sub in request.get("firstAvailable") or ())]
+    known = [name for request in requests for name in _names(request)]
     constraints = devices.get("constraints") or []
     if len(constraints) > MAX_CONSTRAINTS:
         found.append(too_many(child(path, "constraints"), len(constraints), MAX_CONSTRAINTS))
     for number, constraint in enumerate(constraints):
         found += _constraint(index(child(path, "constraints"), number), constraint, known)
-    for number, config in enumerate(devices.get("config") or ()):
+    configs = devices.get("config") or []
+    for number, config in enumerate(configs):
         here = index(child(path, "config"), number)
         for each, name in enumerate(config.get("requests") or ()):
             found += _reference(index(child(here, "requests"), each), name, known)
-        found += config_errors(here, config)
+        found += _config(here, config)
+    found += _repeated(where, requests)
+    for number, request in enumerate(requests):
+        found += _declared(index(where, number), request)
+    for number, constraint in enumerate(constraints):
+        here = index(child(path, "constraints"), number)
+        found += _repeated(child(here, "requests"), constraint.get("requests") or [])
+        found += [error for name in ATTRIBUTES for error in _attribute(child(here, name), constraint.get(name))]
+    for number, config in enumerate(configs):
+        here = index(child(path, "config"), number)
+        found += _repeated(child(here, "requests"), config.get("requests") or []) + _driver(here, config)
     return found
 
 
+def _names(request: Tree) -> list[str]:
+    """What constraints and configuration may call a request."""
+    name = request.get("name", "")
+    return [name, *(f"{name}/{sub.get('name', '')}" for sub in request.get("firstAvailable") or ())]
+
+
+def _repeated(path: str, items: list[Any]) -> list[FieldError]:
+    """Items of a set that are there already: texts, or trees by their names."""
+    keys = [item.get("name", "") if isinstance(item, dict) else item for item in items]
+    return [
+        duplicate(index(path, number), items[number]) for number, key in enumerate(keys) if key in keys[:number]]
+
+
+def _declared(path: str, request: Tree) -> list[FieldError]:
+    found = _mode(child(path, "exactly"), request["exactly"]) if "exactly" in request else []
+    where, first = child(path, "firstAvailable"), request.get("firstAvailable") or []
+    found += _repeated(where, first)
+    for number, sub in enumerate(first):
+        if not sub.get("deviceClassName"):
+            found.append(required(child(index(where, number), "deviceClassName")))
+        found += _mode(index(where, number), sub)
+    return found
+
+
+def _mode(path: str, request: Tree) -> list[FieldError]:
+    mode = request.get("allocationMode", "")
+    return [] if mode in MODES else [not_supported(child(path, "allocationMode"), mode, MODES)]
+
+
 def _request(path: str, request: Tree) -> list[FieldError]:
-    found = required_name(child(path, "name"), request.get("name", ""), names.dns1123_label)
+    found = ruled(child(path, "name"), request.get("name", ""), names.dns1123_label)
     exactly, first = request.get("exactly"), request.get("firstAvailable") or []
     if exactly is not None and first:
         return [*found, invalid(path, None, f"{ONE_KIND}, but multiple fields are set")]
     if exactly is not None:
+        if not exactly.get("deviceClassName"):
+            found.append(required(child(path, "exactly", "deviceClassName")))
         return found + _exact(child(path, "exactly"), exactly)
     if not first:
         return [*found, required(path, ONE_KIND)]
@@ -83,24 +121,19 @@ def _request(path: str, request: Tree) -> list[FieldError]:
         found.append(too_many(where, len(first), MAX_SUB_REQUESTS))
     for number, sub in enumerate(first):
         here = index(where, number)
-        found += required_name(child(here, "name"), sub.get("name", ""), names.dns1123_label) + _exact(here, sub)
-        if any(sub.get("name") == other.get("name") for other in first[:number]):
-            found.append(duplicate(here, sub))
+        found += ruled(child(here, "name"), sub.get("name", ""), names.dns1123_label) + _exact(here, sub)
     return found
 
 
 def _exact(path: str, request: Tree) -> list[FieldError]:
-    found = required_name(child(path, "deviceClassName"), request.get("deviceClassName", ""), names.dns1123_subdomain)
+    name = request.get("deviceClassName", "")
+    found = ruled(child(path, "deviceClassName"), name, names.dns1123_subdomain) if name else []
     found += selector_errors(child(path, "selectors"), request.get("selectors") or [])
     mode, count = request.get("allocationMode", ""), request.get("count", 0)
-    if mode == "All":
-        if count:
-            found.append(invalid(child(path, "count"), count, "must not be specified when allocationMode is 'All'"))
-    elif mode == "ExactCount":
-        if count <= 0:
-            found.append(invalid(child(path, "count"), count, "must be greater than zero"))
-    else:
-        found.append(not_supported(child(path, "allocationMode"), mode, ("All", "ExactCount")))
+    if mode == "All" and count:
+        found.append(invalid(child(path, "count"), count, "must not be specified when allocationMode is 'All'"))
+    if mode == "ExactCount" and count <= 0:
+        found.append(invalid(child(path, "count"), count, "must be greater than zero"))
     for number, toleration in enumerate(request.get("tolerations") or ()):
         found += _toleration(index(child(path, "tolerations"), number), toleration)
     return found
@@ -131,30 +164,52 @@ def selector_errors(path: str, selectors: list[Tree]) -> list[FieldError]:
     ]
 
 
-def config_errors(path: str, config: Tree) -> list[FieldError]:
-    """Configuration is for a driver."""
+def config_errors(path: str, configs: list[Tree]) -> list[FieldError]:
+    """Configuration of a class."""
+    places = [(index(path, number), config) for number, config in enumerate(configs)]
+    found = [error for here, config in places for error in _config(here, config)]
+    return found + [error for here, config in places for error in _driver(here, config)]
+
+
+def _config(path: str, config: Tree) -> list[FieldError]:
+    """Configuration is for a driver, in its own form."""
     opaque = config.get("opaque")
     if opaque is None:
         return [required(child(path, "opaque"))]
-    found = required_name(child(path, "opaque", "driver"), opaque.get("driver", ""), names.dns1123_subdomain)
-    return found if "parameters" in opaque else [*found, required(child(path, "opaque", "parameters"))]
+    parameters, where = opaque.get("parameters"), child(path, "opaque", "parameters")
+    if parameters is None:
+        return [required(where)]
+    return [] if isinstance(parameters, dict) else [invalid(where, "<value omitted>", "must be a valid JSON object")]
+
+
+def _driver(path: str, config: Tree) -> list[FieldError]:
+    opaque = config.get("opaque")
+    if opaque is None:
+        return []
+    name, where = opaque.get("driver", ""), child(path, "opaque", "driver")
+    return ruled(where, name, caseless_subdomain) if name else [required(where)]
 
 
 def _constraint(path: str, constraint: Tree, known: list[str]) -> list[FieldError]:
     found: list[FieldError] = []
     for number, name in enumerate(constraint.get("requests") or ()):
         found += _reference(index(child(path, "requests"), number), name, known)
-    attribute = next((name for name in ("matchAttribute", "distinctAttribute") if name in constraint), "")
-    if not attribute:
-        text = (
-            'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set')
-        return [*found, required(path, text)]
-    value, where = constraint[attribute], child(path, attribute)
+    if any(name in constraint for name in ATTRIBUTES):
+        return found
+    text = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+    return [*found, required(path, text)]
+
+
+def _attribute(path: str, value: str | None) -> list[FieldError]:
+    """``example.com/name``."""
+    if value is None:
+        return []
     domain, slash, name = value.rpartition("/")
     if not slash:
         text = "a fully qualified name must be a domain and a name separated by a slash"
-        return [*found, invalid(where, value, text)]
-    return found + ruled(where, domain, names.dns1123_subdomain) + ruled(where, name, names.c_identifier)
+        return [*(ruled(path, value, names.c_identifier) if not value else ()), invalid(path, value, text)]
+    found = [invalid(path, domain, f"prefix: {text}") for text in names.dns1123_subdomain(domain)]
+    return found + ruled(path, name, names.c_identifier)
 
 
 def _reference(path: str, name: str, known: list[str]) -> list[FieldError]:

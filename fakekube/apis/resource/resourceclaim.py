@@ -23,13 +23,18 @@ class ResourceClaimStrategy(StatusStrategy):
         """An empty list is stored as none."""
         stored_as_null(obj, "spec", "devices", "requests")
 
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """The stored status; an empty list is no change of an absent one."""
+        super().prepare_for_update(obj, old, ctx)
+        self.canonicalize(obj)
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The devices."""
         return device_errors("spec.devices", (obj.get("spec") or {}).get("devices") or {})
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec stays."""
-        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", None, IMMUTABLE)]
 
 
 STRATEGY = ResourceClaimStrategy()

@@ -5,6 +5,7 @@ Upstream: pkg/apis/resource/{v1/defaults.go,validation}.
 
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.base import stored_as_null
 from fakekube.apis.resource.devices import default_devices, device_errors
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE, labels
@@ -17,14 +18,23 @@ class ResourceClaimTemplateStrategy(Strategy):
         """As a claim's."""
         default_devices(_devices(obj))
 
+    def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """An empty list is no change of an absent one."""
+        self.canonicalize(obj)
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The labels and devices of the claims to come."""
         metadata = (obj.get("spec") or {}).get("metadata") or {}
         return labels(metadata.get("labels") or {}, "spec.labels") + device_errors("spec.spec.devices", _devices(obj))
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The spec stays."""
-        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+        """As for a new one; the spec stays."""
+        changed = [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+        return self.validate(obj, ctx) + changed
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        stored_as_null(obj, "spec", "spec", "devices", "requests")
 
 
 def _devices(obj: Tree) -> Tree:

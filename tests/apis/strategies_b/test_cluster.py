@@ -174,7 +174,36 @@ def test_the_spec_of_a_claim_stays():
     """Given a claim / when its spec changes / then refused."""
     old = created(resourceclaim.STRATEGY, claim(EXACT))
     wrong = changed(resourceclaim.STRATEGY, old, {"spec": {"devices": {}}})[1]
-    assert wrong == ['spec: Invalid value: {"devices":{}}: field is immutable']
+    assert wrong == ["spec: Invalid value: null: field is immutable"]
+
+
+def test_what_is_declared_is_told_last():
+    """Given requests and configuration that lack things / when made / then what upstream declares comes last."""
+    requests = [
+        {"name": "", "exactly": {"allocationMode": "Some"}},
+        {"name": "b", "firstAvailable": [{"name": "c"}, {"name": "c"}]},
+    ]
+    config = [{"requests": ["b", "b"], "opaque": {"parameters": {}}}, {"opaque": {"driver": "A", "parameters": [1]}}]
+    texts = refused(resourceclaim.STRATEGY, claim(*requests, config=config, constraints=[{"matchAttribute": "A_/b"}]))
+    prefix = "spec.devices."
+    assert [text.removeprefix(prefix).partition(": ")[0] for text in texts] == [
+        "requests[0].name",
+        "requests[0].exactly.deviceClassName",
+        "config[1].opaque.parameters",
+        "requests[0].exactly.allocationMode",
+        "requests[1].firstAvailable[1]",
+        "requests[1].firstAvailable[0].deviceClassName",
+        "requests[1].firstAvailable[1].deviceClassName",
+        "constraints[0].matchAttribute",
+        "config[0].requests[1]",
+        "config[0].opaque.driver",
+    ]
+
+
+def test_no_requests_are_as_good_as_none():
+    """Given a claim without requests / when an update sends an empty list / then nothing has changed."""
+    old = created(resourceclaim.STRATEGY, claim())
+    assert changed(resourceclaim.STRATEGY, old, {"spec": {"devices": {"requests": []}}})[1] == []
 
 
 def test_device_classes_select_by_expressions():
