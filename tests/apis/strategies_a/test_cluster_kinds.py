@@ -74,7 +74,7 @@ def test_an_autoscaler_looks_at_processors() -> None:
 
 
 @pytest.mark.parametrize(("spec", "expected"), [
-    ({"minReplicas": -1}, "spec.minReplicas: Invalid value: -1: must be greater than or equal to 1"),
+    ({"minReplicas": -1}, "spec.minReplicas: Invalid value: -1: must be greater than or equal to 0"),
     ({"minReplicas": 5}, "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"),
 ])
 def test_a_bad_autoscaler_is_refused(spec: dict[str, Any], expected: str) -> None:
