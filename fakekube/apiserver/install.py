@@ -5,21 +5,22 @@ Upstream: the storage map of pkg/registry/core/rest/storage_core.go and of its f
 
 from collections.abc import Callable
 
-from fakekube.apiserver import connect
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import PodLogs
-from fakekube.apiserver.routes import SpecialRoutes
+from fakekube.apiserver.routes import SpecialRoutes, late
 from fakekube.auth.authorizer import Authorizer
 from fakekube.auth.tokens import Tokens
-from fakekube.endpoints import componentstatus, subresources
 from fakekube.endpoints.reviews import Reviews, TokenCheck
 from fakekube.endpoints.tokenrequest import TokenRequests
 
 STREAMS, PROXY = ("GET", "POST"), ("GET", "POST", "PUT", "PATCH", "DELETE")
 CONNECTIONS = (
-    ("pods/exec", connect.run_in_container, STREAMS), ("pods/attach", connect.run_in_container, STREAMS),
-    ("pods/portforward", connect.forward_ports, STREAMS), ("pods/proxy", connect.proxy_to_pod, PROXY),
-    ("services/proxy", connect.proxy_to_service, PROXY), ("nodes/proxy", connect.proxy_to_node, PROXY),
+    ("pods/exec", late("apiserver.connect:run_in_container"), STREAMS),
+    ("pods/attach", late("apiserver.connect:run_in_container"), STREAMS),
+    ("pods/portforward", late("apiserver.connect:forward_ports"), STREAMS),
+    ("pods/proxy", late("apiserver.connect:proxy_to_pod"), PROXY),
+    ("services/proxy", late("apiserver.connect:proxy_to_service"), PROXY),
+    ("nodes/proxy", late("apiserver.connect:proxy_to_node"), PROXY),
 )
 AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
@@ -34,15 +35,15 @@ def special_routes(
     reviews = Reviews(authorizer, check)
     return {
         **{("", name, method): endpoint for name, endpoint, methods in CONNECTIONS for method in methods},
-        ("", "bindings", "POST"): subresources.bind,
-        ("", "pods/binding", "POST"): subresources.bind,
-        ("", "pods/eviction", "POST"): subresources.evict,
+        ("", "bindings", "POST"): late("endpoints.subresources:bind"),
+        ("", "pods/binding", "POST"): late("endpoints.subresources:bind"),
+        ("", "pods/eviction", "POST"): late("endpoints.subresources:evict"),
         ("", "pods/log", "GET"): PodLogs(nodes).get,
         ("", "serviceaccounts/token", "POST"): TokenRequests(tokens).create,
-        ("", "componentstatuses", "GET"): componentstatus.get,
-        ("*", "*/scale", "GET"): subresources.get_scale,
-        ("*", "*/scale", "PUT"): subresources.update_scale,
-        ("*", "*/scale", "PATCH"): subresources.patch_scale,
+        ("", "componentstatuses", "GET"): late("endpoints.componentstatus:get"),
+        ("*", "*/scale", "GET"): late("endpoints.subresources:get_scale"),
+        ("*", "*/scale", "PUT"): late("endpoints.subresources:update_scale"),
+        ("*", "*/scale", "PATCH"): late("endpoints.subresources:patch_scale"),
         (AUTHORIZATION, "selfsubjectaccessreviews", "POST"): reviews.access,
         (AUTHORIZATION, "subjectaccessreviews", "POST"): reviews.access,
         (AUTHORIZATION, "localsubjectaccessreviews", "POST"): reviews.access,

@@ -6,10 +6,11 @@ routes out of the same facts: apiserver/pkg/endpoints/installer.go.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from importlib import import_module
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
-from fakekube.endpoints import delete, deprecations, negotiation, patching, reading, write
+from fakekube.endpoints import deprecations, negotiation, reading, write
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.registry.kind import Kind
@@ -18,17 +19,31 @@ Endpoint = Callable[[Scope, RequestInfo, Request], Awaitable[Response]]
 Verbs = Mapping[str, tuple[str, Endpoint]]
 """By method: the verb that a kind must have for it, and what answers."""
 
+
+
+def late(where: str) -> Endpoint:
+    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request."""
+    module, _, name = where.partition(":")
+
+    async def endpoint(scope: Scope, info: RequestInfo, request: Request) -> Response:
+        function: Endpoint = getattr(import_module(f"fakekube.{module}"), name)
+        return await function(scope, info, request)
+
+    return endpoint
+
+
+PATCH, DELETE = late("endpoints.patching:patch"), late("endpoints.delete:delete")
 COLLECTION: Verbs = {
     "GET": ("list", reading.list_or_watch), "POST": ("create", write.create),
-    "DELETE": ("deletecollection", delete.delete_collection),
+    "DELETE": ("deletecollection", late("endpoints.delete:delete_collection")),
 }
 OBJECT: Verbs = {
-    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", patching.patch),
-    "DELETE": ("delete", delete.delete),
+    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", PATCH),
+    "DELETE": ("delete", DELETE),
 }
 SUBRESOURCE: Verbs = {
-    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", patching.patch),
-    "POST": ("create", write.create), "DELETE": ("delete", delete.delete),
+    "GET": ("get", reading.get), "PUT": ("update", write.update), "PATCH": ("patch", PATCH),
+    "POST": ("create", write.create), "DELETE": ("delete", DELETE),
 }
 WATCH: Mapping[str, Endpoint] = {"GET": reading.list_or_watch}
 
@@ -173,6 +188,8 @@ class Routes:
         if endpoint is None:
             raise errors.method_not_allowed()
         if method == "PATCH":
+            from fakekube.endpoints import patching
+
             patching.check_route(request, custom=resource.kind.custom)
         if not resource.kind.custom:
             streams = route.collection and method == "GET"

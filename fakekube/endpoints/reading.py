@@ -5,6 +5,7 @@ apiserver/pkg/endpoints/handlers/{get,watch,response}.go.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -26,7 +27,9 @@ from fakekube.endpoints.read import (
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
-from fakekube.schema.protobuf.codec import ProtobufCodec
+
+if TYPE_CHECKING:
+    from fakekube.schema.protobuf.codec import ProtobufCodec
 
 NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supported"
 
@@ -132,7 +135,7 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
 class ProtobufStream:
     """A watch whose frames are protobuf. Each receiver has its own: those who ask for it are few."""
 
-    def __init__(self, stream: WatchStream, codec: ProtobufCodec) -> None:
+    def __init__(self, stream: WatchStream, codec: "ProtobufCodec") -> None:
         self._stream, self._codec = stream, codec
         self._sink: Sink | None = None
 

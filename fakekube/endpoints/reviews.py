@@ -18,7 +18,6 @@ from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import ANONYMOUS, Scope
-from fakekube.managedfields.manager import FieldManager
 
 GROUP = "authorization.k8s.io"
 EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
@@ -126,6 +125,8 @@ def _own_fields(scope: Scope, info: RequestInfo, request: Request, review: Tree)
     options = write_options(request, "CreateOptions")
     context = scope.context(info, request, "CREATE", options)
     schema = scope.services.definitions.schema(scope.gvk)
+    from fakekube.managedfields.manager import FieldManager
+
     FieldManager(schema, scope.kind.api_version).update(None, review, manager=context.field_manager, now=context.now)
     if status is not None:
         review["status"] = status

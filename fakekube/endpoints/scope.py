@@ -4,6 +4,7 @@ Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.http import Request, UserInfo
@@ -19,9 +20,11 @@ from fakekube.registry.stores import Stores
 from fakekube.registry.strategy import WriteContext
 from fakekube.schema.decode import Codec
 from fakekube.schema.definitions import Definitions
-from fakekube.schema.protobuf.codec import ProtobufCodec
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.schema.protobuf.codec import ProtobufCodec
 
 ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
 
@@ -51,9 +54,11 @@ class Services:
         return self.stores.store(self.kinds[group, version, plural])
 
     @property
-    def protobuf(self) -> ProtobufCodec:
+    def protobuf(self) -> "ProtobufCodec":
         """Reader and writer of protobuf, made on first use."""
         if self._protobuf is None:
+            from fakekube.schema.protobuf.codec import ProtobufCodec
+
             self._protobuf = ProtobufCodec(self.definitions)
         return self._protobuf
 

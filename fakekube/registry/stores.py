@@ -9,7 +9,6 @@ from typing import cast
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.managedfields.manager import FieldManager
 from fakekube.registry.attributes import Admission, AdmitAll, Attributes
 from fakekube.registry.kind import Kind
 from fakekube.registry.store import FieldOwnership, Store
@@ -70,6 +69,8 @@ class Stores:
             bucket.create(tree)
 
     def _fields(self, kind: Kind) -> FieldOwnership:
+        from fakekube.managedfields.manager import FieldManager
+
         return FieldManager(self._definitions.schema(kind.gvk), kind.api_version)
 
     def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:
