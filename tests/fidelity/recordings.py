@@ -35,11 +35,16 @@ def play(fidelity: Path, release: str = RELEASE, *, options: Iterable[str] = (),
             [sys.executable, str(fidelity), "--release", release, "--serve", SERVE, "--json", str(report), *options],
             capture_output=True, text=True, timeout=timeout_seconds, check=False)
         assert report.exists(), done.stdout + done.stderr
-        phases = json.loads(report.read_text())["phases"]
-    differing = {f"phase:{name}" for name, phase in phases.items() if not phase["results"]}
+        return differing(report)
+
+
+def differing(report: Path) -> list[str]:
+    """The same from a report that the tool has written with its --json."""
+    phases = json.loads(report.read_text())["phases"]
+    names = {f"phase:{name}" for name, phase in phases.items() if not phase["results"]}
     for phase in phases.values():
-        differing.update(result["case"] for result in phase["results"] if any(result["differences"].values()))
-    return sorted(differing)
+        names.update(result["case"] for result in phase["results"] if any(result["differences"].values()))
+    return sorted(names)
 
 
 def known(release: str = RELEASE) -> list[str]:
@@ -63,12 +68,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--write", action="store_true", help="write the list anew")
     parser.add_argument("--release", default=RELEASE)
+    parser.add_argument("--report", type=Path, metavar="FILE", help="play nothing: take what the tool wrote with its --json")
     arguments = parser.parse_args()
     fidelity = tool()
-    if fidelity is None:
+    if arguments.report is None and fidelity is None:
         print("no recordings here: set FAKEKUBE_RECORDINGS to the folder that has tools/fidelity and probes")
         return 2
-    found = play(fidelity, arguments.release)
+    found = differing(arguments.report) if arguments.report else play(fidelity, arguments.release)
     before = known(arguments.release) if _file(arguments.release).exists() else []
     print("new:", *sorted(set(found) - set(before)), "\nmended:", *sorted(set(before) - set(found)))
     if arguments.write:
