@@ -48,7 +48,7 @@ def _mutation(path: str, mutation: Tree) -> list[FieldError]:
     if wanted not in mutation:
         found.append(required(child(path, wanted), f"must be specified when patchType is {kind}"))
     elif not (mutation[wanted].get("expression") or "").strip():
-        found.append(required(child(path, wanted, "expression"), "expression is not specified"))
+        found.append(required(child(path, wanted, "expression")))
     if other in mutation:
         text = f"must not be specified when patchType is {kind}"
         found.append(invalid(child(path, other), f"{{{other}}}", text))

@@ -24,7 +24,7 @@ from fakekube.apis.admissionregistration.rules import (
     match_errors,
 )
 from fakekube.apis.base import StatusStrategy
-from fakekube.apis.checks import required_name, ruled
+from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import label_selector, one_of
 
@@ -81,14 +81,19 @@ class BindingStrategy(Strategy):
             default_match(resources)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The policy, its parameters and what is matched."""
+        """The policy, its parameters and what is matched. Upstream tells what is missing last."""
         spec = obj["spec"]
-        found = required_name("spec.policyName", spec.get("policyName", ""), names.dns1123_subdomain)
+        name = spec.get("policyName", "")
+        found = ruled("spec.policyName", name, names.dns1123_subdomain) if name else []
         if "paramRef" in spec:
             found += _param_ref("spec.paramRef", spec["paramRef"])
         if "matchResources" in spec:
             found += match_errors("spec.matchResources", spec["matchResources"])
-        return found
+        return found + self.more_errors(spec) + ([] if name else [required("spec.policyName")])
+
+    def more_errors(self, spec: Tree) -> list[FieldError]:
+        """What is particular to a kind of binding."""
+        return []
 
 
 def _param_kind(path: str, kind: Tree) -> list[FieldError]:

@@ -148,8 +148,9 @@ def url_errors(path: str, url: str) -> list[FieldError]:
 
 
 def service_errors(path: str, service: Tree) -> list[FieldError]:
-    """A service, its port and the path of the webhook in it."""
-    found = [required(child(path, name)) for name in ("name", "namespace") if not service.get(name)]
+    """A service, its port and the path of the webhook in it. Upstream takes name and namespace for each other."""
+    swapped = (("name", "namespace"), ("namespace", "name"))
+    found = [required(child(path, told)) for told, name in swapped if not service.get(name)]
     port = service.get("port", 0)
     if texts := names.port_number(port):
         found.append(invalid(child(path, "port"), port, f"port is not valid: {', '.join(texts)}"))

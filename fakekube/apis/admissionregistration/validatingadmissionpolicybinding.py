@@ -14,10 +14,13 @@ class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy):
     """What is particular to bindings of validating policies."""
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """What both kinds have, then the actions."""
-        found, actions = super().validate(obj, ctx), obj["spec"].get("validationActions") or []
-        if not actions:
-            return [*found, required(PATH)]
+        """What both kinds have; some action at least."""
+        missing = [] if obj["spec"].get("validationActions") else [required(PATH)]
+        return super().validate(obj, ctx) + missing
+
+    def more_errors(self, spec: Tree) -> list[FieldError]:
+        """The actions, each once."""
+        found, actions = [], spec.get("validationActions") or []
         for number, action in enumerate(actions):
             found += one_of(index(PATH, number), action, ACTIONS)
             if action in actions[:number]:

@@ -133,6 +133,12 @@ def test_services_of_webhooks():
     ]
 
 
+def test_upstream_confuses_name_and_namespace_of_services():
+    """Given a service without a namespace / when checked / then the name is said to be missing."""
+    assert [str(error) for error in service_errors("s", {"name": "n", "port": 1})] == ["s.name: Required value"]
+    assert [str(error) for error in service_errors("s", {"namespace": "n", "port": 1})] == ["s.namespace: Required value"]
+
+
 def policy(**spec):
     return named({"spec": {"matchConstraints": {"resourceRules": [RULE]}, **spec}})
 
@@ -206,6 +212,10 @@ def test_a_binding_names_policy_and_actions():
     assert refused(validatingadmissionpolicybinding.STRATEGY, named()) == [
         "spec.policyName: Required value",
         "spec.validationActions: Required value",
+    ]
+    assert refused(validatingadmissionpolicybinding.STRATEGY, named({"spec": {"validationActions": ["Shout"]}})) == [
+        'spec.validationActions[0]: Unsupported value: "Shout": supported values: "Audit", "Deny", "Warn"',
+        "spec.policyName: Required value",
     ]
     both = {"policyName": "p", "validationActions": ["Deny", "Warn"], "paramRef": {"name": "n"}}
     texts = refused(validatingadmissionpolicybinding.STRATEGY, named({"spec": both}))
