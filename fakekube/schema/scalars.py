@@ -7,6 +7,7 @@ UnmarshalJSON and MarshalJSON methods of metav1.Time, resource.Quantity, intstr.
 
 import base64
 import binascii
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from fakekube.apimachinery import quantity, times
@@ -23,7 +24,7 @@ _INTEGER_BITS = {
 }  # fmt: skip
 
 
-class Shape:
+class Shape(ABC):
     """How one Go type is read and printed. ``go_type`` is its name in complaints."""
 
     omittable = True
@@ -32,13 +33,13 @@ class Shape:
     def __init__(self, go_type: str) -> None:
         self.go_type = go_type
 
+    @abstractmethod
     def acceptor(self, *, nonzero: bool) -> Acceptor:
         """A test for values that stay as they are; ``nonzero`` when a zero value would not be printed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, value: Json, walk: Walk) -> Json:
         """What Go prints for a value that is not null. Raises DecodeError where Go gives up at once."""
-        raise NotImplementedError
 
     def zero(self) -> Json:
         """What Go prints when nothing was given; a new object each time."""

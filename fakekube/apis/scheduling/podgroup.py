@@ -1,5 +1,7 @@
 """PodGroups: pods that are scheduled together. Upstream: pkg/registry/scheduling/podgroup/strategy.go."""
 
+from abc import ABC, abstractmethod
+
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
@@ -10,7 +12,7 @@ GATES = {**groups.GROUP_GATES, "parentCompositePodGroupName": "CompositePodGroup
 NEEDS_WORKLOAD = "must be set when parentCompositePodGroupName is set"
 
 
-class GroupStrategy(Strategy):
+class GroupStrategy(Strategy, ABC):
     """What groups of pods and groups of groups do alike: a spec that hardly changes, and a status for the scheduler."""
 
     gates = GATES
@@ -35,9 +37,9 @@ class GroupStrategy(Strategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return self.validate_spec(obj["spec"], old["spec"], "spec")
 
+    @abstractmethod
     def validate_spec(self, spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
         """What is wrong with a group's spec; ``old`` is None for a new one."""
-        raise NotImplementedError
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         obj["spec"] = old["spec"]
