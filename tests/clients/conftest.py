@@ -80,3 +80,9 @@ def kubectl(kubeconfig: Path, tmp_path: Path) -> Callable[..., str]:
 def inside(kubectl: Callable[..., str], namespace: str) -> Callable[..., str]:
     """kubectl in the test's own namespace."""
     return lambda *arguments, **options: kubectl("-n", namespace, *arguments, **options)
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """``eventually``, for tests that wait for what another program does."""
+    return eventually
