@@ -7,6 +7,7 @@ routes out of the same facts: apiserver/pkg/endpoints/installer.go.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib import import_module
+from typing import cast
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
@@ -24,9 +25,12 @@ Verbs = Mapping[str, tuple[str, Endpoint]]
 def late(where: str) -> Endpoint:
     """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request."""
     module, _, name = where.partition(":")
+    function: Endpoint | None = None
 
     async def endpoint(scope: Scope, info: RequestInfo, request: Request) -> Response:
-        function: Endpoint = getattr(import_module(f"fakekube.{module}"), name)
+        nonlocal function
+        if function is None:
+            function = cast("Endpoint", getattr(import_module(f"fakekube.{module}"), name))
         return await function(scope, info, request)
 
     return endpoint

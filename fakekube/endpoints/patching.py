@@ -233,12 +233,9 @@ def _decoded(
 ) -> Tree:
     """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
     known = _untouched(scope, old, patched)
-    tree: Tree
-    if scope.name == "status":  # what is as it was is the stored object's, and stays so
-        copied = orjson.loads(orjson.dumps({name: value for name, value in patched.items() if name not in known}))
-        tree = {name: old[name] if name in known else copied[name] for name in patched}
-    else:
-        tree = orjson.loads(orjson.dumps(patched))
+    # Of what is as it was, a write of the status shares all but metadata with the stored object.
+    shared = {name: old[name] for name in known if name != "metadata"} if scope.name == "status" else {}
+    tree = _copied(patched, shared, owners="metadata" in known)
     expected = scope.gvk
     gvk = _kind_of(tree, expected)
     codec = scope.services.codec(gvk)
@@ -264,7 +261,20 @@ def _untouched(scope: Scope, old: Tree, patched: Tree) -> list[str]:
     """The structs of an object that a patch left alone: they have passed the schema before."""
     if scope.kind.conversion is not None or scope.kind.custom:
         return []
-    return [name for name, value in patched.items() if name != "metadata" and value.__class__ is dict and old.get(name) is value]
+    return [name for name, value in patched.items() if value.__class__ is dict and old.get(name) is value]
+
+
+def _copied(patched: Tree, shared: Tree, *, owners: bool) -> Tree:
+    """A copy but for what is in ``shared`` and, with ``owners``, managedFields, which nobody ever changes in place."""
+    rest = {name: value for name, value in patched.items() if name not in shared} if shared else patched
+    entries = patched["metadata"].get("managedFields") if owners else None
+    if entries:
+        metadata = {name: value for name, value in patched["metadata"].items() if name != "managedFields"}
+        rest = {**rest, "metadata": metadata}
+    copy: Tree = orjson.loads(orjson.dumps(rest))
+    if entries:
+        copy["metadata"]["managedFields"] = entries
+    return {name: shared[name] if name in shared else copy[name] for name in patched} if shared else copy
 
 
 def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:

@@ -19,7 +19,7 @@ from aiohttp.web_protocol import RequestHandler
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request
 from fakekube.server import websocket
-from fakekube.server.writer import Answer, HeadWriter
+from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock, RealClock
 
@@ -80,7 +80,7 @@ class HttpServer:
         activity: Activity | None = None,
     ) -> None:
         self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
-        self._heads = HeadWriter(clock)
+        self._heads, self._flusher = HeadWriter(clock), Flusher()
         self._wall = RealClock()
         self._server: asyncio.Server | None = None
         self._connections: _Connections | None = None
@@ -138,7 +138,7 @@ class HttpServer:
         if response.stream is not None and websocket.wants_websocket(request):
             binary = "json" not in response.content_type
             return await websocket.serve(incoming, response.stream, binary=binary, open_sinks=self._sockets)
-        answer = Answer(self._heads, request, response, self._open)
+        answer = Answer(self._heads, self._flusher, request, response, self._open)
         if response.stream is not None:
             protocol = incoming.protocol
             assert isinstance(protocol, _Protocol)

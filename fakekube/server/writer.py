@@ -52,6 +52,25 @@ class HeadWriter:
         return f"HTTP/1.1 {status} {phrase}\r\n{kind}"
 
 
+class Flusher:
+    """Streams that have frames to write: all of them are seen to once a turn of the loop."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Answer] = []
+
+    def add(self, answer: "Answer") -> None:
+        """See to an answer at the end of this turn."""
+        waiting = self._waiting
+        if not waiting:
+            asyncio.get_running_loop().call_soon(self._run)
+        waiting.append(answer)
+
+    def _run(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for answer in waiting:
+            answer.flush()
+
+
 class Answer(web.StreamResponse):
     """What aiohttp is given instead of one of its own responses: it writes to the transport by itself.
 
@@ -60,6 +79,7 @@ class Answer(web.StreamResponse):
 
     __slots__ = (
         "_done",
+        "_flusher",
         "_heads",
         "_incoming",
         "_open",
@@ -72,8 +92,10 @@ class Answer(web.StreamResponse):
     )
 
     def __init__(  # the base class would make headers that nobody reads
-        self, heads: HeadWriter, request: Request, response: Response, open_answers: MutableMapping["Answer", None],
+        self, heads: HeadWriter, flusher: Flusher, request: Request, response: Response,
+        open_answers: MutableMapping["Answer", None],
     ) -> None:
+        self._flusher = flusher
         self._heads, self._request, self._response, self._open = heads, request, response, open_answers
         self._pending: list[bytes] = []
         self._scheduled = False
@@ -147,14 +169,14 @@ class Answer(web.StreamResponse):
         self._pending.append(frame.chunk)
         if not self._scheduled:
             self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._flush)
+            self._flusher.add(self)
 
     def end(self) -> None:
         """Close the body: no frame follows."""
         if self._done is None or self._done.done():
             return
         self._pending.append(LAST_CHUNK)
-        self._flush()
+        self.flush()
         self._done.set_result(None)
 
     def abandon(self) -> None:
@@ -164,7 +186,8 @@ class Answer(web.StreamResponse):
             self._done.set_result(None)
         self._finish()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what has come together."""
         self._scheduled = False
         pieces, self._pending = self._pending, []
         transport = self._transport
