@@ -5,8 +5,8 @@ Upstream: k8s.io/pod-security-admission/policy/registry.go, api/helpers.go.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from fakekube.admission.pod_security_rules import (
     SELINUX_TYPES,
@@ -46,8 +46,7 @@ VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
 MODES = ("enforce", "audit", "warn")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """A rule through its versions: each holds from its minor version on. ``instead_of`` names what it replaces."""
 
     name: str
@@ -99,8 +98,7 @@ def rules(level: str, minor: int) -> tuple[Rule, ...]:
     return tuple(rule for check in (*chosen, *strict) if (rule := check.at(minor)) is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Standard:
+class Standard(NamedTuple):
     """A level at a version, ``latest`` or ``v1.x``; prints as messages name it."""
 
     level: str = "privileged"
@@ -115,8 +113,7 @@ class Standard:
         return [found for rule in rules(self.level, minor) if (found := rule(metadata, spec)) is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What a namespace asks for."""
 
     enforce: Standard = Standard()
