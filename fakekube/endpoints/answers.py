@@ -15,6 +15,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
 from fakekube.endpoints.negotiation import PROTOBUF, YAML, Form
 from fakekube.endpoints.scope import Scope, Services
+from fakekube.registry.kind import Printer
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
@@ -69,13 +70,20 @@ def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
     if form.transform == "Table":
         include = table.include_object(request)
         return table.table_of(
-            scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time()
-        )
+            scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time(),
+            printer=_scale_printer() if scope.name == "scale" else None)
     if form.transform == "PartialObjectMetadataList":
         package = table.internal_type(scope.gvk)
         raise errors.not_acceptable(
             f"you requested PartialObjectMetadataList, but the requested object is not a list (*{package})")
     return table.partial_of(tree, form.transform_version)
+
+
+def _scale_printer() -> Printer:
+    """Scales print alike, whatever they scale."""
+    from fakekube.apis.autoscaling.printers import SCALE
+
+    return SCALE
 
 
 def error_answer(request: Request, error: APIError, services: Services) -> Response:

@@ -54,7 +54,7 @@ def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, Wr
 
 async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of a Scale."""
-    form = scope.negotiate(request, table=False)
+    form = scope.negotiate(request)
     store = scope.store
     obj = store.load(store.find(info.namespace, info.name))
     return object_answer(scope, request, form, subresources.scale_of(store, obj))
@@ -62,7 +62,7 @@ async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Respon
 
 async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PUT of a Scale."""
-    form = scope.negotiate(request, table=False)
+    form = scope.negotiate(request)
     bodies.check_size(request)
     options = write_options(request, "UpdateOptions")
     wanted = bodies.decode(scope, request, options.directive, info.warnings)
@@ -73,7 +73,7 @@ async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Res
 
 async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a PATCH of a Scale, server-side apply among them."""
-    form = scope.negotiate(request, table=False)
+    form = scope.negotiate(request)
     bodies.check_size(request)
     is_apply = patching.patch_type(request) == patching.APPLY
     options = write_options(request, "PatchOptions", apply=is_apply)

@@ -34,27 +34,27 @@ def include_object(request: Request) -> str:
     return word or "Metadata"
 
 
-def column_definitions(kind: Kind) -> list[Tree]:
+def column_definitions(printer: Printer) -> list[Tree]:
     """The columns as a Table lists them."""
     return [
         {"name": c.name, "type": c.type, "format": c.format, "description": c.description, "priority": c.priority}
-        for c in (kind.printer or DEFAULT).columns
+        for c in printer.columns
     ]
 
 
 def table_of(
     kind: Kind, objects: Iterable[Tree], metadata: Mapping[str, Any], version: str, include: str, now: float, *,
-    columns: bool = True,
+    columns: bool = True, printer: Printer | None = None,
 ) -> Tree:
     """A Table of objects. ``metadata`` is the list's, or the object's; ``now`` Unix seconds, for ages.
 
-    ``columns`` is False for all but the first event of a watch.
+    ``columns`` is False for all but the first event of a watch. ``printer`` is for what does not print as its kind does.
     """
-    printer = kind.printer or DEFAULT
+    printer = printer or kind.printer or DEFAULT
     return {
         "kind": "Table", "apiVersion": version,
         "metadata": {key: metadata[key] for key in LIST_KEYS if key in metadata},
-        "columnDefinitions": column_definitions(kind) if columns else [],
+        "columnDefinitions": column_definitions(printer) if columns else [],
         "rows": [_row(printer, obj, version, include, now) for obj in objects],
     }
 

@@ -51,6 +51,9 @@ async def test_scale(api: Api) -> None:
     url = f"{DEPLOYMENTS}/d/scale"
     scale = (await api("GET", url)).tree
     assert (scale["kind"], scale["spec"], scale["status"]["selector"]) == ("Scale", {"replicas": 2}, "app=d")
+    shown = (await api("GET", url, headers=TABLE)).tree
+    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert shown["rows"][0]["cells"][:3] == ["d", 2, 0]
     assert (await api("PUT", url, {**scale, "spec": {"replicas": 3}})).tree["spec"] == {"replicas": 3}
     negative = await api.patch(url, {"spec": {"replicas": -1}})
     assert negative.message == (

@@ -1,4 +1,4 @@
-"""How HorizontalPodAutoscalers print, from their v2 form."""
+"""How HorizontalPodAutoscalers print, from their v2 form, and the Scales of whatever can be scaled."""
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import AGE, NAME, NONE, UNKNOWN, UNSET, column, dig, table
@@ -65,5 +65,12 @@ HORIZONTAL_POD_AUTOSCALER = table(
     column("MinPods", _min_pods),
     column("MaxPods", "spec.maxReplicas", 0),
     column("Replicas", "status.currentReplicas", 0),
+    AGE,
+)
+
+SCALE = table(
+    NAME._replace(column=NAME.column._replace(format="")),
+    column("Desired:integer", "spec.replicas", 0),
+    column("Available:integer", "status.replicas", 0),
     AGE,
 )
