@@ -14,10 +14,12 @@ from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import differ_in_times_only
 from fakekube.registry import metadata as objectmeta
+from fakekube.registry import validation
 from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext, strategy_of
@@ -154,7 +156,7 @@ class Store:
         self.strategy.prepare_for_create(obj, ctx)
         found = objectmeta.validate_object_meta(obj, self.kind) + self.strategy.validate(obj, ctx)
         if found:
-            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), found)
+            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), self._told(found))
         for text in self.strategy.warnings(obj, None, ctx):
             ctx.warn(text)
         self.strategy.canonicalize(obj)
@@ -220,7 +222,7 @@ class Store:
         else:
             found = found + strategy.validate_update(obj, old, ctx)
         if found:
-            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), found)
+            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), self._told(found))
         if ctx.subresource != "status":
             for text in strategy.warnings(obj, old, ctx):
                 ctx.warn(text)
@@ -230,6 +232,10 @@ class Store:
     def _times_told(self) -> int:
         """How often an update lists what is wrong with metadata: before 1.37 two validations found it, and both said so."""
         return 1 if int(self.cluster.release.split(".")[1]) >= FOUND_ONCE_SINCE_MINOR else 2
+
+    def _told(self, found: list[FieldError]) -> list[FieldError]:
+        """What is wrong as the release tells it: since 1.37 handlers take out repetitions, save for custom objects."""
+        return found if self.kind.custom or self._times_told > 1 else validation.distinct(found)
 
     def _strategy_for(self, subresource: str) -> Strategy:
         declared = self.kind.subresource(subresource) if subresource else None

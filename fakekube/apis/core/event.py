@@ -13,7 +13,7 @@ from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
+from fakekube.registry.validation import IMMUTABLE, distinct
 
 CORE = {
     "object": "involvedObject", "message": "message", "first": "firstTimestamp", "last": "lastTimestamp",
@@ -28,12 +28,11 @@ MAX_NOTE_LENGTH = 1024
 IMMUTABLE_FIELDS = (
     ("involvedObject", "regarding"), ("reason", "reason"), ("message", "note"), ("source", "deprecatedSource"),
     ("firstTimestamp", "deprecatedFirstTimestamp"), ("lastTimestamp", "deprecatedLastTimestamp"),
-    ("count", "deprecatedCount"), ("reason", "reason"), ("type", "type"), ("eventTime", "eventTime"),
+    ("count", "deprecatedCount"), ("type", "type"), ("eventTime", "eventTime"),
     ("action", "action"), ("related", "related"), ("reportingController", "reportingController"),
     ("reportingInstance", "reportingInstance"),
 )
-"""What the strict API lets nobody change: core's name for it, which errors use, and its own. Upstream asks twice for
-the reason."""
+"""What the strict API lets nobody change: core's name for it, which errors use, and its own."""
 TIMES = ("eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp")
 REFERENCE = {
     "Kind": "kind", "Namespace": "namespace", "Name": "name", "UID": "uid", "APIVersion": "apiVersion",
@@ -79,7 +78,7 @@ class EventStrategy(Strategy):
     def _told(self, obj: Tree, found: list[FieldError]) -> list[FieldError]:
         """Both APIs speak of an Event without a group, so the strict one says so itself."""
         if found:
-            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), found)
+            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), distinct(found))
         return found
 
     def _loose(self, obj: Tree) -> list[FieldError]:
