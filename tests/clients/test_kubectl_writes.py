@@ -130,6 +130,9 @@ def test_scale_set_expose_and_rollout(inside: Kubectl) -> None:
     assert inside("scale", "deployment", "web", "--replicas=5") == "deployment.apps/web scaled\n"
     assert "Expected replicas to be 4, was 5" in inside(
         "scale", "deployment", "web", "--current-replicas=4", "--replicas=1", code=1)
+    scale = inside("get", "deployment", "web", "--subresource=scale").splitlines()
+    assert scale[0].split() == ["NAME", "DESIRED", "AVAILABLE", "AGE"]
+    assert scale[1].split()[:2] == ["web", "5"]
     inside("scale", "deployment", "web", "--current-replicas=5", "--replicas=0")
     inside("set", "image", "deployment/web", "nginx=nginx:1.27")
     inside("set", "env", "deployment/web", "A=b")
