@@ -82,15 +82,13 @@ async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str
     _import_server()
     cluster = Cluster(options=options)
     try:
-        server = await cluster.serve(host=host, port=port)
-        if files:  # who finds the kubeconfig finds their objects
-            await cluster.start()
-            for file in files:
-                await _load(cluster, file)
-        server.write_kubeconfig(kubeconfig)
+        server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
+        await cluster.start()
+        await cluster.settle()
+        for file in files:
+            await _load(cluster, file)
+        server.write_kubeconfig(kubeconfig)  # who finds it finds nodes, default accounts and what was loaded
         click.echo(_greeting(server.url, kubeconfig, options, host))
-        if not files:  # as on any cluster, the server answers before the controllers are up
-            await cluster.start()
         gc.freeze()  # what is loaded by now stays
         await stop.wait()
         click.echo("stopping")
