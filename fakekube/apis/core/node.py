@@ -4,6 +4,10 @@ Upstream: pkg/registry/core/node/strategy.go and ValidateNode in pkg/apis/core/v
 old annotations for taints, and configuration from ConfigMaps, which upstream forgets on create.
 """
 
+from typing import Any
+
+import orjson
+
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
@@ -19,6 +23,7 @@ BAD_FEATURE = (
     "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
     "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 )
+AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
 class NodeStrategy(Strategy):
@@ -52,7 +57,8 @@ class NodeStrategy(Strategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, status = obj["spec"], obj["status"]
-        found = _taints(spec.get("taints") or [], "metadata.taints") + _amounts(status) + _features(status)
+        found = _avoided_pods(obj["metadata"].get("annotations") or {}, "metadata.annotations")
+        found += _taints(spec.get("taints") or [], "metadata.taints") + _amounts(status) + _features(status)
         ranges = spec.get("podCIDRs") or []
         for position, text in enumerate(ranges):
             found += legacy_cidr(f"spec.podCIDRs[{position}]", text, strict=True)
@@ -99,6 +105,32 @@ class NodeStrategy(Strategy):
         for position, text in enumerate(spec.get("podCIDRs") or ()):
             found += cidr_warnings(f"spec.podCIDRs[{position}]", text)
         return found
+
+
+def _avoided_pods(annotations: Tree, path: str) -> list[FieldError]:
+    """An annotation that is JSON: controllers whose pods had better run elsewhere."""
+    if not (text := annotations.get(AVOID_PODS)):
+        return []
+    try:
+        content = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        rest = text[error.pos :].strip()
+        what = f"invalid character '{rest[0]}' looking for beginning of value" if rest else "unexpected end of JSON input"
+        return [field_errors.invalid(f"{path}.AvoidPods", AVOID_PODS, what)]
+    found: list[FieldError] = []
+    for position, entry in enumerate(_below(content, "preferAvoidPods") or []):
+        here = f"{path}.{AVOID_PODS}[{position}].PodSignature"
+        controller = _below(_below(entry, "podSignature"), "podController")
+        if controller is None:
+            found.append(field_errors.required(here))
+        elif not _below(controller, "controller"):
+            found.append(field_errors.invalid(f"{here}.PodController.Controller", False, "must point to a controller"))
+    return found
+
+
+def _below(content: Any, field: str) -> Any:
+    """A field of something that should be an object, and is as empty as Go leaves it when it is not."""
+    return content.get(field) if isinstance(content, dict) else None
 
 
 def _taints(taints: list[Tree], path: str) -> list[FieldError]:

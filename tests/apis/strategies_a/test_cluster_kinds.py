@@ -141,3 +141,16 @@ def test_a_policy_is_chosen_once() -> None:
     assert groups.validate_group(larger, gang, "spec") == []
     assert [str(each) for each in groups.validate_group({}, None, "spec")] == [
         'spec.schedulingPolicy: Invalid value: "": must specify one of: `basic`, `gang`']
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("{", ('metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.kubernetes.io/preferAvoidPods": '
+          "unexpected end of JSON input")),
+    ('{"preferAvoidPods": [{}]}',
+     "metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[0].PodSignature: Required value"),
+])
+def test_pods_to_avoid_are_told_in_json(text: str, expected: str) -> None:
+    """Given an annotation that names no controller, when a node is created, then it is refused."""
+    node = body("v1", "Node")
+    node["metadata"]["annotations"] = {"scheduler.alpha.kubernetes.io/preferAvoidPods": text}
+    assert create(node).errors == [expected]
