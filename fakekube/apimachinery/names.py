@@ -234,7 +234,7 @@ def http_header(text: str) -> list[str]:
     return [mismatch(what, HTTP_HEADER, "X-Header-Name")]
 
 
-def anything(text: str) -> list[str]:
+def anything(_text: str) -> list[str]:
     """Any name at all."""
     return []
 
