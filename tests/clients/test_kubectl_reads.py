@@ -19,7 +19,7 @@ def maps(inside: Kubectl) -> list[str]:
     """The names of three ConfigMaps, with a label that numbers them downwards."""
     names = ["a", "b", "c"]
     inside("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"rank": str(9 - number), "suite": "x"}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"rank": str(9 - number), "suite": "reads"}},
          "data": {"mode": name}} for number, name in enumerate(names)]}))
     return names
 
@@ -28,7 +28,7 @@ def maps(inside: Kubectl) -> list[str]:
 def test_every_form_of_output(inside: Kubectl, maps: list[str]) -> None:
     """Given three ConfigMaps, when they are got in every form that kubectl has, then each form shows these three, in the order
     and the columns that were asked for."""
-    mine = ("get", "configmaps", "-l", "suite=x")
+    mine = ("get", "configmaps", "-l", "suite=reads")
     assert inside(*mine, "-o", "name").split() == ["configmap/a", "configmap/b", "configmap/c"]
     assert inside(*mine, "--no-headers").split()[:2] == ["a", "1"]
     assert inside(*mine, "-o", "wide").splitlines()[0].split() == ["NAME", "DATA", "AGE"]
@@ -43,11 +43,11 @@ def test_every_form_of_output(inside: Kubectl, maps: list[str]) -> None:
     assert [line.split() for line in custom.splitlines()] == [["WHO", "HOW"], *([name, name] for name in maps)]
     by_rank = inside(*mine, "--sort-by=.metadata.labels.rank", "--no-headers")
     assert [line.split()[0] for line in by_rank.splitlines()] == ["c", "b", "a"]
-    assert "rank=9,suite=x" in inside(*mine, "--show-labels")
+    assert "rank=9,suite=reads" in inside(*mine, "--show-labels")
     assert inside(*mine, "-L", "rank").splitlines()[1].split()[-1] == "9"
     assert inside("get", "configmaps", "-l", "rank in (8,9)", "-o", "name").split() == ["configmap/a", "configmap/b"]
     assert inside("get", "configmaps", "--field-selector=metadata.name=b", "-o", "name") == "configmap/b\n"
-    pages = inside("get", "configmaps", "-A", "-l", "suite=x", "--chunk-size=2", "--no-headers")
+    pages = inside("get", "configmaps", "-A", "-l", "suite=reads", "--chunk-size=2", "--no-headers")
     assert [line.split()[1] for line in pages.splitlines()] == maps
 
 
@@ -68,7 +68,7 @@ def test_what_is_not_there(inside: Kubectl) -> None:
 def test_watching_ends_when_the_time_is_up(inside: Kubectl, maps: list[str]) -> None:
     """Given three ConfigMaps, when they are watched for a second, then they are shown first, under one line of headings, and
     the command ends well; a watch of changes alone shows nothing when nothing changes."""
-    shown = inside("get", "configmaps", "-l", "suite=x", "--watch", "--request-timeout=1s")
+    shown = inside("get", "configmaps", "-l", "suite=reads", "--watch", "--request-timeout=1s")
     assert [line.split()[0] for line in shown.splitlines()] == ["NAME", *maps]
     assert inside("get", "configmaps", "--watch-only", "--request-timeout=1s", "-o", "name") == ""
 
