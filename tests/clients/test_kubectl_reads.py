@@ -19,8 +19,9 @@ def maps(inside: Kubectl) -> list[str]:
     """The names of three ConfigMaps, with a label that numbers them downwards."""
     names = ["a", "b", "c"]
     inside("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"rank": str(9 - number), "suite": "reads"}},
-         "data": {"mode": name}} for number, name in enumerate(names)]}))
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"mode": name}, "metadata": {
+            "name": name, "labels": {"rank": str(9 - number), "suite": "reads"}}}
+        for number, name in enumerate(names)]}))
     return names
 
 
