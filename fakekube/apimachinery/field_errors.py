@@ -99,11 +99,6 @@ def invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError("Invalid value", path, value, detail)
 
 
-def type_invalid(path: str, value: Any, detail: str) -> FieldError:
-    """As ``invalid``, with the cause FieldValueTypeInvalid."""
-    return FieldError("Invalid value", path, value, detail, "FieldValueTypeInvalid")
-
-
 def required(path: str, detail: str = "") -> FieldError:
     """``path: Required value: detail``."""
     return FieldError("Required value", path, "", detail)

@@ -126,13 +126,15 @@ class Store:
                 break
         return name
 
-    async def _create(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
+    async def _create(self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True) -> Written:
+        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does."""
         meta = obj["metadata"]
         asked_revision = str(meta.pop("resourceVersion", ""))
         self._fill_system_fields(meta, ctx)
         objectmeta.dedupe_owner_references(meta, ctx)
         self.strategy.default(obj, ctx)
-        self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+        if tracked:
+            self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
         await self._admit(ctx, namespace, obj, None)
         self._before_create(ctx, obj)
         await self._validate_admission(ctx, namespace, obj, None)
@@ -277,16 +279,9 @@ class Store:
         if uid := meta.get("uid"):
             raise self._uid_conflict(namespace, name, uid, "")
         ctx.operation = "CREATE"
-        meta.pop("resourceVersion", None)
-        self._fill_system_fields(meta, ctx)
-        self.strategy.default(obj, ctx)
-        if tracked:
-            self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now)
-        await self._admit(ctx, namespace, obj, None)
-        self._before_create(ctx, obj)
-        await self._validate_admission(ctx, namespace, obj, None)
+        meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
         try:
-            return self._commit_new(ctx, namespace, obj)
+            return await self._create(ctx, namespace, obj, tracked=tracked)
         except KeyExists:
             raise self._exists_error(namespace, name, generated=False) from None
 

@@ -191,7 +191,7 @@ def scale_of(store: Store, obj: Tree) -> Tree:
     meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
     selector = spec.get("selector") or {}
     if store.kind.kind == "ReplicationController":
-        text = str(labels.from_label_selector({"matchLabels": selector}))
+        text = str(labels.from_set(selector))
     else:
         text = str(labels.from_label_selector(selector))
     replicas = spec.get("replicas", 0)

@@ -83,6 +83,9 @@ async def test_which_updates_need_what(client: Client) -> None:
     assert error.code == 404
     lease = {"metadata": {"name": "l", "namespace": "default"}, "spec": {"holderIdentity": "me"}}
     assert (await client.update(LEASES, lease))["metadata"]["uid"], "a Lease is created by PUT"
+    owner = {"apiVersion": "v1", "kind": "Secret", "name": "s", "uid": "u"}
+    twice = {"metadata": {"name": "m", "namespace": "default", "ownerReferences": [owner, dict(owner)]}, "spec": {}}
+    assert (await client.update(LEASES, twice))["metadata"]["ownerReferences"] == [owner], "its steps are those of a POST"
     error = await refusal(client.update(LEASES, lease))
     assert error.code == 422
     assert error.causes[0] == {

@@ -21,7 +21,7 @@ from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE
 
-MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS, MAX_TOPOLOGY = 1000, 100, 20000, 8, 16
+MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS = 1000, 100, 20000, 8
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

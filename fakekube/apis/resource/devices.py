@@ -20,7 +20,7 @@ from fakekube.apimachinery.field_errors import (
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import caseless_subdomain, required_name, ruled
 
-MAX_REQUESTS, MAX_CONSTRAINTS, MAX_CONFIGS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 32, 8
+MAX_REQUESTS, MAX_CONSTRAINTS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 8
 ATTRIBUTES, MODES = ("matchAttribute", "distinctAttribute"), ("All", "ExactCount")
 ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
