@@ -4,13 +4,15 @@ The key of an object is ``namespace/name``, or ``name`` when it has no namespace
 namespace ``a-b`` comes before ``a``, since ``-`` sorts before ``/``. Upstream: keys in etcd.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from fakekube.storage.record import Page, Record
 
 Match = Callable[[Record], object]
+
+SINGLY = 32  # so many names are put in or taken out one by one, beyond that all are gone through
 
 
 class Space:
@@ -43,16 +45,31 @@ class Space:
             self._removed[name] = None
 
     def names(self) -> list[str]:
-        """All names, sorted; not to be changed. Sorting costs little when few names came since the last call."""
+        """All names, sorted; not to be changed. It costs little when few names came or went since the last call."""
         if self._removed:
-            records = self.records
-            self._names = [name for name in self._names if name in records]
-            self._removed.clear()
+            self._take_out()
         if self._late:
-            self._names.extend(self._late)
-            self._names.sort()
-            self._late.clear()
+            self._put_in()
         return self._names
+
+    def _take_out(self) -> None:
+        names, removed = self._names, self._removed
+        if len(removed) > SINGLY:
+            self._names = [name for name in names if name not in removed]
+        else:
+            for name in removed:
+                del names[bisect_left(names, name)]
+        removed.clear()
+
+    def _put_in(self) -> None:
+        names, late = self._names, self._late
+        if len(late) > SINGLY:
+            names.extend(late)
+            names.sort()
+        else:
+            for name in late:
+                insort(names, name)
+        late.clear()
 
 
 class State(Protocol):
