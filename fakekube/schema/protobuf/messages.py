@@ -1,29 +1,28 @@
 """The fields of every message of the API, from a table that ships with the package.
 
 Field numbers stay the same from release to release, so one table serves all of them; ``tools/build_protobuf.py`` makes it.
-Upstream: the generated.proto files of k8s.io/api and k8s.io/apimachinery. Left out: apiextensions and apiregistration.
+Upstream: the generated.proto files of k8s.io/api, apimachinery, apiextensions-apiserver and kube-aggregator, and the struct
+tags beside them, which say what JSON calls a field.
 """
 
 import gzip
 import pkgutil
 from typing import NamedTuple
 
-SCALARS = ("string", "bytes", "bool", "int32", "int64")
+VARINTS = ("int32", "int64", "bool")
 
 
 class Field(NamedTuple):
-    """One field. ``type`` is a scalar or the full name of a message; ``repeated`` and ``mapped`` tell lists and maps."""
+    """One field, by JSON's name. ``type`` is a scalar or the full name of a message; ``repeated`` and ``mapped`` tell lists and
+    maps, ``inline`` a message whose fields JSON shows as those of the message around it.
+    """
 
     number: int
     name: str
     type: str
     repeated: bool
     mapped: bool
-
-    @property
-    def is_message(self) -> bool:
-        """Whether its values are messages."""
-        return self.type not in SCALARS
+    inline: bool
 
 
 class Messages:
@@ -46,7 +45,12 @@ class Messages:
             found = {}
             for item in filter(None, self._lines.get(name, "").split("\t")):
                 number, field, kind = item.split(":", 2)
-                bare = kind.removeprefix("[]").removeprefix("{}")
-                found[int(number)] = Field(int(number), field, bare, kind.startswith("[]"), kind.startswith("{}"))
+                bare = kind.lstrip("[]{}>")
+                found[int(number)] = Field(
+                    int(number), field, bare, kind.startswith("[]"), kind.startswith("{}"), kind.startswith(">"))
             found = self._fields[name] = dict(sorted(found.items()))
         return found
+
+    def wraps_list(self, name: str) -> bool:
+        """Whether a message is there for the list in it only, which is all that JSON shows."""
+        return self._lines.get(name) == "1:items:[]string"

@@ -1,8 +1,9 @@
 """The encoding of protobuf itself: varints and length-delimited fields. Upstream: protobuf.dev/programming-guides/encoding.
 
-Left out: groups, and the fixed widths, which no message of the API has.
+Left out: groups, and 32 bits of fixed width, which no message of the API has.
 """
 
+import struct
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -68,6 +69,19 @@ def signed(bits: int) -> int:
 def number(field: int, value: int) -> bytes:
     """A field with a number."""
     return _encoded(field << 3 | VARINT) + _encoded(value & MASK)
+
+
+def double(data: bytes) -> int | float:
+    """A float64, whole ones as JSON shows them. Raises WireError."""
+    if len(data) != 8:
+        raise WireError("proto: wrong wireType = 2 for a field of numbers")
+    value: float = struct.unpack("<d", data)[0]
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
+
+
+def float_number(field: int, value: float) -> bytes:
+    """A field with a float64."""
+    return _encoded(field << 3 | FIXED64) + struct.pack("<d", value)
 
 
 def chunk(field: int, data: bytes) -> bytes:
