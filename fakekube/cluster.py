@@ -9,7 +9,6 @@ entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import timedelta
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -23,10 +22,13 @@ from fakekube.client.inprocess import InProcess
 from fakekube.controlplane import PodLogs, build_apiserver
 from fakekube.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
-from fakekube.util.clock import START, AutoClock, Clock, ManualClock, RealClock, ScaledClock
+from fakekube.util.clock import START, AutoClock, Clock, ManualClock
+from fakekube.util.control import ClusterClock
 from fakekube.util.driver import driver_for
+from fakekube.util.durations import Duration
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks, turn
+from fakekube.util.wallclock import RealClock, ScaledClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,14 +69,15 @@ class Cluster:
         self.options = options or ClusterOptions.of(**values)
         self._extra = list(extra)
         self.activity = Activity()
-        self.clock = _clock(self.options, self.activity)
-        self.driver = driver_for(self.clock, self.activity)
+        self._clock = _clock(self.options, self.activity)
+        self.driver = driver_for(self._clock, self.activity)
+        self.clock = ClusterClock(self._clock, self.driver)
         self.rng = Rng(self.options.seed)
         if self.options.controllers not in ("", "*"):
             _ = self._selected  # which may raise
         self.token = f"fakekube-{self.rng.fork('token').suffix(16)}"
         plane = build_apiserver(
-            self.options, self.clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
+            self.options, self._clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
             service_accounts=lambda: "serviceaccount" in self._selected)
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
@@ -105,7 +108,7 @@ class Cluster:
 
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
-            clock=self.clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
+            clock=self._clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options())
         self._manager = controllers
         for point in self._selected.values():
@@ -118,7 +121,7 @@ class Cluster:
         self.driver.start(self.tasks)
         if controllers.names:
             await controllers.start()
-        if isinstance(self.clock, ManualClock):
+        if isinstance(self._clock, ManualClock):
             await self.driver.settle()
 
     def _controller_options(self) -> Mapping[str, Any]:
@@ -150,11 +153,11 @@ class Cluster:
         """Return once nothing is left to do at the present time."""
         await self.driver.settle()
 
-    async def advance(self, duration: float | timedelta) -> None:
-        """Let so much time pass (seconds or a timedelta), with all that happens in it, one timer at a time."""
+    async def advance(self, duration: Duration) -> None:
+        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it, one timer at a time."""
         await self.driver.advance(duration)
 
-    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
         Raises Stalled, which says what is pending, when it is false and nothing is left that could make it true; with
@@ -194,9 +197,9 @@ class Cluster:
 def _clock(options: ClusterOptions, activity: Activity) -> Clock:
     start = options.start or START
     if options.clock == "real":
-        return RealClock()
+        return RealClock(options.start)
     if options.clock == "manual":
         return ManualClock(start, activity)
     if options.clock == "auto":
         return AutoClock(start, activity)
-    return ScaledClock(float(options.clock))
+    return ScaledClock(float(options.clock), options.start)

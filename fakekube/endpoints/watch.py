@@ -7,6 +7,7 @@ pace of bookmarks before the end of a streamed list, since here the list is whol
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -19,8 +20,11 @@ from fakekube.endpoints.read import FRESH_POLL_SECONDS, FRESH_WAIT_SECONDS, matc
 from fakekube.registry.kind import Kind
 from fakekube.storage.memory import Bucket, Compacted, Event, Record, Subscription
 from fakekube.storage.record import EventType
-from fakekube.util.clock import Clock, Timer
+from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 BOOKMARK_EVERY_SECONDS = 60.0
 BOOKMARK_BEFORE_END_SECONDS = 2.0

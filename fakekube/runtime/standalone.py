@@ -12,9 +12,9 @@ from fakekube.runtime.builder import Declaration
 from fakekube.runtime.leader import LeaderElector
 from fakekube.runtime.manager import Manager, Runnable
 from fakekube.util.activity import Activity
-from fakekube.util.clock import RealClock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
+from fakekube.util.wallclock import RealClock
 
 WATCH_TIMEOUT_SECONDS = 300.0
 

@@ -9,6 +9,7 @@ for over TLS only, and do without.
 import asyncio
 import ssl
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
@@ -21,7 +22,8 @@ from fakekube.apimachinery.http import Handler, Request
 from fakekube.server import websocket
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
-from fakekube.util.clock import Clock, RealClock
+from fakekube.util.clock import Clock
+from fakekube.util.wallclock import RealClock
 
 MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
 MAX_HEAD_BYTES = 1 << 20
@@ -126,15 +128,9 @@ class HttpServer:
 
     async def _answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """One request, from aiohttp's form to the Handler's and back."""
-        activity = self.activity
-        if activity is not None:
-            activity.hold()
-        try:
+        with self.activity.busy() if self.activity is not None else nullcontext():
             request = await self._read(incoming)
             response = await self.handler.handle(request)
-        finally:
-            if activity is not None:
-                activity.release()
         if response.stream is not None and websocket.wants_websocket(request):
             binary = "json" not in response.content_type
             return await websocket.serve(incoming, response.stream, binary=binary, open_sinks=self._sockets)

@@ -7,7 +7,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -15,7 +14,8 @@ from fakekube.options import ClusterOptions
 
 if TYPE_CHECKING:
     from fakekube.cluster import Cluster
-    from fakekube.util.clock import Clock
+    from fakekube.util.control import ClusterClock
+    from fakekube.util.durations import Duration
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class BackgroundCluster:
         return self._cluster
 
     @property
-    def clock(self) -> "Clock":
+    def clock(self) -> "ClusterClock":
         """The cluster's clock; reading it is safe from here."""
         return self.cluster.clock
 
@@ -94,11 +94,11 @@ class BackgroundCluster:
         """Return once the cluster has nothing left to do at its present time."""
         self.call(lambda cluster: cluster.settle())
 
-    def advance(self, duration: float | timedelta) -> None:
-        """Let so much time pass (seconds or a timedelta), with all that happens in it."""
+    def advance(self, duration: "Duration") -> None:
+        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it."""
         self.call(lambda cluster: cluster.advance(duration))
 
-    def run_until(self, predicate: Callable[[], bool], *, within: float | timedelta | None = None) -> None:
+    def run_until(self, predicate: Callable[[], bool], *, within: "Duration | None" = None) -> None:
         """Let time pass until ``predicate()``, which is called in this thread and may use a blocking client.
 
         Raises Stalled when it is false and nothing is left to wait for.

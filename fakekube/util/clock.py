@@ -1,8 +1,8 @@
 """Time as an argument: what it is, and timers on it.
 
-Four clocks. ``RealClock`` is the wall's; ``ScaledClock`` runs N times as fast; ``ManualClock`` moves only when its
-driver says so; ``AutoClock`` is a manual clock whose driver jumps to the next timer whenever nothing is in flight.
-``driver.py`` moves the last two. Upstream: k8s.io/utils/clock, whose fake gives every waiter of a large step the final
+Four clocks. ``RealClock`` is the wall's; ``ScaledClock`` runs N times as fast (both in ``wallclock.py``); ``ManualClock``
+moves only when its driver says so; ``AutoClock`` is a manual clock whose driver jumps to the next timer whenever nothing is in
+flight. ``driver.py`` moves them. Upstream: k8s.io/utils/clock, whose fake gives every waiter of a large step the final
 time; here timers fire one at a time, each at its own instant, in (time, sequence) order.
 
 A daemon timer is one that never ends by itself (heartbeats, cron, resync): it fires when time passes it and never
@@ -12,38 +12,17 @@ heartbeats one round, not 360.
 """
 
 import asyncio
-import heapq
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from fakekube.util.activity import Activity
+from fakekube.util.timers import Timer, TimerHeap
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one history."""
-
-
-class Timer:
-    """A callback at an instant. ``when`` is in Unix seconds."""
-
-    __slots__ = ("_cancel", "args", "callback", "cancelled", "daemon", "when")
-
-    def __init__(
-        self, when: float, callback: Callable[..., object], args: tuple[Any, ...], daemon: bool,
-        cancel: Callable[["Timer"], None],
-    ) -> None:
-        self.when, self.callback, self.args, self.daemon = when, callback, args, daemon
-        self.cancelled = False  # also true once it fired: there is nothing left to cancel
-        self._cancel = cancel
-
-    def cancel(self) -> None:
-        """Do not fire. Harmless when it fired already, or when called again."""
-        if not self.cancelled:
-            self.cancelled = True
-            self._cancel(self)
 
 
 class Clock(ABC):
@@ -84,61 +63,18 @@ def _wake(waiter: "asyncio.Future[None]") -> None:
         waiter.set_result(None)
 
 
-class RealClock(Clock):
-    """The wall's time. Timers need a running event loop."""
-
-    def time(self) -> float:
-        """Unix seconds."""
-        return time.time()
-
-    def real_seconds(self, seconds: float) -> float:
-        """How long so many seconds of this clock take on the wall."""
-        return seconds
-
-    def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
-    ) -> Timer:
-        """Call ``callback(*args)`` at ``when``."""
-        def fire() -> None:
-            timer.cancelled = True
-            callback(*args)
-
-        delay_seconds = self.real_seconds(max(0.0, when - self.time()))
-        handle = asyncio.get_running_loop().call_later(delay_seconds, fire)
-        timer = Timer(when, callback, args, daemon or lazy, lambda _: handle.cancel())
-        return timer
-
-
-class ScaledClock(RealClock):
-    """Time that starts at ``start`` and runs ``factor`` times as fast as the wall's. For demonstrations."""
-
-    def __init__(self, factor: float, start: datetime | None = None) -> None:
-        assert factor > 0, "time runs forward"
-        self.factor = factor
-        self._origin = start.timestamp() if start else time.time()
-        self._monotonic = time.monotonic()
-
-    def time(self) -> float:
-        """Unix seconds on this clock."""
-        return self._origin + (time.monotonic() - self._monotonic) * self.factor
-
-    def real_seconds(self, seconds: float) -> float:
-        """How long so many seconds of this clock take on the wall."""
-        return seconds / self.factor
-
-
 class ManualClock(Clock):
     """Virtual time: it stands still between two calls of ``fire_next`` or ``move_to``.
 
     ``activity`` lets a busy task give up its units while it sleeps.
     """
 
+    paused = True  # it never moves by itself
+
     def __init__(self, start: datetime = START, activity: Activity | None = None) -> None:
         self._time = start.timestamp()
-        self._heap: list[tuple[float, int, Timer]] = []
-        self._lazy: list[tuple[float, int, Timer]] = []
+        self._timers, self._lazy = TimerHeap(), TimerHeap()
         self._sequence = 0
-        self._cancelled = self._lazy_cancelled = 0
         self._activity = activity
         self.pending = 0  # timers that pull time forward: those that are no daemons
         self.on_timer: Callable[[], None] | None = None  # told of every timer that is no daemon
@@ -155,10 +91,10 @@ class ManualClock(Clock):
         self._sequence += 1
         if lazy:
             timer = Timer(when, callback, args, True, self._forget_lazy)
-            heapq.heappush(self._lazy, (when, self._sequence, timer))
+            self._lazy.push(timer, self._sequence)
             return timer
         timer = Timer(when, callback, args, daemon, self._forget)
-        heapq.heappush(self._heap, (when, self._sequence, timer))
+        self._timers.push(timer, self._sequence)
         if not daemon:
             self.pending += 1
             if self.on_timer is not None:
@@ -168,42 +104,26 @@ class ManualClock(Clock):
     def _forget(self, timer: Timer) -> None:
         if not timer.daemon:
             self.pending -= 1
-        self._cancelled += 1
-        if self._cancelled > 64 and self._cancelled * 2 > len(self._heap):
-            self._heap = [entry for entry in self._heap if not entry[2].cancelled]
-            heapq.heapify(self._heap)
-            self._cancelled = 0
+        self._timers.forget_one()
 
-    def _forget_lazy(self, timer: Timer) -> None:
-        self._lazy_cancelled += 1
-        if self._lazy_cancelled > 64 and self._lazy_cancelled * 2 > len(self._lazy):
-            self._lazy = [entry for entry in self._lazy if not entry[2].cancelled]
-            heapq.heapify(self._lazy)
-            self._lazy_cancelled = 0
+    def _forget_lazy(self, _: Timer) -> None:
+        self._lazy.forget_one()
 
     def next_due(self) -> float | None:
         """When the next timer fires, or None. A lazy one is due once time has come to it, and never before."""
-        lazy = self.next_lazy()
+        lazy = self._lazy.due()
         if lazy is not None and lazy <= self._time:
             return self._time
-        heap = self._heap
-        while heap and heap[0][2].cancelled:
-            heapq.heappop(heap)
-            self._cancelled -= 1
-        return heap[0][0] if heap else None
+        return self._timers.due()
 
     def next_lazy(self) -> float | None:
         """When time would have to stop for the next lazy timer, if it stopped for those; or None."""
-        lazy = self._lazy
-        while lazy and lazy[0][2].cancelled:
-            heapq.heappop(lazy)
-            self._lazy_cancelled -= 1
-        return lazy[0][0] if lazy else None
+        return self._lazy.due()
 
     def timers(self) -> list[Timer]:
         """All that wait, in the order in which they will fire."""
-        waiting = sorted([*self._heap, *self._lazy], key=lambda entry: entry[:2])
-        return [timer for _, _, timer in waiting if not timer.cancelled]
+        waiting = sorted([*self._timers.entries(), *self._lazy.entries()], key=lambda entry: entry[:2])
+        return [timer for _, _, timer in waiting]
 
     def fire_next(self) -> bool:
         """Move to the next timer's instant and fire one timer: that one, or a lazy one that time came past."""
@@ -211,8 +131,8 @@ class ManualClock(Clock):
         if due is None:
             return False
         self._time = max(self._time, due)
-        lazy = self.next_lazy()
-        _, _, timer = heapq.heappop(self._lazy if lazy is not None and lazy <= self._time else self._heap)
+        lazy = self._lazy.due()
+        timer = (self._lazy if lazy is not None and lazy <= self._time else self._timers).pop()
         timer.cancelled = True
         if not timer.daemon:
             self.pending -= 1
@@ -237,4 +157,6 @@ class ManualClock(Clock):
 
 
 class AutoClock(ManualClock):
-    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump does that."""
+    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump does that, unless ``paused``."""
+
+    paused = False

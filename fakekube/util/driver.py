@@ -19,8 +19,10 @@ from datetime import timedelta
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import AutoClock, Clock, ManualClock, RealClock
+from fakekube.util.clock import AutoClock, Clock, ManualClock
+from fakekube.util.durations import Duration, seconds_of
 from fakekube.util.tasks import Tasks, turn
+from fakekube.util.wallclock import RealClock
 
 log = logging.getLogger(__name__)
 
@@ -55,11 +57,6 @@ class Stalled(Exception):
     """Nothing is left that could make the predicate true."""
 
 
-def seconds_of(duration: float | timedelta) -> float:
-    """A duration in seconds."""
-    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
-
-
 class Driver(ABC):
     """Moves a cluster's time. ``explainers`` give lines on what waits for what, for the text of ``Stalled``."""
 
@@ -73,15 +70,15 @@ class Driver(ABC):
         """Return once nothing is in flight and nothing is due."""
 
     @abstractmethod
-    async def advance(self, duration: float | timedelta) -> None:
-        """Let so much time pass (seconds or a timedelta), with all that happens in it."""
+    async def advance(self, duration: Duration) -> None:
+        """Let so much time pass (``1h30m``, seconds or a timedelta), with all that happens in it. ValueError below zero."""
 
     @abstractmethod
-    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
         Without ``within`` only timers that are no daemons move time, for a month at most. With it, every timer does,
-        for at most so long (seconds or a timedelta of this clock). Raises Stalled when the predicate is false and
+        for at most so long (as for ``advance``). Raises Stalled when the predicate is false and
         nothing is left to wait for.
         """
 
@@ -135,12 +132,12 @@ class VirtualDriver(Driver):
             await self._settle()
         self.raise_failure()
 
-    async def advance(self, duration: float | timedelta) -> None:
+    async def advance(self, duration: Duration) -> None:
         """Let so much virtual time pass: every timer in it fires at its own instant, with calm after each."""
-        end = None
+        seconds = seconds_of(duration)
         async with self._in_control():
             await self._settle()
-            end = self.clock.time() + seconds_of(duration)
+            end = self.clock.time() + seconds
             while (due := self.clock.next_due()) is not None and due <= end:
                 self.clock.fire_next()
                 await self._quiet()
@@ -151,7 +148,7 @@ class VirtualDriver(Driver):
                 await self._settle()
         self.raise_failure()
 
-    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
+    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
         """Let virtual time pass until the predicate holds."""
         clock, activity = self.clock, self.activity
         limit = LIMIT_SECONDS if within is None else seconds_of(within)
@@ -197,13 +194,13 @@ class VirtualDriver(Driver):
             if activity.progress != progress:
                 fruitless, progress = 0, activity.progress
             self._wake.clear()
-            if not clock.pending:
+            if not clock.pending or clock.paused:
                 await self._wake.wait()
             elif fruitless >= FRUITLESS_TIMERS:
                 await asyncio.sleep(BREATH_SECONDS)
             async with self._moving:
                 await self._quiet()
-                if clock.pending:
+                if clock.pending and not clock.paused:
                     clock.fire_next()
                     fruitless += 1
                     await self._quiet()
@@ -269,31 +266,47 @@ class VirtualDriver(Driver):
 
 
 class RealDriver(Driver):
-    """Waits while a RealClock or a ScaledClock moves by itself; the same tests then run in real time."""
+    """Waits while a RealClock or a ScaledClock moves by itself, or moves it on; the same tests then run in real time."""
 
     clock: RealClock
 
     def __init__(self, clock: RealClock, activity: Activity) -> None:
         super().__init__(clock, activity)
+        self._moving = asyncio.Lock()
 
     async def settle(self) -> None:
         """Return once nothing is in flight."""
+        await self._quiet()
+        self.raise_failure()
+
+    async def _quiet(self) -> None:
         await turn()
         await self.activity.wait_idle()
         await turn()
+
+    async def advance(self, duration: Duration) -> None:
+        """Let so much time pass at once: every timer in it fires at its own instant, then the clock runs on."""
+        seconds, clock = seconds_of(duration), self.clock
+        async with self._moving:
+            with clock.held():
+                await self._quiet()
+                end = clock.time() + seconds
+                while (due := clock.next_due()) is not None and due <= end and self._failure is None:
+                    clock.fire_next()
+                    await self._quiet()
+                clock.move_to(end)
+                await self._quiet()
         self.raise_failure()
 
-    async def advance(self, duration: float | timedelta) -> None:
-        """Wait so long on this clock."""
-        await self.clock.sleep(seconds_of(duration))
-        await self.settle()
-
-    async def run_until(self, predicate: Predicate, *, within: float | timedelta | None = None) -> None:
-        """Ask the predicate until it holds; without ``within``, for ever."""
-        end = None if within is None else self.clock.time() + seconds_of(within)
+    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+        """Ask the predicate until it holds; without ``within``, for ever, unless the clock is paused."""
+        limit = None if within is None else seconds_of(within)
+        started = self.clock.time()
         while not await self._holds(predicate):
-            if end is not None and self.clock.time() > end:
-                raise self._stalled(f"{timedelta(seconds=seconds_of(within or 0))} have passed", predicate)
+            if self.clock.paused and self.activity.idle:
+                raise self._stalled("the clock is paused", predicate)
+            if limit is not None and self.clock.time() > started + limit:
+                raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
             await asyncio.sleep(POLL_SECONDS)
         self.raise_failure()
 

@@ -7,11 +7,14 @@ each other; here one, because nobody uses the inner ones. Left out: metrics, dra
 import asyncio
 from collections import deque
 from collections.abc import Hashable, Iterator
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import Clock, Timer
+from fakekube.util.clock import Clock
 from fakekube.workqueue.ratelimit import RateLimiter, default_rate_limiter
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 DAEMON_TRIES = 15
 """So many tries in a row, five minutes of them, are to be waited for. More of them come when time passes anyway."""

@@ -18,7 +18,7 @@ from fakekube.client.resources import JOBS, NODES, PODS, SERVICE_ACCOUNTS
 from fakekube.client.transport import TransportError
 from fakekube.server.http import HttpServer
 from fakekube.util.activity import Activity
-from fakekube.util.clock import RealClock
+from fakekube.util.wallclock import RealClock
 from tests.runtime.harness import WEBS, TinyServer
 
 

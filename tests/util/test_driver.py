@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import AutoClock, ManualClock, ScaledClock
+from fakekube.util.clock import AutoClock, ManualClock
 from fakekube.util.driver import Stalled, VirtualDriver, driver_for
 from fakekube.util.tasks import Tasks
+from fakekube.util.wallclock import ScaledClock
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fakekube_controllers.kubelet import durations
+from fakekube.util import durations
 
 SHELLS = ("sh", "bash", "ash", "/bin/sh", "/bin/bash", "/bin/ash")
 

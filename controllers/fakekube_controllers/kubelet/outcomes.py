@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fakekube.runtime.controller import attempt
-from fakekube_controllers.kubelet import commands, durations
+from fakekube.util import durations
+from fakekube_controllers.kubelet import commands
 
 PREFIX = "fakekube.dev/"
 
@@ -58,6 +59,7 @@ class Defaults:
 
     start_delay_seconds: float = 1.0
     run_seconds: float = 1.0  # of containers that are meant to end
+    removal_seconds: float = 1.0  # from when a deleted pod's containers have stopped until it is gone
 
 
 def start_delay_seconds(pod: Pod, defaults: Defaults) -> float:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from fakekube.util.durations import seconds_of
 from fakekube_controllers.kubelet.commands import read
-from fakekube_controllers.kubelet.durations import seconds_of
 from fakekube_controllers.kubelet.outcomes import BadOutcome, Defaults, Outcome, decide
 from tests.controllers.kubelet.machine import Machine, container
 

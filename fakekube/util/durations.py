@@ -6,8 +6,11 @@ from datetime import timedelta
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
+Duration = str | float | timedelta
+"""A text such as ``1h30m``, a number of seconds, or a timedelta."""
 
-def seconds_of(value: "str | float | timedelta") -> float:
+
+def seconds_of(value: Duration) -> float:
     """A duration in seconds. Raises ValueError for what is none, and for one below zero."""
     if isinstance(value, timedelta):
         seconds = value.total_seconds()

@@ -1,0 +1,159 @@
+"""The wall's time, as it is or faster, which can be held and moved on like any other.
+
+A served cluster runs on it. While it is held nothing fires; whoever holds it fires what is due, one timer at a time, each at
+its own instant, and so lets an hour pass in a moment. Between two holds it runs on from where it was left.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from fakekube.util.clock import Clock
+from fakekube.util.timers import Timer, TimerHeap
+
+
+class RealClock(Clock):
+    """The wall's time, or time that is at ``start`` now and runs as fast. Timers need a running event loop."""
+
+    factor = 1.0
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._offset = 0.0
+        self._held: float | None = None
+        self._holders = 0
+        self._timers = TimerHeap()
+        self._sequence = 0
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
+        self.paused = False
+        if start is not None:
+            self._continue_at(start.timestamp())
+
+    def _flow(self) -> float:
+        """What runs by itself, in seconds of this clock."""
+        return time.time()
+
+    def _continue_at(self, when: float) -> None:
+        self._offset = when - self._flow()
+
+    def time(self) -> float:
+        """Unix seconds."""
+        return self._flow() + self._offset if self._held is None else self._held
+
+    def real_seconds(self, seconds: float) -> float:
+        """How long so many seconds of this clock take on the wall."""
+        return seconds / self.factor
+
+    # timers
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
+    ) -> Timer:
+        """Call ``callback(*args)`` at ``when``."""
+        timer = Timer(when, callback, args, daemon or lazy, self._forget)
+        self._sequence += 1
+        self._timers.push(timer, self._sequence)
+        if self._held is None and (self._alarm is None or when < self._alarm_at):
+            self._arm()
+        return timer
+
+    def _forget(self, _: Timer) -> None:
+        self._timers.forget_one()
+        if self._timers.due() is None:
+            self._disarm()
+
+    def _arm(self) -> None:
+        self._disarm()
+        due = self._timers.due()
+        if due is not None:
+            delay_seconds = self.real_seconds(max(0.0, due - self.time()))
+            self._alarm = asyncio.get_running_loop().call_later(delay_seconds, self._ring)
+            self._alarm_at = due
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _ring(self) -> None:
+        self._alarm = None
+        while self._held is None and (due := self._timers.due()) is not None and due <= self.time():
+            self._fire(self._timers.pop())
+        if self._held is None and self._alarm is None:
+            self._arm()
+
+    @staticmethod
+    def _fire(timer: Timer) -> None:
+        timer.cancelled = True
+        timer.callback(*timer.args)
+
+    # held, and moved
+
+    def pause(self) -> None:
+        """Stand still; harmless when it does."""
+        self.paused = True
+        self._hold()
+
+    def resume(self) -> None:
+        """Run on from here; harmless when it runs. Who holds it at the moment is not disturbed."""
+        self.paused = False
+        if not self._holders:
+            self._let_go()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Stand still in the block but for ``fire_next`` and ``move_to``; then run on, unless it is paused."""
+        self._holders += 1
+        self._hold()
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders and not self.paused:
+                self._let_go()
+
+    def _hold(self) -> None:
+        if self._held is None:
+            self._held = self.time()
+            self._disarm()
+
+    def _let_go(self) -> None:
+        if self._held is not None:
+            when, self._held = self._held, None
+            self._continue_at(when)
+            self._arm()
+
+    def next_due(self) -> float | None:
+        """When the next timer fires, or None."""
+        return self._timers.due()
+
+    def fire_next(self) -> bool:
+        """On a clock that is held: move to the next timer's instant and fire it."""
+        due = self._timers.due()
+        if due is None:
+            return False
+        assert self._held is not None, "time runs by itself"
+        self._held = max(self._held, due)
+        self._fire(self._timers.pop())
+        return True
+
+    def move_to(self, when: float) -> None:
+        """On a clock that is held: move to ``when`` without firing anything."""
+        assert self._held is not None, "time runs by itself"
+        self._held = max(self._held, when)
+
+
+class ScaledClock(RealClock):
+    """Time that starts at ``start`` (now) and runs ``factor`` times as fast as the wall's. For demonstrations."""
+
+    def __init__(self, factor: float, start: datetime | None = None) -> None:
+        assert factor > 0, "time runs forward"
+        self.factor = factor
+        super().__init__()
+        self._continue_at(start.timestamp() if start else time.time())
+
+    def _flow(self) -> float:
+        return time.monotonic() * self.factor
