@@ -25,6 +25,11 @@ def by_controller_uid(obj: Tree) -> Iterable[str]:
     return (reference["uid"],) if reference is not None else ()
 
 
+def by_namespace_without_controller(obj: Tree) -> Iterable[str]:
+    """The namespace of what nobody controls."""
+    return () if meta.controller_of(obj) is not None else (meta.namespace_of(obj),)
+
+
 def by_label(key: str) -> IndexFunction:
     """The value of a label."""
     def values(obj: Tree) -> Iterable[str]:

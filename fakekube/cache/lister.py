@@ -5,7 +5,14 @@ from typing import Protocol
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
-from fakekube.cache.indexer import Indexer, IndexFunction, by_controller_uid, by_label, by_owner_uid
+from fakekube.cache.indexer import (
+    Indexer,
+    IndexFunction,
+    by_controller_uid,
+    by_label,
+    by_namespace_without_controller,
+    by_owner_uid,
+)
 
 
 class LabelMatcher(Protocol):
@@ -22,6 +29,7 @@ Trees = list[Tree]
 
 CONTROLLER_UID = "controller-uid"
 OWNER_UID = "owner-uid"
+WITHOUT_CONTROLLER = "without-controller"
 
 
 class Lister:
@@ -56,6 +64,11 @@ class Lister:
         """The objects whose controller has this uid; indexed on first use."""
         self.indexer.add_index(CONTROLLER_UID, by_controller_uid)
         return [*self.indexer.by_index(CONTROLLER_UID, uid)]
+
+    def orphans(self, namespace: str) -> Trees:
+        """The objects of a namespace that nobody controls; indexed on first use."""
+        self.indexer.add_index(WITHOUT_CONTROLLER, by_namespace_without_controller)
+        return [*self.indexer.by_index(WITHOUT_CONTROLLER, namespace)]
 
     def owned_by(self, uid: str) -> Trees:
         """The objects that have an owner with this uid; indexed on first use."""

@@ -30,7 +30,6 @@ from fakekube_controllers.job.sync import sync
 SYNC_PERIOD_SECONDS = 1.0
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
 MANAGED_BY = "kubernetes.io/job-controller"
-WITHOUT_CONTROLLER = "without-controller"
 
 Tree = dict[str, Any]
 
@@ -49,7 +48,6 @@ class JobController:
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock))
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
-        self.pods.add_index(WITHOUT_CONTROLLER, lambda pod: () if meta.controller_of(pod) else (meta.namespace_of(pod),))
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
         ctx.add_handler(PODS, self._pod_added, self._pod_updated, self._pod_deleted)
         self.worker = Worker(ctx, self.queue, self._sync)
@@ -189,7 +187,7 @@ class JobController:
     async def _claimed(self, job: Tree) -> list[pods.Pod]:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
         namespace = meta.namespace_of(job)
-        candidates = [*self.pods.controlled_by(meta.uid_of(job)), *self.pods.by_index(WITHOUT_CONTROLLER, namespace)]
+        candidates = [*self.pods.controlled_by(meta.uid_of(job)), *self.pods.orphans(namespace)]
         manager = ControllerRefManager(
             self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
             can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])

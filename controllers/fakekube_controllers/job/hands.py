@@ -15,6 +15,7 @@ from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PODS
+from fakekube.runtime.podcontrol import PodControl
 from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
 from fakekube_controllers.job.round import Round
@@ -27,6 +28,7 @@ class Hands:
 
     def __init__(self, client: Client, recorder: Recorder, expectations: Expectations) -> None:
         self.client, self.recorder, self.expectations = client, recorder, expectations
+        self.control = PodControl(client, recorder)
         self.backoffs: dict[ObjectKey, Backoff] = {}
         self.removed: dict[ObjectKey, dict[str, None]] = {}  # pods by Job, whose finalizer was taken
 
@@ -57,26 +59,12 @@ class Hands:
 
     async def create(self, job: Mapping[str, Any], pod: Tree) -> None:
         """Create a pod and say so. Raises APIError, after a Warning, unless the namespace is on its way out."""
-        try:
-            made = await self.client.create(PODS, pod)
-        except APIError as error:
-            if not any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes):
-                self.event(job, "Warning", "FailedCreate", f"Error creating: {error}")
-            raise
-        self.event(job, "Normal", "SuccessfulCreate", f"Created pod: {meta.name_of(made)}")
+        await self.control.create(job, pod)
 
     async def delete(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
         """Delete a pod and say so; one that is gone already is fine. Raises APIError after a Warning."""
-        name = meta.name_of(pod)
-        try:
-            gone = await self.client.delete(PODS, name, meta.namespace_of(pod), missing_ok=True)
-        except APIError as error:
-            self.event(job, "Warning", "FailedDelete", f"Error deleting: {error}")
-            raise
-        if gone is None:
+        if not await self.control.delete(job, meta.name_of(pod), meta.namespace_of(pod)):
             self.deletion_failed(job, pod)
-            return
-        self.event(job, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
 
     async def remove_tracking(self, pod: pods.Pod) -> None:
         """Take the tracking finalizer off a pod; one that is gone already is fine. Raises APIError."""

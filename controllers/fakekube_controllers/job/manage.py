@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.runtime.podcontrol import slow_start
 from fakekube_controllers.job import indexes, pods, podtemplate
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.round import Round, free_indexes
@@ -91,7 +92,8 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
         wait = min(waiting) if waiting else None
         chosen = [index for index in free if delays[index] <= 0]
     hands.expect_creations(found.job, len(chosen))
-    made, error = await _create_in_batches(found, hands, chosen)
+    made, error = await slow_start(chosen, lambda index: hands.create(found.job, podtemplate.pod_for(found, index)))
+    hands.creation_failed(found.job, len(chosen) - made)
     return Managed(len(found.active) + made, wait, error)
 
 
@@ -100,26 +102,3 @@ def _holds_index(found: Round, pod: pods.Pod) -> bool:
     if pods.is_finished(pod) or indexes.index_of(pod) is None:
         return False
     return found.only_replace_failed or not pods.is_terminating(pod)
-
-
-async def _create_in_batches(found: Round, hands: Hands, chosen: Sequence[int | None]) -> tuple[int, APIError | None]:
-    made, size = 0, 1
-    rest = list(chosen)
-    while rest:
-        batch, rest = rest[:size], rest[size:]
-        failure: APIError | None = None
-        for index in batch:
-            try:
-                await hands.create(found.job, podtemplate.pod_for(found, index))
-                made += 1
-            except APIError as error:
-                if any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes):
-                    made += 1  # as upstream counts it: the Job is about to vanish
-                    continue
-                hands.creation_failed(found.job, 1)
-                failure = failure or error
-        if failure is not None:
-            hands.creation_failed(found.job, len(rest))
-            return made, failure
-        size *= 2
-    return made, None

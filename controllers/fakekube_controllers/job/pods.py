@@ -1,43 +1,21 @@
 """What a pod of a Job is: alive, failed, finished, ready; and which go first when there are too many.
 
-Upstream: pkg/controller/job/job_controller.go, pkg/controller/controller_utils.go (ActivePods).
+Upstream: pkg/controller/job/job_controller.go.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.runtime.pods import Pod, is_active, is_finished, is_ready, is_terminating, phase, rank
 from fakekube_controllers.job import indexes
 
+__all__ = [
+    "TRACKING_FINALIZER", "Pod", "container_statuses", "finish_time", "is_active", "is_failed", "is_finished", "is_ready",
+    "is_terminating", "is_tracked", "phase", "restarts", "surplus",
+]
+
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
-
-Pod = Mapping[str, Any]
-
-
-def phase(pod: Pod) -> str:
-    """The pod's phase, Pending when it says nothing."""
-    text: str = (pod.get("status") or {}).get("phase", "Pending")
-    return text
-
-
-def is_terminating(pod: Pod) -> bool:
-    """Whether the pod is being deleted, finished or not."""
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def is_finished(pod: Pod) -> bool:
-    """Whether the pod's phase is terminal."""
-    return phase(pod) in ("Succeeded", "Failed")
-
-
-def is_active(pod: Pod) -> bool:
-    """Neither finished nor on its way out."""
-    return not is_finished(pod) and not is_terminating(pod)
-
-
-def is_ready(pod: Pod) -> bool:
-    """Whether the condition Ready is True."""
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in (pod.get("status") or {}).get("conditions") or ())
 
 
 def is_tracked(pod: Pod) -> bool:
@@ -78,26 +56,6 @@ def finish_time(pod: Pod) -> float:
     if is_terminating(pod):
         return times.parse_time(meta["deletionTimestamp"]) - float(meta.get("deletionGracePeriodSeconds", 0))
     return times.parse_time(meta["creationTimestamp"])
-
-
-def rank(pod: Pod) -> tuple[Any, ...]:
-    """Sorts the pods to delete first to the front: the further a pod got, the later it goes."""
-    status, meta = pod.get("status") or {}, pod["metadata"]
-    ready_since = 0.0
-    ready = is_ready(pod)
-    for condition in status.get("conditions") or ():
-        if condition["type"] == "Ready" and ready and condition.get("lastTransitionTime"):
-            ready_since = times.parse_time(condition["lastTransitionTime"])
-    most_restarts = max((s.get("restartCount", 0) for s in container_statuses(pod)), default=0)
-    return (
-        bool((pod.get("spec") or {}).get("nodeName")),
-        {"Pending": 0, "Unknown": 1, "Running": 2}.get(phase(pod), 2),
-        ready,
-        -ready_since,
-        -most_restarts,
-        -times.parse_time(meta["creationTimestamp"]),
-        meta["name"],
-    )
 
 
 def surplus(active: Sequence[Pod], wanted: int, completions: int | None) -> list[Pod]:

@@ -1,0 +1,57 @@
+"""What the status of a ReplicaSet says. Upstream: pkg/controller/replicaset/replica_set_utils.go."""
+
+from collections.abc import Sequence
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.apimachinery.types import Tree
+from fakekube.runtime import pods
+
+FAILURE = "ReplicaFailure"
+COUNTED = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+COMPARED = ("replicas", *COUNTED, "terminatingReplicas", "conditions")
+
+
+def calculate(
+    owner: ReadOnlyTree, active: Sequence[pods.Pod], terminating: int | None, error: APIError | None, now: float,
+) -> Tree:
+    """The status for these pods; ``error`` is what kept their number from being right."""
+    spec = owner["spec"]
+    own_labels = ((spec["template"].get("metadata") or {}).get("labels") or {}).items()
+    ready = [pod for pod in active if pods.is_ready(pod)]
+    status: Tree = {**(owner.get("status") or {}), "replicas": len(active)}
+    numbers = (
+        sum(own_labels <= meta.labels_of(pod).items() for pod in active), len(ready),
+        sum(pods.is_available(pod, spec.get("minReadySeconds", 0), now) for pod in ready),
+    )
+    for name, number in zip(COUNTED, numbers, strict=True):
+        status[name] = number
+        if not number:
+            del status[name]
+    status.pop("terminatingReplicas", None)
+    if terminating is not None:
+        status["terminatingReplicas"] = terminating
+    _note_failure(status, len(active) - spec.get("replicas", 1), error, now)
+    return status
+
+
+def _note_failure(status: Tree, surplus: int, error: APIError | None, now: float) -> None:
+    conditions = status.get("conditions") or []
+    failed = any(condition["type"] == FAILURE for condition in conditions)
+    if error is not None and not failed:
+        status["conditions"] = [*conditions, {
+            "type": FAILURE, "status": "True", "lastTransitionTime": times.format_time(now),
+            "reason": "FailedCreate" if surplus < 0 else "FailedDelete", "message": str(error)}]
+    elif error is None and failed:
+        status["conditions"] = [condition for condition in conditions if condition["type"] != FAILURE]
+        if not status["conditions"]:
+            del status["conditions"]
+
+
+def is_news(owner: ReadOnlyTree, status: ReadOnlyTree) -> bool:
+    """Whether there is something to write."""
+    before = owner.get("status") or {}
+    if before.get("observedGeneration", 0) != meta.generation_of(owner):
+        return True
+    return any(before.get(name) != status.get(name) for name in COMPARED)

@@ -1,0 +1,89 @@
+"""Making and deleting pods for an object that owns them, with the Events that tell of it.
+
+Upstream: pkg/controller/controller_utils.go (RealPodControl, GetPodFromTemplate), pkg/controller/replicaset (slowStartBatch).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.apimachinery.types import Tree
+from fakekube.client.client import Client
+from fakekube.client.recorder import Recorder
+from fakekube.client.resources import PODS
+
+T = TypeVar("T")
+
+
+def is_namespace_terminating(error: APIError) -> bool:
+    """Whether a create was refused because the namespace is on its way out: nobody needs to hear of that."""
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
+
+
+class PodControl:
+    """Creates and deletes pods, and records ``SuccessfulCreate`` and its like for their owner."""
+
+    def __init__(self, client: Client, recorder: Recorder) -> None:
+        self._client, self._recorder = client, recorder
+
+    async def create(self, owner: ReadOnlyTree, pod: Tree) -> Tree:
+        """Create a pod and say so. Raises APIError, after a Warning unless the namespace is on its way out."""
+        try:
+            made = await self._client.create(PODS, pod)
+        except APIError as error:
+            if not is_namespace_terminating(error):
+                self._recorder.event(owner, "Warning", "FailedCreate", f"Error creating: {error}")
+            raise
+        self._recorder.event(owner, "Normal", "SuccessfulCreate", f"Created pod: {meta.name_of(made)}")
+        return made
+
+    async def delete(self, owner: ReadOnlyTree, name: str, namespace: str) -> bool:
+        """Delete a pod and say so; False when it was gone already. Raises APIError after a Warning."""
+        try:
+            gone = await self._client.delete(PODS, name, namespace, missing_ok=True)
+        except APIError as error:
+            self._recorder.event(owner, "Warning", "FailedDelete", f"Error deleting: {error}")
+            raise
+        if gone is None:
+            return False
+        self._recorder.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
+        return True
+
+
+def pod_from_template(template: ReadOnlyTree, owner: ReadOnlyTree) -> Tree:
+    """A pod as a template has it, controlled by ``owner`` and with a name to be generated. It shares the template's spec."""
+    metadata: Tree = {"generateName": f"{meta.name_of(owner)}-", "namespace": meta.namespace_of(owner)}
+    given = template.get("metadata") or meta.EMPTY
+    for key in ("labels", "annotations"):
+        if given.get(key):
+            metadata[key] = dict(given[key])
+    if given.get("finalizers"):
+        metadata["finalizers"] = list(given["finalizers"])
+    metadata["ownerReferences"] = [meta.controller_reference(owner)]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(template["spec"])}
+
+
+async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]]) -> tuple[int, APIError | None]:
+    """Call ``create`` for items in batches that double, until a batch has a failure; how many went well, and the first error.
+
+    A quota that refuses one pod is so not asked five hundred times. What a terminating namespace refuses counts as done.
+    """
+    made, size = 0, 1
+    rest = list(items)
+    while rest:
+        batch, rest = rest[:size], rest[size:]
+        failure: APIError | None = None
+        for item in batch:
+            try:
+                await create(item)
+            except APIError as error:
+                if not is_namespace_terminating(error):
+                    failure = failure or error
+                    continue
+            made += 1
+        if failure is not None:
+            return made, failure
+        size *= 2
+    return made, None
