@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from fakekube import options as cluster_options
+from fakekube import ownpaths
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.client import users
@@ -80,6 +81,7 @@ class Cluster:
             self.options, self._clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
             service_accounts=lambda: "serviceaccount" in self._selected)
         self.apiserver, self.gates = plane.apiserver, plane.gates
+        ownpaths.install(self)
         self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
         self._outcome = outcome
         self.tasks = Tasks(on_failure=self.driver.fail)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 DEFAULT_VERSION = "1.37"
+DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 WORKLOAD_AWARE = "workload-aware"
 WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
 

@@ -5,7 +5,7 @@ plane, without the aggregation layer.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
@@ -36,6 +36,8 @@ from fakekube.util.rng import Rng
 
 log = logging.getLogger(__name__)
 
+OwnPath = Callable[[Request], Awaitable[Response]]
+
 
 class APIServer:
     """A Handler. Make one a cluster.
@@ -44,6 +46,7 @@ class APIServer:
     resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
     accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
     cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
+    ``own_paths`` answer what Kubernetes knows nothing of, by path.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class APIServer:
             self.routes.add(kind)
         self.log = RequestLog()
         self._paths = MetaPaths(self.services, self.routes, self.log, release)
+        self.own_paths: dict[str, OwnPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
 
     def use_admission(self, admission: Admission) -> None:
@@ -99,7 +103,8 @@ class APIServer:
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if not info.is_resource:
-            return self._paths.answer(request)
+            own = self.own_paths.get(request.path)
+            return self._paths.answer(request) if own is None else await own(request)
         found = self.routes.find(info, request)
         if found is None:
             return page_not_found()

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fakekube.options import DEFAULT_VERSION
+from fakekube.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -37,6 +37,17 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def where(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that lead to a served cluster."""
+    for option in (
+        click.option("--kubeconfig", type=click.Path(dir_okay=False), help=(
+            f"A kubeconfig that leads to the cluster; else $KUBECONFIG, ./{DEFAULT_KUBECONFIG}, ~/.kube/config.")),
+        click.option("--server", metavar="URL", help="The address of the cluster, in place of a kubeconfig."),
+    ):
+        function = option(function)
+    return function
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="fakekube")
 def cli() -> None:
@@ -56,6 +67,61 @@ def serve(**values: Any) -> None:
     from fakekube.cli.serve import run
 
     run(values)
+
+
+@cli.group(invoke_without_command=True)
+@where
+@click.pass_context
+def clock(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
+    """The time of a served cluster: look at it, move it, stop it. Without a command: now."""
+    context.obj = server, kubeconfig
+    if context.invoked_subcommand is None:
+        move_clock(context)
+
+
+def move_clock(context: click.Context, **wanted: Any) -> None:
+    """Do what a command of ``clock`` says."""
+    from fakekube.cli.clock import run
+
+    server, kubeconfig = context.obj
+    run(server, kubeconfig, **wanted)
+
+
+@clock.command("now")
+@click.pass_context
+def clock_now(context: click.Context) -> None:
+    """What time it is there."""
+    move_clock(context)
+
+
+@clock.command("advance", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.argument("duration")
+@click.pass_context
+def clock_advance(context: click.Context, duration: str) -> None:
+    """Let DURATION (1h30m, 90s) pass, with all that happens in it."""
+    move_clock(context, advance=duration)
+
+
+@clock.command("set")
+@click.argument("time")
+@click.pass_context
+def clock_set(context: click.Context, time: str) -> None:
+    """Let time pass until TIME (2026-02-01T00:00:00Z), which lies ahead."""
+    move_clock(context, set=time)
+
+
+@clock.command("pause")
+@click.pass_context
+def clock_pause(context: click.Context) -> None:
+    """Let time stand still: ages freeze, nothing that waits for time happens."""
+    move_clock(context, paused=True)
+
+
+@clock.command("resume")
+@click.pass_context
+def clock_resume(context: click.Context) -> None:
+    """Let time run on from where it stands."""
+    move_clock(context, paused=False)
 
 
 @cli.group()

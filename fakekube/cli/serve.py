@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
 
 if TYPE_CHECKING:
     from fakekube.cluster import Cluster
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 
 
 def run(values: dict[str, Any]) -> None:

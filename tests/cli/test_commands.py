@@ -11,7 +11,10 @@ from fakekube.options import ClusterOptions
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-COMMANDS = [("serve",), ("demo",), ("demo", "job")]
+COMMANDS = [
+    ("serve",), ("clock",), *(("clock", name) for name in ("now", "advance", "set", "pause", "resume")),
+    ("demo",), ("demo", "job"),
+]
 
 
 def command(*names: str) -> click.Command:

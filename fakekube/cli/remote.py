@@ -1,0 +1,50 @@
+"""A served cluster from the command line: where it is, and its own paths."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fakekube.options import DEFAULT_KUBECONFIG
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.http import Response
+    from fakekube.client.client import Client
+
+def call(server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes = b"") -> bytes:
+    """Ask a served cluster for one of its own paths; the answer's body. Raises ClickException for any that is an error."""
+    return asyncio.run(_call(server, kubeconfig, method, path, body))
+
+
+async def _call(server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes) -> bytes:
+    from fakekube.apimachinery.errors import APIError
+    from fakekube.client.kubeconfig import ConfigError
+    from fakekube.client.transport import TransportError
+
+    try:
+        client = _client(server, kubeconfig)
+        try:
+            answer: Response = await client.request(method, path, body=body)
+        finally:
+            await client.close()
+    except APIError as error:
+        if error.code == 404:
+            raise click.ClickException("what answers there is no fakekube that knows this command") from error
+        raise click.ClickException(error.message) from error
+    except (ConfigError, TransportError) as error:
+        raise click.ClickException(str(error)) from error
+    return answer.body
+
+
+def _client(server: str | None, kubeconfig: str | None) -> "Client":
+    from fakekube.client.client import Client
+    from fakekube.client.http import HTTP
+    from fakekube.client.kubeconfig import load_client
+
+    if server:
+        return Client(HTTP(server if "://" in server else f"http://{server}"))
+    if kubeconfig is None and not os.environ.get("KUBECONFIG") and Path(DEFAULT_KUBECONFIG).exists():
+        kubeconfig = DEFAULT_KUBECONFIG
+    return load_client(kubeconfig)
