@@ -137,19 +137,22 @@ def _not_granted(spec: Tree, account: Tree, *, ephemeral: bool) -> str:
 
 def _mount_token(spec: Tree, attrs: Attributes) -> None:
     """Mount the token volume into every container that has nothing at its place; add the volume when one uses it."""
-    names = [volume.get("name", "") for volume in spec.get("volumes") or ()]
-    present = next((name for name in names if name.startswith(VOLUME_PREFIX)), "")
+    present = next((name for name in _volume_names(spec) if name.startswith(VOLUME_PREFIX)), "")
     name = present or VOLUME_PREFIX + attrs.ctx.rng.suffix()
-    used = False
+    mount, used = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}, False
     for field in ("initContainers", "containers"):
         for container in spec.get(field) or ():
-            mounts = container.get("volumeMounts") or []
-            if any(mount.get("mountPath") == MOUNT_PATH for mount in mounts):
+            mounts = container.get("volumeMounts")
+            if mounts and MOUNT_PATH in [here.get("mountPath") for here in mounts]:
                 continue
-            container["volumeMounts"] = [*mounts, {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}]
+            container["volumeMounts"] = [*mounts, mount] if mounts else [mount]
             used = True
     if used and not present:
         spec["volumes"] = [*(spec.get("volumes") or ()), {"name": name, "projected": _token_source()}]
+
+
+def _volume_names(spec: Tree) -> list[str]:
+    return [volume.get("name", "") for volume in spec.get("volumes") or ()]
 
 
 def _token_source() -> Tree:

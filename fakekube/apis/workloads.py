@@ -44,13 +44,13 @@ class WorkloadStrategy(StatusStrategy):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         super().prepare_for_create(obj, ctx)
-        podspec_gates.drop_disabled(obj["spec"]["template"]["spec"], None, ctx.cluster)
+        podspec_gates.drop_disabled(obj["spec"]["template"]["spec"], None, ctx.cluster.gate)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_update(obj, old, ctx)
         pod, old_pod = obj["spec"]["template"]["spec"], old["spec"]["template"]["spec"]
         if pod is not old_pod:
-            podspec_gates.drop_disabled(pod, old_pod, ctx.cluster)
+            podspec_gates.drop_disabled(pod, old_pod, ctx.cluster.gate)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []

@@ -78,20 +78,35 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
     return Parsed(value, found, found, media)
 
 
-def decode(scope: Scope, request: Request, directive: str, warnings: list[str]) -> Tree:
+def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
     """The object in a request's body, in the version that the body names, complete with kind and apiVersion.
 
-    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. Raises 400 and 415.
+    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. With ``sharing`` the spec
+    may be Familiar. Raises 400 and 415.
     """
     media = input_type(request)
     check_size(request)
     expected = scope.gvk
+    if sharing and media == JSON and (recalled := _recalled(scope, request.body)) is not None:
+        return recalled
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore")
         tree, gvk = _interpret(parsed.value, expected)
     except ValueError as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None
     return _decode_as(scope, gvk, tree, parsed, request.body, directive, warnings)
+
+
+def _recalled(scope: Scope, body: bytes) -> Tree | None:
+    """The object in a body that is like one before, if it is as plainly of the endpoint's kind as that was."""
+    gvk = scope.gvk
+    codec = scope.services.codec(gvk)
+    tree = codec.recall(body) if codec is not None else None
+    if tree is None or tree.setdefault("kind", gvk.kind) != gvk.kind:
+        return None
+    if tree.setdefault("apiVersion", gvk.api_version) != gvk.api_version or asks_to_forget(tree):
+        return None
+    return tree
 
 
 def _explain(error: Exception) -> str:
@@ -150,6 +165,8 @@ def _decode_as(
         warnings.extend(parsed.repeated + unknown if parsed.media == YAML else unknown + parsed.repeated)
     if gvk != expected:
         raise _mismatch(gvk, expected)
+    if not unknown and not parsed.strict and parsed.media == JSON and directive != "Ignore":
+        codec.endings.learn(body, decoded.tree)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree

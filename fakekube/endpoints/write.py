@@ -24,7 +24,8 @@ async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
-    tree = bodies.decode(scope, request, options.directive, info.warnings)
+    sharing = scope.store.strategy.shares_specs
+    tree = bodies.decode(scope, request, options.directive, info.warnings, sharing=sharing)
     context = scope.context(info, request, "CREATE", options)
     written = await scope.store.create(context, info.namespace if scope.kind.namespaced else "", tree)
     return written_answer(scope, request, form, written)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from fakekube.apimachinery import errors
-from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.types import Familiar, Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
 from fakekube.managedfields.check import check
 from fakekube.managedfields.conflicts import conflict_error
@@ -61,17 +61,20 @@ class FieldManager:
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
-    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
+    def update(
+        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "", like: Familiar | None = None,
+    ) -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
 
         ``old`` is None for a create, and stays as it is; ``new`` may carry in managedFields what the client sent.
-        ``now`` is RFC 3339. What ``new`` gets may share parts with ``old``: neither is to be changed in place.
+        ``now`` is RFC 3339. ``like`` is what the spec equals, if it is a known one. What ``new`` gets may share parts with
+        ``old``: neither is to be changed in place.
         """
         metadata = new.setdefault("metadata", {})
         sent = metadata.pop("managedFields", None)
         if old is None and sent is None:
             try:
-                fields = self._created(new, subresource)
+                fields = self._created(new, subresource, like)
             except TypedError:  # as below
                 return
             if fields:
@@ -202,21 +205,26 @@ class FieldManager:
                 removed[f"f:{name}"] = self._node.whole_field(name, value)
         return Difference(removed, modified, added)
 
-    def _created(self, new: Tree, subresource: str) -> FieldSet:
+    def _created(self, new: Tree, subresource: str, like: Familiar | None) -> FieldSet:
         """What the creator of an object owns. Many are created alike, so what an outline led to is kept for a while.
 
         Raises TypedError.
         """
-        key = subresource.encode() + _outline(new) if self._built_in else b""
-        found = self._known_outlines.get(key)
+        if like is not None:
+            known = like.memory.setdefault(self, {})
+            key = subresource.encode() + _outline({**new, "spec": True})
+        else:
+            known = self._known_outlines
+            key = subresource.encode() + _outline(new) if self._built_in else b""
+        found: FieldSet | None = known.get(key)
         if found is not None:
             return found
         _, changed = self._changes(self._of_new(new), subresource)
-        fields = stripped(changed)
+        fields = Familiar(stripped(changed))
         if key and len(key) <= CREATED_BYTES_KEPT:
-            if len(self._known_outlines) >= CREATED_OUTLINES_KEPT:
-                del self._known_outlines[next(iter(self._known_outlines))]
-            self._known_outlines[key] = fields
+            if len(known) >= CREATED_OUTLINES_KEPT:
+                del known[next(iter(known))]
+            known[key] = fields
         return fields
 
     def _field_of_new(self, name: str, value: Json) -> Difference:

@@ -52,8 +52,8 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
         old = store.load(record)
         check_preconditions(store, old, options)
         attributes = store.attributes(ctx, namespace, None, old)
-        await store.admission.admit(attributes)
-        await store.admission.validate(attributes)
+        await store.admission().admit(attributes)
+        await store.admission().validate(attributes)
         try:
             return _delete(store, ctx, record, old, options)
         except Stale:

@@ -16,7 +16,7 @@ from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.managedfields.entries import differ_in_times_only
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import validation
@@ -36,8 +36,10 @@ Transform = Callable[[Tree | None], Tree]
 class FieldOwnership(Protocol):
     """Who set which field; ``managedfields.manager.FieldManager`` does it."""
 
-    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
-        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
+    def update(
+        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "", like: Familiar | None = None,
+    ) -> None:
+        """Set ``new["metadata"]["managedFields"]`` for a plain write. ``like`` is what the spec equals, if it is known."""
 
 
 class Written:
@@ -69,8 +71,10 @@ class Store:
     """The objects of one kind, in one version."""
 
     def __init__(
-        self, kind: Kind, bucket: Bucket, *, cluster: Cluster, admission: Admission, fields: Callable[[], FieldOwnership],
+        self, kind: Kind, bucket: Bucket, *, cluster: Cluster, admission: Callable[[], Admission],
+        fields: Callable[[], FieldOwnership],
     ) -> None:
+        """``admission`` and ``fields`` are asked when they are needed, since they come after the store."""
         self.kind, self.bucket, self.cluster, self.admission = kind, bucket, cluster, admission
         self._make_fields = fields
         self._fields: FieldOwnership | None = None
@@ -134,10 +138,12 @@ class Store:
         objectmeta.dedupe_owner_references(meta, ctx)
         self.strategy.default(obj, ctx)
         if tracked:
-            self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
-        await self._admit(ctx, namespace, obj, None)
+            self.fields.update(
+                None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource, like=ctx.origin)
+        attributes, admission = self.attributes(ctx, namespace, obj, None), self.admission()
+        await admission.admit(attributes)
         self._before_create(ctx, obj)
-        await self._validate_admission(ctx, namespace, obj, None)
+        await admission.validate(attributes)
         if asked_revision.isdecimal() and int(asked_revision):
             raise errors.raw("resourceVersion should not be set on objects to be created")
         return self._commit_new(ctx, namespace, obj)
@@ -201,10 +207,11 @@ class Store:
             self.strategy.default(obj, ctx)
         if tracked:
             self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
-        await self._admit(ctx, namespace, obj, old)
+        attributes, admission = self.attributes(ctx, namespace, obj, old), self.admission()
+        await admission.admit(attributes)
         conditional = self._check_version(meta, record)
         self._before_update(ctx, obj, old)
-        await self._validate_admission(ctx, namespace, obj, old)
+        await admission.validate(attributes)
         return obj, conditional
 
     def _before_update(self, ctx: WriteContext, obj: Tree, old: Tree) -> None:
@@ -347,12 +354,6 @@ class Store:
         return error
 
     # admission and storage
-
-    async def _admit(self, ctx: WriteContext, namespace: str, obj: Tree, old: Tree | None) -> None:
-        await self.admission.admit(self.attributes(ctx, namespace, obj, old))
-
-    async def _validate_admission(self, ctx: WriteContext, namespace: str, obj: Tree, old: Tree | None) -> None:
-        await self.admission.validate(self.attributes(ctx, namespace, obj, old))
 
     def attributes(self, ctx: WriteContext, namespace: str, obj: Tree | None, old: Tree | None) -> Attributes:
         """What admission is told about this write."""

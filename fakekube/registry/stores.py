@@ -5,11 +5,10 @@ cluster starts without paying for what its user never looks at.
 """
 
 from collections.abc import Callable, Mapping
-from typing import cast
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.attributes import Admission, AdmitAll, Attributes
+from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.kind import Kind
 from fakekube.registry.store import FieldOwnership, Store
 from fakekube.schema.definitions import Definitions
@@ -34,6 +33,7 @@ class Stores:
         self._rng, self._started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
+        self._by_name: dict[tuple[str, str], Bucket] = {}
         self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
         self._by_resource: dict[GroupResource, Kind] = {}
         for kind in self._kinds.values():
@@ -46,7 +46,7 @@ class Stores:
         found = self._stores.get(key)
         if found is None:
             found = self._stores[key] = Store(
-                kind, self.bucket(kind.storage_resource), cluster=self, admission=_Delegate(self),
+                kind, self.bucket(kind.storage_resource), cluster=self, admission=lambda: self.admission,
                 fields=lambda: self._fields(kind))
         return found
 
@@ -75,26 +75,25 @@ class Stores:
 
     def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:
         """The stored object, decoded; never to be changed. None when there is none."""
-        record = self._bucket_of(group, resource).get(namespace, name)
-        return record.tree() if record else None
+        bucket = self._by_name.get((group, resource)) or self._bucket_of(group, resource)
+        record = bucket.get(namespace, name)
+        return record.tree() if record is not None else None
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        bucket = self._bucket_of(group, resource)
-        if not len(bucket) or (namespace and not bucket.count(namespace)):
-            return []
-        if len(bucket) > FEW:
-            return [record.tree() for record in bucket.records(namespace)]
         known = self._selected.get((group, resource, namespace))
-        if known is None or known[0] is not bucket or known[1] != bucket.changes:
-            records = bucket.records(namespace)
-            known = self._selected[group, resource, namespace] = bucket, bucket.changes, records
-        return [record.tree() for record in known[2]]
+        if known is not None and known[0].changes == known[1]:
+            return [record.tree() for record in known[2]] if known[2] else []
+        bucket = self._by_name.get((group, resource)) or self._bucket_of(group, resource)
+        records = bucket.records(namespace)
+        if len(records) <= FEW:
+            self._selected[group, resource, namespace] = bucket, bucket.changes, records
+        return [record.tree() for record in records]
 
     def _bucket_of(self, group: str, resource: str) -> Bucket:
-        """The bucket of a resource: its name, a plain pair, finds it faster than a GroupResource would be made."""
-        found = self._buckets.get(cast("GroupResource", (group, resource)))
-        return found if found is not None else self.bucket(GroupResource(group, resource))
+        """The bucket of a resource, which is found by its plain name from now on."""
+        found = self._by_name[group, resource] = self.bucket(GroupResource(group, resource))
+        return found
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none."""
@@ -102,16 +101,3 @@ class Stores:
         record = bucket.get(namespace, name)
         if record is not None:
             bucket.update({**record.copy_tree(), "status": status}, record)
-
-
-class _Delegate:
-    """The admission that the cluster has at the time of the write: it is set after the stores exist."""
-
-    def __init__(self, stores: Stores) -> None:
-        self.stores = stores
-
-    async def admit(self, attrs: Attributes) -> None:
-        await self.stores.admission.admit(attrs)
-
-    async def validate(self, attrs: Attributes) -> None:
-        await self.stores.admission.validate(attrs)

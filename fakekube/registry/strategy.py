@@ -13,7 +13,7 @@ import orjson
 
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Familiar, Tree
 
 if TYPE_CHECKING:
     from fakekube.registry.kind import Kind
@@ -48,6 +48,7 @@ class WriteContext:
     user: UserInfo
     operation: str = "CREATE"  # CREATE, UPDATE or DELETE, as admission names it
     subresource: str = ""
+    origin: Familiar | None = None  # what the spec was copied from, before admission
     dry_run: bool = False
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -61,6 +62,9 @@ class WriteContext:
 
 class Strategy:
     """The defaults of every hook. Trees given to a hook are the hook's to change unless it says otherwise."""
+
+    shares_specs = False
+    """Whether ``default`` can take a new object whose spec is Familiar, and puts a copy into its place."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Fill what is absent, right after decoding: on create, on update and on a patch's result.

@@ -16,6 +16,7 @@ import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
+from fakekube.schema.familiar import Endings
 from fakekube.schema.structural import Schema
 from fakekube.schema.walk import DecodeError, NumberText, Walk
 
@@ -37,13 +38,14 @@ class Codec:
     Objects are often alike but for their names, so the latest specs that passed the quick test are remembered.
     """
 
-    __slots__ = ("_accept", "_passed", "_shape", "schema")
+    __slots__ = ("_accept", "_passed", "_shape", "endings", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._shape = shape_of(schema)
         self._accept = self._shape.acceptor(nonzero=False)
         self._passed: dict[bytes, bytes | None] = {}  # None for what passes as it is, else what passing made of it
+        self.endings = Endings()
 
     def decode(self, tree: Tree, body: bytes | None = None, *, known: Collection[str] = ()) -> Decoded:
         """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
@@ -67,6 +69,19 @@ class Codec:
         if walk.error is not None:
             raise DecodeError(walk.error)
         return Decoded(result, walk.unknown)
+
+    def recall(self, body: bytes) -> Tree | None:
+        """The object in a body whose end came before; its spec is Familiar. None for a body that has to be read whole."""
+        found = self.endings.recall(body)
+        if found is None:
+            return None
+        tree, ending = found
+        tree["spec"] = {}
+        if not self._accept(tree):
+            return None
+        tree["spec"] = ending.spec
+        tree.update(ending.rest)
+        return tree
 
     def _passes(self, tree: Tree, is_json: bool) -> bool:
         """The quick test. Only JSON has one spelling in bytes for every value: elsewhere not a number looks like null."""

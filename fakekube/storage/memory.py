@@ -16,7 +16,7 @@ from types import MappingProxyType
 import orjson
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.storage import index
 from fakekube.storage.eventlog import EventLog, Overlay, Track
 from fakekube.storage.keyspace import Match, Space, read_page
@@ -281,8 +281,9 @@ class Bucket:
         stamped: Tree = {"kind": tree["kind"], "apiVersion": tree["apiVersion"], "metadata": meta}
         stamped.update(tree)
         stamped["metadata"] = meta
+        written = stamped if self._sort_keys else _with_known_fields(stamped)
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
+        data = bytes(memoryview(orjson.dumps(written, option=self._encode_option)))
         refs = meta.get("ownerReferences")
         record = Record(
             meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
@@ -316,6 +317,18 @@ class Bucket:
     def close(self) -> None:
         """End every subscription: the resource is no longer served."""
         self._subscribers.close()
+
+
+def _with_known_fields(tree: Tree) -> Tree:
+    """The object with those sets of managed fields that many objects share in their encoded form."""
+    meta = tree["metadata"]
+    entries = meta.get("managedFields")
+    if not entries:
+        return tree
+    written = [
+        {**entry, "fieldsV1": orjson.Fragment(fields.encoded)}
+        if (fields := entry.get("fieldsV1")).__class__ is Familiar else entry for entry in entries]
+    return {**tree, "metadata": {**meta, "managedFields": written}}
 
 
 class PastState:

@@ -7,6 +7,7 @@ shape as apimachinery/pkg/util/rand's. Nothing here guards a secret.
 import random
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+LETTERS = len(SUFFIX_ALPHABET)
 
 
 class Rng:
@@ -37,7 +38,11 @@ class Rng:
 
     def suffix(self, length: int = 5) -> str:
         """What upstream appends to a generateName: no vowels, no digits that look like letters."""
-        return "".join(self._random.choices(SUFFIX_ALPHABET, k=length))
+        number, text = int(self._random.random() * LETTERS**length), ""
+        for _ in range(length):
+            number, letter = divmod(number, LETTERS)
+            text += SUFFIX_ALPHABET[letter]
+        return text
 
     def uniform(self, low: float, high: float) -> float:
         """A float between ``low`` and ``high``."""

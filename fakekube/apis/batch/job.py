@@ -139,7 +139,7 @@ def drop_disabled(spec: Tree, old: Tree | None, cluster: Cluster) -> None:
     pod = spec["template"]["spec"]
     old_pod = old["template"]["spec"] if old else None
     if pod is not old_pod:
-        podspec_gates.drop_disabled(pod, old_pod, cluster)
+        podspec_gates.drop_disabled(pod, old_pod, cluster.gate)
 
 
 def job_spec_warnings(spec: Tree, path: str) -> list[str]:

@@ -3,9 +3,11 @@
 Upstream: pkg/registry/core/pod/strategy.go. Left out: the syncing of AppArmor annotations with their fields.
 """
 
+import orjson
+
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validation, podresources, podspec_gates
 from fakekube.apis.core.pod_warnings import pod_warnings
 from fakekube.apis.core.podspec_defaults import default_pod, default_pod_spec
@@ -26,10 +28,16 @@ NAME_WARNING = (
 class PodStrategy(Strategy):
     """The kind's own endpoint and its status."""
 
+    shares_specs = True
+
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {"containers": None})
-        default_pod(spec)
-        default_pod_spec(spec)
+        if spec.__class__ is Familiar:
+            spec = ctx.origin = _defaulted(spec)
+            obj["spec"] = _opened(spec)
+        else:
+            default_pod(spec)
+            default_pod_spec(spec)
         status = obj.setdefault("status", {})
         if status:
             pod_status.default_ips(status)
@@ -41,18 +49,15 @@ class PodStrategy(Strategy):
             pod_status.default_ips(status)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        spec, labels = obj["spec"], obj["metadata"].get("labels", {})
-        podspec_gates.drop_disabled(spec, None, ctx.cluster)
+        spec = obj["spec"]
+        facts = pod_validation.facts_of(obj, ctx)
+        if not facts.plain:
+            _complete(spec, obj["metadata"].get("labels", {}), ctx)
+            facts = pod_validation.facts_of(obj, ctx)
         status: Tree = {"phase": "Pending"}
         if spec.get("schedulingGates"):
             status["conditions"] = [{**GATED, "lastTransitionTime": ctx.now}]
-        if "affinity" in spec:
-            _merge_affinity_keys(spec["affinity"], labels)
-        for constraint in spec.get("topologySpreadConstraints", ()):
-            merge_label_keys(constraint, labels, ("matchLabelKeys", "In"))
-        if "resources" in spec:
-            podresources.default_pod_level(spec)
-        status["qosClass"] = podresources.qos_class(spec)
+        status["qosClass"] = facts.qos_class
         obj["status"] = status
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
@@ -62,7 +67,7 @@ class PodStrategy(Strategy):
             return
         if "resources" not in spec and "resources" in old_spec:
             spec["resources"] = old_spec["resources"]
-        podspec_gates.drop_disabled(spec, old_spec, ctx.cluster)
+        podspec_gates.drop_disabled(spec, old_spec, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return pod_validation.validate_create(obj, ctx)
@@ -103,6 +108,37 @@ class PodStrategy(Strategy):
             return 0
         period: int = spec.get("terminationGracePeriodSeconds", 0) if grace_seconds is None else grace_seconds
         return period if period >= 0 else 1
+
+
+def _defaulted(spec: Familiar) -> Familiar:
+    """A spec with its defaults, worked out once for all pods that have it."""
+    found = spec.memory.get(_defaulted)
+    if found is None:
+        tree = orjson.loads(orjson.dumps(spec))
+        default_pod(tree)
+        default_pod_spec(tree)
+        found = spec.memory[_defaulted] = Familiar(tree)
+    return found
+
+
+def _opened(spec: Familiar) -> Tree:
+    """A copy as far down as admission changes a spec: its own fields, and those of its containers."""
+    copy = dict(spec)
+    for field in ("containers", "initContainers"):
+        if containers := spec.get(field):
+            copy[field] = [dict(container) for container in containers]
+    return copy
+
+
+def _complete(spec: Tree, labels: dict[str, str], ctx: WriteContext) -> None:
+    """What gates, the pod's labels and its pod-level resources make of a new spec."""
+    podspec_gates.drop_disabled(spec, None, ctx.cluster.gate)
+    if "affinity" in spec:
+        _merge_affinity_keys(spec["affinity"], labels)
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        merge_label_keys(constraint, labels, ("matchLabelKeys", "In"))
+    if "resources" in spec:
+        podresources.default_pod_level(spec)
 
 
 def _merge_affinity_keys(affinity: Tree, labels: dict[str, str]) -> None:

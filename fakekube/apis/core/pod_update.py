@@ -194,7 +194,7 @@ class EphemeralContainersStrategy(Strategy):
         _take(spec, obj["spec"], "ephemeralContainers")
         obj["spec"] = spec
         keep_all_but_spec(obj, old)
-        podspec_gates.drop_disabled(spec, old["spec"], ctx.cluster)
+        podspec_gates.drop_disabled(spec, old["spec"], ctx.cluster.gate)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         if MIRROR in old["metadata"].get("annotations", ()):

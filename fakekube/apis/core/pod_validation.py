@@ -1,33 +1,71 @@
-"""What is wrong with a new Pod: its spec, its annotations, and what a template would be allowed.
+"""What is wrong with a Pod: its spec, its annotations, and what a template would be allowed.
 
-Upstream: ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go. Left out: the old
-annotations for seccomp and AppArmor.
+Most pods come from templates, so what is a pure function of a spec is worked out once for all that have it. Upstream:
+ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go. Left out: the old annotations
+for seccomp and AppArmor.
 """
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import orjson
 
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.core import podspec_memory
+from fakekube.apis.core import podresources, podspec_gates, podspec_memory
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
-from fakekube.apis.core.podspec_validation import POD, PodSpecOptions, validate_pod_spec
+from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_names, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
+OPTIONS = {
+    (mirror, comparing): PodSpecOptions(is_pod=True, mirror=mirror, comparing_tolerations=comparing)
+    for mirror in (False, True) for comparing in (False, True)
+}
+
+
+class Facts(NamedTuple):
+    """What there is to know about the spec of a Pod, but for what ``podspec_memory.VARYING`` names.
+
+    ``plain``: nothing of it is the business of feature gates, of the pod's labels or of pod-level resources. ``fine``:
+    nothing is wrong with it.
+    """
+
+    plain: bool
+    fine: bool
+    qos_class: str
+
+
+def facts_of(pod: Tree, ctx: WriteContext) -> Facts:
+    """The facts about a Pod's spec as it is now. Its essence is left in the context."""
+    spec = pod["spec"]
+    essence = ctx.essence = podspec_memory.essence(spec)
+    return _facts(essence, options_for(pod, ctx))
+
+
+@lru_cache(maxsize=256)
+def _facts(essence: bytes, options: PodSpecOptions) -> Facts:
+    spec, gated = orjson.loads(essence), orjson.loads(essence)
+    podspec_gates.drop_disabled(gated, None, lambda _: False)
+    plain = gated == spec and "resources" not in spec and b"atchLabelKeys" not in essence
+    makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))  # named after the pod
+    fine = not makes_claims and not _own_spec(spec, options, "", essence)
+    return Facts(plain, fine, podresources.qos_class(spec))
 
 
 def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
     """How a Pod's own spec is to be looked at."""
     mirror = MIRROR in pod["metadata"].get("annotations", ())
-    comparing = "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")
-    return PodSpecOptions(is_pod=True, mirror=mirror, comparing_tolerations=comparing) if mirror or comparing else POD
+    return OPTIONS[mirror, "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")]
 
 
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     """A new Pod, metadata excepted."""
     spec = pod["spec"]
-    found = validate_content(pod, ctx)
+    found = validate_content(pod, ctx, _facts(ctx.essence, options_for(pod, ctx)) if ctx.essence else None)
     if spec.get("ephemeralContainers"):
         found.append(field_errors.forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
@@ -36,14 +74,19 @@ def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     return found
 
 
-def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
-    """What holds for a Pod at any time."""
+def validate_content(pod: Tree, ctx: WriteContext, facts: Facts | None = None) -> list[FieldError]:
+    """What holds for a Pod at any time. ``facts`` are those about its spec, if they are known."""
     spec = pod["spec"]
-    found: list[FieldError] = []
-    if annotations := pod["metadata"].get("annotations"):
-        found += validate_pod_annotations(annotations, spec, "metadata.annotations")
-    essence = ctx.essence = podspec_memory.essence(spec)
-    found += validate_pod_spec(spec, "spec", options_for(pod, ctx), pod["metadata"].get("name", ""), essence)
+    annotations = pod["metadata"].get("annotations")
+    found = validate_pod_annotations(annotations, spec, "metadata.annotations") if annotations else []
+    if (facts or facts_of(pod, ctx)).fine:
+        return found + validate_names(spec, "spec")
+    return found + _own_spec(spec, options_for(pod, ctx), pod["metadata"].get("name", ""), ctx.essence)
+
+
+def _own_spec(spec: Tree, options: PodSpecOptions, pod_name: str, essence: bytes) -> list[FieldError]:
+    """The spec of a Pod, which is refused more than that of a template."""
+    found = validate_pod_spec(spec, "spec", options, pod_name, essence)
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
     found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))

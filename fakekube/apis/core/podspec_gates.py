@@ -3,11 +3,11 @@
 Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.strategy import Cluster
 
+Gate = Callable[[str], bool]
 SPEC_FIELDS = {
     "schedulingGroup": "GenericWorkload",
     "workloadRef": "GenericWorkload",
@@ -20,26 +20,26 @@ CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
-def drop_disabled(spec: Tree, old: Tree | None, cluster: Cluster) -> None:
-    """Remove fields of disabled features from ``spec``, unless ``old`` uses them too."""
+def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
+    """Remove fields of features that ``gate`` says are off from ``spec``, unless ``old`` uses them too."""
     before = old or {}
-    for field, gate in SPEC_FIELDS.items():
-        if field in spec and field not in before and not cluster.gate(gate):
+    for field, feature in SPEC_FIELDS.items():
+        if field in spec and field not in before and not gate(feature):
             del spec[field]
     for container in _containers(spec):
         if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
-            _drop_stop_signal(container, before, cluster)
+            _drop_stop_signal(container, before, gate)
         for mount in container.get("volumeMounts", ()):
-            for field, gate in MOUNT_FIELDS.items():
-                if field in mount and not cluster.gate(gate):
+            for field, feature in MOUNT_FIELDS.items():
+                if field in mount and not gate(feature):
                     del mount[field]
         for name in HTTP_HOLDERS:
             if name in container:
-                _drop_probe_fields(container[name], cluster)
+                _drop_probe_fields(container[name], gate)
         if "restartPolicyRules" in container:
-            _drop_restart_rules(container, before, cluster)
+            _drop_restart_rules(container, before, gate)
     for volume in spec.get("volumes", ()):
-        if "mode" in (volume.get("emptyDir") or ()) and not cluster.gate("EmptyDirVolumeMode"):
+        if "mode" in (volume.get("emptyDir") or ()) and not gate("EmptyDirVolumeMode"):
             del volume["emptyDir"]["mode"]
 
 
@@ -48,20 +48,20 @@ def _containers(spec: Tree) -> Iterator[Tree]:
         yield from spec.get(field) or ()
 
 
-def _drop_stop_signal(container: Tree, before: Tree, cluster: Cluster) -> None:
+def _drop_stop_signal(container: Tree, before: Tree, gate: Gate) -> None:
     used = any("stopSignal" in each.get("lifecycle", ()) for each in _containers(before))
-    if not used and not cluster.gate("ContainerStopSignals"):
+    if not used and not gate("ContainerStopSignals"):
         container["lifecycle"] = {name: value for name, value in container["lifecycle"].items() if name != "stopSignal"}
 
 
-def _drop_restart_rules(container: Tree, before: Tree, cluster: Cluster) -> None:
+def _drop_restart_rules(container: Tree, before: Tree, gate: Gate) -> None:
     used = any("restartPolicyRules" in each for each in _containers(before))
-    if not used and not cluster.gate("ContainerRestartRules"):
+    if not used and not gate("ContainerRestartRules"):
         del container["restartPolicyRules"]
 
 
-def _drop_probe_fields(probe: Tree, cluster: Cluster) -> None:
-    if "protocol" in probe.get("httpGet", ()) and not cluster.gate("H2CContainerProbe"):
+def _drop_probe_fields(probe: Tree, gate: Gate) -> None:
+    if "protocol" in probe.get("httpGet", ()) and not gate("H2CContainerProbe"):
         del probe["httpGet"]["protocol"]
-    if "tls" in probe.get("grpc", ()) and not cluster.gate("GRPCContainerProbeTLS"):
+    if "tls" in probe.get("grpc", ()) and not gate("GRPCContainerProbeTLS"):
         del probe["grpc"]["tls"]

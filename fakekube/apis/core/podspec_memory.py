@@ -18,7 +18,8 @@ def essence(spec: Tree) -> bytes:
     These are the names of ``VARYING``, which somebody else has to look at, and the random end of the name of the
     volume with the service account's token.
     """
-    data = orjson.dumps({name: value for name, value in spec.items() if name not in VARYING})
+    alike = spec if spec.keys().isdisjoint(VARYING) else {name: spec[name] for name in spec if name not in VARYING}
+    data = orjson.dumps(alike)
     volumes = spec.get("volumes")
     if volumes and (name := volumes[-1].get("name", "")).startswith(ACCESS_VOLUME):
         return data.replace(name.encode(), ACCESS_VOLUME.encode() + b"x")

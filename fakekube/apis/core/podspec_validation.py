@@ -77,7 +77,7 @@ def validate_pod_spec(
 ) -> list[FieldError]:
     """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself, ``essence`` the spec's if it is known."""
     makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))
-    if not makes_claims and _is_fine(essence or podspec_memory.essence(spec), options) and not _names(spec, path):
+    if not makes_claims and _is_fine(essence or podspec_memory.essence(spec), options) and not validate_names(spec, path):
         return []
     return _validate(spec, path, options, pod_name)
 
@@ -117,7 +117,7 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         found += _without_host_users(spec, path)
     if "hostnameOverride" in spec:
         found += validate_hostname(spec, f"{path}.hostnameOverride")
-    found += _names(spec, path)
+    found += validate_names(spec, path)
     return found + _rest(spec, path, options)
 
 
@@ -229,7 +229,7 @@ def _without_host_users(spec: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def _names(spec: Tree, path: str) -> list[FieldError]:
+def validate_names(spec: Tree, path: str) -> list[FieldError]:
     """Names of other things, and the deadline that stands between them."""
     found: list[FieldError] = []
     if account := spec.get("serviceAccountName"):

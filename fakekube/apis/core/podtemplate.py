@@ -16,12 +16,12 @@ class PodTemplateStrategy(Strategy):
         default_template(obj.setdefault("template", {}))
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        podspec_gates.drop_disabled(obj["template"]["spec"], None, ctx.cluster)
+        podspec_gates.drop_disabled(obj["template"]["spec"], None, ctx.cluster.gate)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         pod, old_pod = obj["template"]["spec"], old["template"]["spec"]
         if pod is not old_pod:
-            podspec_gates.drop_disabled(pod, old_pod, ctx.cluster)
+            podspec_gates.drop_disabled(pod, old_pod, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return validate_template(obj["template"], "template")
