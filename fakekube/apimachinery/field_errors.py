@@ -67,13 +67,19 @@ def show(value: Any) -> str:
 
 
 class FieldError(NamedTuple):
-    """One complaint. ``reason`` overrides the cause's reason where upstream's differs from the type's own."""
+    """One complaint, as the newest release makes it.
+
+    ``reason`` overrides the cause's reason where upstream's differs from the type's own. ``before`` is how releases
+    before 1.37 word it. ``declared`` errors are found by declarative rules since 1.37, and told after all others.
+    """
 
     type: str
     field: str
     value: Any
     detail: str
     reason: str = ""
+    before: "FieldError | None" = None
+    declared: bool = False
 
     @property
     def body(self) -> str:
@@ -132,6 +138,11 @@ def too_long(path: str, limit: int, unit: str = "bytes") -> FieldError:
 def too_many(path: str, actual: int, limit: int) -> FieldError:
     """``path: Too many: 5: must have at most 3 items``."""
     return FieldError("Too many", path, actual, f"must have at most {limit} item{'' if limit == 1 else 's'}")
+
+
+def declared(error: FieldError, before: FieldError | None = None) -> FieldError:
+    """An error of a declarative rule, to be put where the hand-written check of older releases found it."""
+    return error._replace(declared=True, before=before)
 
 
 def aggregate(errors: Sequence[FieldError]) -> str:

@@ -51,6 +51,20 @@ GROUPS = (
     FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
 )  # fmt: skip
 
+# Kinds whose own validation of an update looks at the whole metadata again (beside its changes, or instead of these);
+# that of all others looks at its changes. Releases before 1.37 show it, by telling what is wrong as often as it is found.
+METADATA_CHECKS = dict.fromkeys((
+    "configmaps", "endpoints", "nodes", "persistentvolumeclaims", "pods", "secrets", "serviceaccounts", "services",
+    "controllerrevisions", "statefulsets", "ingresses", "ingressclasses", "roles", "clusterroles", "rolebindings",
+    "clusterrolebindings", "volumeattributesclasses", "clustertrustbundles", "certificatesigningrequests", "resourceclaims",
+    "storageversionmigrations", "jobs", "namespaces", "persistentvolumes", "ipaddresses", "runtimeclasses",
+    "resourceclaimtemplates", "csistoragecapacities", "storageclasses",
+), "whole, update") | dict.fromkeys((
+    "endpointslices", "flowschemas", "prioritylevelconfigurations", "csinodes", "volumeattachments",
+    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+), "whole") | {"poddisruptionbudgets": ""}  # fmt: skip
+
 WITH_STATUS = late.strategy("base:WITH_STATUS")  # of kinds that have a status, and no other rules here
 
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
@@ -194,6 +208,7 @@ def _kinds(
             unconditional_update=resource.unconditional_update if own is None else own,
             delete_returns_object=resource.delete_returns_object or (resource.object_until_v1 and not v1),
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
+            metadata_checks=METADATA_CHECKS.get(resource.plural, "update"),
             served_by_default=served.served_by_default, gate=served.gate,
         )  # fmt: skip
 

@@ -108,6 +108,7 @@ class Kind:
     unconditional_update: bool = True  # PUT needs no resourceVersion
     delete_returns_object: bool = False  # else a Status, once the object is gone
     orphan_by_default: bool = False  # a bare DELETE orphans dependents
+    metadata_checks: str = "update"  # how its own validation of updates looks at metadata again: for releases before 1.37
     name_rule: str = "subdomain"  # what metadata.name must look like: a rule of apimachinery.names.object_name
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides

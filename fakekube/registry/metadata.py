@@ -20,6 +20,7 @@ MAX_GENERATED_BASE_LENGTH = 58
 MAX_ANNOTATIONS_BYTES = 256 * 1024
 MAX_MANAGER_BYTES = 128
 MAX_SUBRESOURCE_BYTES = 256
+EMPTY = "must not be empty"
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 MANAGED = ("generation", "creationTimestamp", "deletionTimestamp")
 IMMUTABLE_FIELDS = (
@@ -82,43 +83,56 @@ def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
         found.append(field_errors.required("metadata.name", "name or generateName is required"))
     else:
         found += validation.complaints("metadata.name", name, names.object_name(kind.name_rule, name))
-    found += _common(meta, kind)
+    found += _whole(meta, kind, {})
     return found + _standard_finalizers(meta, kind)
 
 
-def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind) -> list[FieldError]:
-    """What is wrong with the metadata of a changed object. ``restore`` has run."""
+def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteContext) -> list[FieldError]:
+    """What is wrong with the metadata of a changed object. ``restore`` has run.
+
+    Upstream looks at it as a whole and at its changes, and then the validation of most kinds does either again.
+    Built-ins tell repetitions before 1.37 only, custom resources always.
+    """
     meta, old_meta = obj["metadata"], old["metadata"]
     name = meta.get("name", "")
-    common = validation.complaints("metadata.name", name, names.path_segment(name))
-    common += _common(meta, kind, old_meta)
+    whole = validation.complaints("metadata.name", name, names.path_segment(name)) + _whole(meta, kind, old_meta)
     changes = _changes(meta, old_meta)
-    found = common + changes + _standard_finalizers(meta, kind)
-    if not found:
-        return found
+    standard = _standard_finalizers(meta, kind)
+    if not (whole or changes or standard):
+        return []
+    changes += _parts(meta, old_meta)
     if kind.custom:
-        # The generic checks run twice on custom resources, and only built-ins have repetitions taken out.
-        return common + changes + changes
-    return validation.distinct(found)
+        return whole + changes + changes
+    if ctx.minor >= validation.DECLARATIVE_SINCE:
+        return validation.distinct(whole + changes + standard)
+    checks = "update" if ctx.subresource else kind.metadata_checks
+    again = changes + standard if "update" in checks else []
+    return whole + changes + again + (whole + standard if "whole" in checks else [])
 
 
-def _common(meta: Tree, kind: Kind, old_meta: Mapping[str, Any] | None = None) -> list[FieldError]:
+def _whole(meta: Tree, kind: Kind, old_meta: Mapping[str, Any]) -> list[FieldError]:
     """What holds at any time. Parts that are the same as in ``old_meta`` have been looked at before."""
     found: list[FieldError] = []
-    seen = old_meta or {}
     if kind.namespaced:
         found += _namespace(meta.get("namespace", ""))
     elif meta.get("namespace"):
         found.append(field_errors.forbidden("metadata.namespace", "not allowed on this type"))
     found += validation.nonnegative("metadata.generation", meta.get("generation"))
+    found += _parts(meta, old_meta)
+    if finalizers := meta.get("finalizers"):
+        found += _finalizers(finalizers, "metadata.finalizers")
+    return found
+
+
+def _parts(meta: Tree, seen: Mapping[str, Any]) -> list[FieldError]:
+    """Labels, annotations, owners and managed fields that are not the same as before."""
+    found: list[FieldError] = []
     if (labels := meta.get("labels")) and labels != seen.get("labels"):
         found += validation.labels(labels, "metadata.labels")
     if (annotations := meta.get("annotations")) and annotations != seen.get("annotations"):
         found += validate_annotations(annotations, "metadata.annotations")
     if (references := meta.get("ownerReferences")) and references != seen.get("ownerReferences"):
         found += _owner_references(references, "metadata.ownerReferences")
-    if finalizers := meta.get("finalizers"):
-        found += _finalizers(finalizers, "metadata.finalizers")
     if (entries := meta.get("managedFields")) and entries != seen.get("managedFields"):
         found += validate_managed_fields(entries, "metadata.managedFields")
     return found
@@ -182,18 +196,22 @@ def _owner_references(references: list[Tree], path: str) -> list[FieldError]:
 
 
 def _owner_reference(reference: Tree, path: str) -> list[FieldError]:
+    """One owner. Releases before 1.37 did not say which, nor that something is missing."""
     found: list[FieldError] = []
+    older = path.partition("[")[0]
     text = reference.get("apiVersion", "")
-    if not text:
-        found.append(field_errors.required(f"{path}.apiVersion", "must not be empty"))
-    elif text.count("/") > 1 or text.endswith("/"):
-        what = "must be <group>/<version> or <version>"
-        found.append(field_errors.invalid(f"{path}.apiVersion", text, what))
-    empty = [name for name in ("kind", "name", "uid") if not reference.get(name)]
-    found += [field_errors.required(f"{path}.{name}", "must not be empty") for name in empty]
+    if not text or text.count("/") > 1 or text.endswith("/"):
+        where, what = f"{path}.apiVersion", "must be <group>/<version> or <version>"
+        error = field_errors.invalid(where, text, what) if text else field_errors.required(where, EMPTY)
+        found.append(error._replace(before=field_errors.invalid(f"{older}.apiVersion", text, "version must not be empty")))
+    found += [
+        field_errors.required(f"{path}.{name}", EMPTY)._replace(before=field_errors.invalid(f"{older}.{name}", "", EMPTY))
+        for name in ("kind", "name", "uid") if not reference.get(name)
+    ]
     if text == "v1" and reference.get("kind") == "Event":
-        what = f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner"
-        found.append(field_errors.invalid(path, reference, what))
+        error = field_errors.invalid(
+            path, reference, f"{gvk.GroupVersionKind('', 'v1', 'Event')} is disallowed from being an owner")
+        found.append(error._replace(before=error._replace(field=older)))
     return found
 
 
@@ -232,10 +250,12 @@ def validate_managed_fields(entries: list[Tree], path: str) -> list[FieldError]:
     for position, entry in enumerate(entries):
         here = field_errors.index(path, position)
         operation = entry.get("operation", "")
-        if not operation:
-            found.append(field_errors.required(f"{here}.operation", "must not be empty"))
-        elif operation not in ("Apply", "Update"):
-            found.append(field_errors.not_supported(f"{here}.operation", operation, ("Apply", "Update")))
+        if operation not in ("Apply", "Update"):
+            where = f"{here}.operation"
+            error = field_errors.not_supported(where, operation, ("Apply", "Update"))
+            error = error if operation else field_errors.required(where, EMPTY)
+            before = field_errors.invalid(where, operation, "must be `Apply` or `Update`")
+            found.append(error._replace(before=before))
         fields_type = entry.get("fieldsType", "")
         if fields_type and fields_type != "FieldsV1":
             found.append(field_errors.invalid(f"{here}.fieldsType", fields_type, "must be `FieldsV1`"))

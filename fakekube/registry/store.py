@@ -14,7 +14,6 @@ from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.managedfields.entries import differ_in_times_only
@@ -27,7 +26,6 @@ from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
 
 GENERATED_NAME_TRIES = 8
 MAX_UPDATE_TRIES = 5
-FOUND_ONCE_SINCE_MINOR = 37
 
 Transform = Callable[[Tree | None], Tree]
 """From the stored object (read-only; None when there is none) to the one to store, which the store then owns."""
@@ -164,7 +162,8 @@ class Store:
         self.strategy.prepare_for_create(obj, ctx)
         found = objectmeta.validate_object_meta(obj, self.kind) + self.strategy.validate(obj, ctx)
         if found:
-            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), self._told(found))
+            told = validation.as_told(found, ctx.minor, custom=self.kind.custom)
+            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), told)
         for text in self.strategy.warnings(obj, None, ctx):
             ctx.warn(text)
         self.strategy.canonicalize(obj)
@@ -225,26 +224,18 @@ class Store:
             if self.kind.tracks_generation and strategy.spec_changed(obj, old):
                 meta["generation"] = old_meta.get("generation", 0) + 1
         meta.setdefault("uid", old_meta["uid"])
-        found = objectmeta.validate_object_meta_update(obj, old, self.kind) * self._times_told
+        found = objectmeta.validate_object_meta_update(obj, old, self.kind, ctx)
         if ctx.subresource == "status":
             found = found + strategy.validate_status_update(obj, old, ctx)
         else:
             found = found + strategy.validate_update(obj, old, ctx)
         if found:
-            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), self._told(found))
+            told = validation.as_told(found, ctx.minor, custom=self.kind.custom)
+            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), told)
         if ctx.subresource != "status":
             for text in strategy.warnings(obj, old, ctx):
                 ctx.warn(text)
             strategy.canonicalize(obj)
-
-    @property
-    def _times_told(self) -> int:
-        """How often an update lists what is wrong with metadata: before 1.37 two validations found it, and both said so."""
-        return 1 if int(self.cluster.release.split(".")[1]) >= FOUND_ONCE_SINCE_MINOR else 2
-
-    def _told(self, found: list[FieldError]) -> list[FieldError]:
-        """What is wrong as the release tells it: since 1.37 handlers take out repetitions, save for custom objects."""
-        return found if self.kind.custom or self._times_told > 1 else validation.distinct(found)
 
     def _strategy_for(self, subresource: str) -> Strategy:
         declared = self.kind.subresource(subresource) if subresource else None

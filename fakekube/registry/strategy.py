@@ -55,6 +55,11 @@ class WriteContext:
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
     essence: bytes = b""  # what validation made of a pod spec, for the warnings about the same
 
+    @property
+    def minor(self) -> int:
+        """The minor number of the release: 37 of ``1.37``."""
+        return int(self.cluster.release.partition(".")[2])
+
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""
         self.warnings.append(text)

@@ -22,12 +22,24 @@ CONDITION_REASON_TEXT = (
 )
 CONDITION_REASON_EXAMPLES = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
 MAX_REASON_BYTES = 1024
+DECLARATIVE_SINCE = 37  # the minor number of the release in which declarative rules took over from hand-written checks
 MAX_MESSAGE_BYTES = 32 * 1024
 
 
 def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
     """The errors without repetitions, which upstream's handlers take out for built-in kinds."""
     return list({(error.type, error.field, error.body): error for error in errors}.values())
+
+
+def as_told(errors: list[FieldError], minor: int, *, custom: bool = False) -> list[FieldError]:
+    """The errors in the words and in the order of a release, given by its minor number.
+
+    Since 1.37 handlers take out repetitions, save for ``custom`` objects.
+    """
+    if minor < DECLARATIVE_SINCE:
+        return [error.before or error for error in errors]
+    told = [error for error in errors if not error.declared] + [error for error in errors if error.declared]
+    return told if custom else distinct(told)
 
 
 def complaints(path: str, value: Any, texts: Iterable[str]) -> list[FieldError]:
@@ -51,6 +63,13 @@ def nonnegative_fields(obj: Mapping[str, Any], path: str, *fields: str) -> list[
 def immutable(path: str, new: Any, old: Any) -> list[FieldError]:
     """A value that an update may not change, and did."""
     return [] if new == old else [field_errors.invalid(path, new, IMMUTABLE)]
+
+
+def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
+    """As ``immutable``, by a declarative rule, which prints no value."""
+    if new == old:
+        return []
+    return [field_errors.declared(field_errors.invalid(path, None, IMMUTABLE), field_errors.invalid(path, new, IMMUTABLE))]
 
 
 def one_of(path: str, value: str, allowed: Sequence[str]) -> list[FieldError]:

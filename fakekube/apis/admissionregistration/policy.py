@@ -74,6 +74,8 @@ class PolicyStrategy(StatusStrategy):
 class BindingStrategy(Strategy):
     """What both kinds of binding have."""
 
+    unnamed = required("spec.policyName")
+
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """What a binding matches besides is matched as webhooks do."""
         resources = obj.setdefault("spec", {}).get("matchResources")
@@ -81,15 +83,15 @@ class BindingStrategy(Strategy):
             default_match(resources)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The policy, its parameters and what is matched. Upstream tells what is missing last."""
+        """The policy, its parameters and what is matched."""
         spec = obj["spec"]
         name = spec.get("policyName", "")
-        found = ruled("spec.policyName", name, names.dns1123_subdomain) if name else []
+        found = ruled("spec.policyName", name, names.dns1123_subdomain) if name else [self.unnamed]
         if "paramRef" in spec:
             found += _param_ref("spec.paramRef", spec["paramRef"])
         if "matchResources" in spec:
             found += match_errors("spec.matchResources", spec["matchResources"])
-        return found + self.more_errors(spec) + ([] if name else [required("spec.policyName")])
+        return found + self.more_errors(spec)
 
     def more_errors(self, spec: Tree) -> list[FieldError]:
         """What is particular to a kind of binding."""

@@ -9,13 +9,21 @@ from fakekube.apis.core.podspec_validation import validate_template
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import complaints, distinct, immutable, nonnegative_fields, one_of
+from fakekube.registry.validation import DECLARATIVE_SINCE, complaints, immutable, nonnegative_fields, one_of
 
 COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
     "collisionCount",
 )
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+MUTABLE = (
+    "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+)
+FIXED = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
 RETENTION = ("Retain", "Delete")
 HISTORY_WARNING = (
     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
@@ -74,13 +82,17 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
             del rolling[name]
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return distinct(_spec(obj["spec"], ctx, new=True))
+        return _spec(obj["spec"], ctx, new=True)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
         if spec == old_spec:
             return []
         found = _spec(spec, ctx, new=False)
+        if ctx.minor < DECLARATIVE_SINCE:
+            kept = {name: value for name, value in spec.items() if name not in MUTABLE}
+            same = kept == {name: value for name, value in old_spec.items() if name not in MUTABLE}
+            return found if same else [*found, field_errors.forbidden("spec", FIXED)]
         found += workloads.immutable_selector(spec, old_spec)
         claims, old_claims = spec.get("volumeClaimTemplates"), old_spec.get("volumeClaimTemplates")
         if claims != old_claims:
@@ -88,7 +100,7 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
             found.append(field_errors.invalid("spec.volumeClaimTemplates", shown or None, validation.IMMUTABLE))
         for name in ("serviceName", "podManagementPolicy"):
             found += immutable(f"spec.{name}", spec.get(name, ""), old_spec.get(name, ""))
-        return distinct(found)
+        return found
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found = super().warnings(obj, old, ctx)

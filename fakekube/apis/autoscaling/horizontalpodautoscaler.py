@@ -18,6 +18,7 @@ V1 = "autoscaling/v1"
 METRICS_ANNOTATION = "autoscaling.alpha.kubernetes.io/metrics"
 CPU_SHARE = 80
 MAX_PERIOD_SECONDS = 1800
+MAXIMUM_REQUIRED_SINCE = 36  # the minor number of the release that tells no maximum from a bad one
 MAX_WINDOW_SECONDS = 3600
 SELECT_POLICIES = ("Disabled", "Max", "Min")
 POLICY_TYPES = ("Percent", "Pods")
@@ -62,13 +63,13 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
         return {"currentMetrics": None, "desiredReplicas": 0}
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1)
+        return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1, ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         least = 0 if ctx.cluster.gate("HPAScaleToZero") or old["spec"].get("minReplicas") == 0 else 1
         target, before = (each["spec"].get("scaleTargetRef") or {} for each in (obj, old))
         same = all(target.get(name) == before.get(name) for name in ("apiVersion", "kind"))
-        return _spec(obj, least, needs_group=not same)
+        return _spec(obj, least, ctx, needs_group=not same)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         status = obj.get("status", {})
@@ -83,10 +84,10 @@ def _given(rules: Tree | None) -> dict[str, Any]:
     return {name: value for name, value in (rules or {}).items() if value is not None}
 
 
-def _spec(obj: Tree, least: int, *, needs_group: bool = True) -> list[FieldError]:
+def _spec(obj: Tree, least: int, ctx: WriteContext, *, needs_group: bool = True) -> list[FieldError]:
     spec = obj["spec"]
     minimum, maximum = spec.get("minReplicas"), spec.get("maxReplicas", 0)
-    found: list[FieldError] = []
+    found = _limits(minimum, maximum, least, ctx.minor)
     if minimum is not None and maximum < minimum:
         what = "must be greater than or equal to `minReplicas`"
         found.append(field_errors.invalid("spec.maxReplicas", maximum, what))
@@ -104,19 +105,22 @@ def _spec(obj: Tree, least: int, *, needs_group: bool = True) -> list[FieldError
         rules = (spec.get("behavior") or {}).get(name)
         if rules is not None:
             found += _rules(rules, f"spec.behavior.{name}")
-    return found + _limits(minimum, maximum, least)
+    return found
 
 
-def _limits(minimum: int | None, maximum: int, least: int) -> list[FieldError]:
-    """Upstream checks these by declarative rules, whose errors come last."""
+def _limits(minimum: int | None, maximum: int, least: int, minor: int) -> list[FieldError]:
     found: list[FieldError] = []
     if minimum is not None and minimum < least:
         what = f"must be greater than or equal to {least}"
-        found.append(field_errors.invalid("spec.minReplicas", minimum, what))
-    if maximum == 0:
-        found.append(field_errors.required("spec.maxReplicas"))
+        found.append(field_errors.declared(field_errors.invalid("spec.minReplicas", minimum, what)))
+    path = "spec.maxReplicas"
+    if maximum < 1 and minor < MAXIMUM_REQUIRED_SINCE:
+        found.append(field_errors.invalid(path, maximum, "must be greater than 0"))
+    elif maximum == 0:
+        before = field_errors.required(path, "must be set and greater than 0")
+        found.append(field_errors.declared(field_errors.required(path), before))
     elif maximum < 0:
-        found.append(field_errors.invalid("spec.maxReplicas", maximum, "must be greater than or equal to 1"))
+        found.append(field_errors.declared(field_errors.invalid(path, maximum, "must be greater than or equal to 1")))
     return found
 
 

@@ -12,7 +12,7 @@ from fakekube.apis.batch.job_validation import validate_job_spec
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.apis.workloads import shown_selector
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import distinct, nonnegative_fields, required_one_of
+from fakekube.registry.validation import nonnegative_fields, required_one_of
 from fakekube.util import cron
 
 SUCCESSFUL_LIMIT, FAILED_LIMIT = 3, 1
@@ -56,12 +56,12 @@ class CronJobStrategy(StatusStrategy):
         if len(name) > MAX_NAME_LENGTH:
             what = f"must be no more than {MAX_NAME_LENGTH} characters"
             found.append(field_errors.invalid("metadata.name", name, what))
-        return distinct(found + _schedule_given(obj["spec"]))
+        return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         if obj["spec"] == old["spec"]:
             return []
-        return distinct(_spec(obj["spec"], old["spec"]) + _schedule_given(obj["spec"]))
+        return _spec(obj["spec"], old["spec"])
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []
@@ -75,15 +75,12 @@ class CronJobStrategy(StatusStrategy):
         return found
 
 
-def _schedule_given(spec: Tree) -> list[FieldError]:
-    """Upstream checks that one by a declarative rule, whose errors come last."""
-    return [] if spec.get("schedule") else [field_errors.required("spec.schedule")]
-
-
 def _spec(spec: Tree, old: Tree | None) -> list[FieldError]:
     found: list[FieldError] = []
     schedule, zone = spec.get("schedule", ""), spec.get("timeZone")
-    if schedule:
+    if not schedule:
+        found.append(field_errors.declared(field_errors.required("spec.schedule")))
+    else:
         found += _schedule(schedule, zone, may_have_zone=old is not None and "TZ" in old.get("schedule", ""))
     found += nonnegative_fields(spec, "spec", "startingDeadlineSeconds")
     if zone is not None and (old is None or old.get("timeZone") != zone):

@@ -22,7 +22,7 @@ from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
-from fakekube.registry.validation import distinct
+from fakekube.registry.validation import DECLARATIVE_SINCE
 
 BACKOFF_LIMIT = 6
 UNLIMITED_BACKOFF = 2**31 - 1
@@ -83,7 +83,7 @@ class JobStrategy(Strategy):
         drop_disabled(obj["spec"], old["spec"], ctx.cluster)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return distinct(validate_job(obj) + validate_pod_names(obj))
+        return validate_job(obj) + validate_pod_names(obj)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
@@ -91,14 +91,15 @@ class JobStrategy(Strategy):
             return []
         movable = _is_template_mutable(old)
         unstarted = bool(old_spec.get("suspend")) and "startTime" not in old["status"]
-        found = validate_spec_and_selector(spec)
+        older = ctx.minor < DECLARATIVE_SINCE  # then a changed Job is looked at as a new one, too
+        found = (self.validate(obj, ctx) if older else []) + validate_spec_and_selector(spec)
         found += validate_changes(
             spec, old_spec,
             scheduling=movable if ctx.cluster.gate("MutableSchedulingDirectivesForSuspendedJobs") else unstarted,
             resources=movable and ctx.cluster.gate("MutablePodResourcesForSuspendedJobs"),
         )
         found += validate_scheduling_update(spec, old_spec, "spec.scheduling")
-        return found + validate_pod_names(obj)
+        return found if older else found + validate_pod_names(obj)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []
@@ -116,7 +117,7 @@ class JobStrategy(Strategy):
             obj["metadata"]["labels"] = dict(labels)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_job_status(obj, old)
+        return validate_job_status(obj, old, ctx.minor)
 
 
 def default_job_spec_patterns(spec: Tree) -> None:

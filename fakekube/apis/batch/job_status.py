@@ -16,6 +16,7 @@ COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 TERMINAL = ("Failed", "Complete", "FailureTarget")
 CONDITIONS = "status.conditions"
 TIMES = "status.completionTime"
+START_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
 
 
 def _has(status: Tree, kind: str, value: str = "True") -> bool:
@@ -47,8 +48,8 @@ def _forbid(what: str) -> FieldError:
     return field_errors.invalid(CONDITIONS, OMITTED, what)
 
 
-def validate_job_status(job: Tree, old: Tree) -> list[FieldError]:
-    """A changed status; ``job`` has the spec of ``old``."""
+def validate_job_status(job: Tree, old: Tree, minor: int) -> list[FieldError]:
+    """A changed status; ``job`` has the spec of ``old``. ``minor`` is the release's minor number."""
     status, old_status = job.get("status") or {}, old.get("status") or {}
     state, before = _State.of(status), _State.of(old_status)
     found = nonnegative_fields(status, "status", *COUNTS)
@@ -73,7 +74,7 @@ def validate_job_status(job: Tree, old: Tree) -> list[FieldError]:
         found.append(_forbid("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
     if "successPolicy" in job["spec"] and not state.success and state.complete:
         found.append(_forbid("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"))
-    return found + _against_old(job, status, old_status, state, before)
+    return found + _against_old(job, status, old_status, state, before, minor)
 
 
 def _differs(status: Tree, old_status: Tree, *fields: str) -> bool:
@@ -184,7 +185,9 @@ def _format(text: str, completions: int, path: str, name: str) -> list[FieldErro
     return []
 
 
-def _against_old(job: Tree, status: Tree, old_status: Tree, state: _State, before: _State) -> list[FieldError]:
+def _against_old(
+    job: Tree, status: Tree, old_status: Tree, state: _State, before: _State, minor: int,
+) -> list[FieldError]:
     """What may not be undone."""
     spec = job["spec"]
     found = [
@@ -200,13 +203,20 @@ def _against_old(job: Tree, status: Tree, old_status: Tree, state: _State, befor
     ended, old_ended = status.get("completionTime"), old_status.get("completionTime")
     if ended is not None and old_ended is not None and ended != old_ended:
         found.append(field_errors.invalid(TIMES, ended, IMMUTABLE))
-    resuming = _has(old_status, "Suspended") and _has(status, "Suspended", "False")
-    started, old_started = status.get("startTime"), old_status.get("startTime")
-    if old_started is not None and started != old_started and not spec.get("suspend") and not resuming:
-        what = "field is immutable for unsuspended job once set"
-        found.append(field_errors.invalid("status.startTime", started, what))
+    found += _start_kept(spec, status, old_status, minor)
     if before.success and not state.success:
         found.append(_forbid("cannot disable the SuccessCriteriaMet=True condition"))
     if before.complete and not before.success and state.success:
         found.append(_forbid("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
     return found
+
+
+def _start_kept(spec: Tree, status: Tree, old_status: Tree, minor: int) -> list[FieldError]:
+    """The start of a Job stays, unless it is or was suspended. 1.35 says so whatever the change is."""
+    resuming = _has(old_status, "Suspended") and _has(status, "Suspended", "False")
+    started, before, path = status.get("startTime"), old_status.get("startTime"), "status.startTime"
+    if before is None or started == before or spec.get("suspend") or resuming:
+        return []
+    if minor < START_IMMUTABLE_SINCE:
+        return [field_errors.required(path, "startTime cannot be removed for unsuspended job")]
+    return [field_errors.invalid(path, started, "field is immutable for unsuspended job once set")]

@@ -10,6 +10,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
+    declared,
     duplicate,
     forbidden,
     go_quote,
@@ -166,12 +167,18 @@ def _conditions(obj: Tree) -> list[FieldError]:
             found.append(not_supported(child(path, "status"), status, allowed))
         if kind in seen:
             found.append(duplicate(child(path, "type"), kind))
+        if kind in DECISIONS and kind not in seen and any(decision in seen for decision in DECISIONS):
+            found.append(_both(kind))
         seen.append(kind)
-    if all(decision in seen for decision in DECISIONS):
-        members = [f'conditions[{{"type": "{decision}"}}]' for decision in DECISIONS]
-        text = "must specify at most one of: " + ", ".join(f"`{member}`" for member in members)
-        found.append(invalid(CONDITIONS, f"{{{', '.join(members)}}}", text))
     return found
+
+
+def _both(second: str) -> FieldError:
+    """Approved and denied: the older check names the one that came second."""
+    members = [f'conditions[{{"type": "{decision}"}}]' for decision in DECISIONS]
+    text = "must specify at most one of: " + ", ".join(f"`{member}`" for member in members)
+    before = invalid(CONDITIONS, second, "Approved and Denied conditions are mutually exclusive")
+    return declared(invalid(CONDITIONS, f"{{{', '.join(members)}}}", text), before)
 
 
 def _of_type(obj: Tree, kind: str) -> list[Tree]:

@@ -13,7 +13,7 @@ from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, distinct
+from fakekube.registry.validation import IMMUTABLE, as_told
 
 CORE = {
     "object": "involvedObject", "message": "message", "first": "firstTimestamp", "last": "lastTimestamp",
@@ -61,7 +61,7 @@ class EventStrategy(Strategy):
         for what in ("first", "last", "count", "source"):
             if obj.get(self.fields[what]):
                 found.append(invalid(CORE[what], "", "needs to be unset"))
-        return self._told(obj, found)
+        return self._told(obj, found, ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """In the strict API nothing but the series changes."""
@@ -73,12 +73,12 @@ class EventStrategy(Strategy):
         for path, name in IMMUTABLE_FIELDS:
             if (obj.get(name) or None) != (old.get(name) or None):
                 found.append(invalid(path, _shown(name, obj.get(name)), IMMUTABLE))
-        return self._told(obj, found)
+        return self._told(obj, found, ctx)
 
-    def _told(self, obj: Tree, found: list[FieldError]) -> list[FieldError]:
+    def _told(self, obj: Tree, found: list[FieldError], ctx: WriteContext) -> list[FieldError]:
         """Both APIs speak of an Event without a group, so the strict one says so itself."""
         if found:
-            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), distinct(found))
+            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), as_told(found, ctx.minor))
         return found
 
     def _loose(self, obj: Tree) -> list[FieldError]:

@@ -15,9 +15,10 @@ from fakekube.apis.addresses import cidr_warnings, legacy_cidr
 from fakekube.apis.core.resource_requirements import validate_amount
 from fakekube.apis.core.scheduling_validation import validate_taint_effect
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import complaints, distinct
+from fakekube.registry.validation import complaints
 
 FEATURE = "[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"
+SAME_PROVIDER = 'node updates may not change providerID except from "" to valid'
 SAME_CIDR = 'node updates may not change podCIDR except from "" to valid'
 BAD_FEATURE = (
     "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
@@ -69,7 +70,7 @@ class NodeStrategy(Strategy):
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        return distinct(self.validate(obj, ctx) + self._changes(obj, old))
+        return self.validate(obj, ctx) + self._changes(obj, old)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return self._changes(obj, old)
@@ -89,7 +90,8 @@ class NodeStrategy(Strategy):
         provider, old_provider = spec.get("providerID", ""), old_spec.get("providerID", "")
         if old_provider and provider != old_provider:
             what = "field cannot be modified once set" if provider else "field cannot be cleared once set"
-            found.append(field_errors.invalid("spec.providerID", None, what))
+            error = field_errors.invalid("spec.providerID", None, what)
+            found.append(error._replace(before=field_errors.forbidden("spec.providerID", SAME_PROVIDER)))
         found += _taints(spec.get("taints") or [], "metadata.taints")
         if spec.get("externalID", "") != old_spec.get("externalID", ""):
             found.append(field_errors.forbidden("spec.externalID", "may not be updated"))

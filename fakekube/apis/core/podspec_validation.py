@@ -99,7 +99,8 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         found += validate_pod_context(context, spec, f"{path}.securityContext")
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         what = "ShareProcessNamespace and HostPID cannot both be enabled"
-        found.append(field_errors.invalid(f"{path}.shareProcessNamespace", True, what))
+        error = field_errors.invalid(f"{path}.shareProcessNamespace", True, what)
+        found.append(error._replace(before=error._replace(field=f"{path}.securityContext.shareProcessNamespace")))
     if "affinity" in spec:
         found += validate_affinity(spec["affinity"], f"{path}.affinity")
     if "dnsConfig" in spec or spec.get("dnsPolicy") == "None":

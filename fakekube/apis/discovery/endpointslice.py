@@ -7,6 +7,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
+    declared,
     duplicate,
     index,
     invalid,
@@ -19,7 +20,7 @@ from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
+from fakekube.registry.validation import declared_immutable
 
 MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS = 1000, 100, 20000, 8
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
@@ -69,7 +70,7 @@ class EndpointSliceStrategy(Strategy):
         """As for a new one; unchanged endpoints pass, the type stays."""
         strict = ctx.cluster.gate("StrictIPCIDRValidation")
         endpoints = [] if obj.get("endpoints") == old.get("endpoints") else _endpoints(obj, strict=strict)
-        kept = [] if obj.get("addressType") == old.get("addressType") else [invalid("addressType", None, IMMUTABLE)]
+        kept = declared_immutable("addressType", obj.get("addressType", ""), old.get("addressType", ""))
         return _type(obj) + _ports(obj.get("ports") or []) + endpoints + kept
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
@@ -93,8 +94,8 @@ def _drop_topology(obj: Tree) -> None:
 def _type(obj: Tree) -> list[FieldError]:
     kind = obj.get("addressType", "")
     if not kind:
-        return [required("addressType")]
-    return [] if kind in ADDRESS_TYPES else [not_supported("addressType", kind, ADDRESS_TYPES)]
+        return [declared(required("addressType"))]
+    return [] if kind in ADDRESS_TYPES else [declared(not_supported("addressType", kind, ADDRESS_TYPES))]
 
 
 def _ports(ports: list[Tree]) -> list[FieldError]:
@@ -125,9 +126,9 @@ def _endpoints(obj: Tree, *, strict: bool) -> list[FieldError]:
         path = index("endpoints", number)
         addresses, where = endpoint.get("addresses") or [], child(path, "addresses")
         if not addresses:
-            found.append(required(where))
+            found.append(declared(required(where), required(where, "must contain at least 1 address")))
         elif len(addresses) > MAX_ADDRESSES:
-            found.append(too_many(where, len(addresses), MAX_ADDRESSES))
+            found.append(declared(too_many(where, len(addresses), MAX_ADDRESSES)))
         for each, text in enumerate(addresses):
             found += _address(where, each, text, obj.get("addressType", ""), strict=strict)
         if "nodeName" in endpoint:

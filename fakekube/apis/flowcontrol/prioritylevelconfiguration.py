@@ -10,6 +10,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, inv
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import DECLARATIVE_SINCE
 
 DEFAULT_SHARES = 30
 TYPES, RESPONSES = ("Exempt", "Limited"), ("Queue", "Reject")
@@ -35,17 +36,40 @@ class PriorityLevelConfigurationStrategy(StatusStrategy):
                     queuing[name] = value
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """One of two types, and its numbers. Upstream tells what is missing or out of place last."""
+        """One of two types, and its numbers. Since 1.37 upstream tells what is missing or out of place last."""
         spec, found = obj["spec"], []
         kind, name = spec.get("type", ""), obj["metadata"].get("name", "")
         if (name == "exempt") != (kind == "Exempt"):
             found.append(invalid("spec.type", kind, "must be 'Exempt' if and only if `name` is 'exempt'"))
+        if ctx.minor < DECLARATIVE_SINCE:
+            found += _shape_before(spec, kind)
         if kind in TYPES:
             level = kind.lower()
             found += _numbers(child("spec", level), spec[level]) if level in spec else []
         elif kind:
             found.append(not_supported("spec.type", kind, TYPES))
-        return found + _shape(spec, kind)
+        return found if ctx.minor < DECLARATIVE_SINCE else found + _shape(spec, kind)
+
+
+def _shape_before(spec: Tree, kind: str) -> list[FieldError]:
+    """The shape as hand-written checks see it, which look at no more than the type's own part."""
+    if not kind:
+        return [required("spec.type")]
+    if kind != "Limited":
+        alien = kind == "Exempt" and "limited" in spec
+        return [forbidden("spec.limited", "must be nil if the type is not Limited")] if alien else []
+    found = [forbidden("spec.exempt", "must be nil if the type is Limited")] if "exempt" in spec else []
+    if "limited" not in spec:
+        return [*found, required("spec.limited", "must not be empty when type is Limited")]
+    response, path = spec["limited"].get("limitResponse") or {}, "spec.limited.limitResponse"
+    how, there = response.get("type", ""), "queuing" in response
+    if how == "Queue" and not there:
+        found.append(required(f"{path}.queuing", "must not be empty if limited.limitResponse.type is Limited"))
+    elif how == "Reject" and there:
+        found.append(forbidden(f"{path}.queuing", "must be nil if limited.limitResponse.type is not Limited"))
+    elif not how:
+        found.append(required(f"{path}.type"))
+    return found
 
 
 def _shape(spec: Tree, kind: str) -> list[FieldError]:

@@ -4,7 +4,7 @@ Upstream: pkg/apis/networking/v1/defaults.go, pkg/apis/networking/validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, forbidden, not_supported, required, too_long
+from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, not_supported, required, too_long
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import domain_prefixed_path, ruled
 from fakekube.apis.networking.ingress import reference
@@ -40,10 +40,9 @@ class IngressClassStrategy(Strategy):
 
 
 def _parameters(parameters: Tree) -> list[FieldError]:
-    """Upstream tells what is missing last."""
     path = "spec.parameters"
-    missing = [required(f"{path}.{name}") for name in ("kind", "name") if not parameters.get(name)]
-    found = [error for error in reference(path, parameters) if error not in missing]
+    missing = [required(f"{path}.{name}") for name in ("kind", "name")]
+    found = [declared(error) if error in missing else error for error in reference(path, parameters)]
     scope, namespace = parameters.get("scope", ""), parameters.get("namespace")
     if scope not in SCOPES:
         found.append(not_supported(f"{path}.scope", scope, SCOPES))
@@ -53,7 +52,7 @@ def _parameters(parameters: Tree) -> list[FieldError]:
         found.append(required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
     elif namespace is not None:
         found += ruled(f"{path}.namespace", namespace, names.dns1123_label)
-    return found + missing
+    return found
 
 
 STRATEGY = IngressClassStrategy()

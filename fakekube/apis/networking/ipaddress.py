@@ -4,12 +4,12 @@ Upstream: pkg/apis/networking/validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, child, declared, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import strict_ip
 from fakekube.apis.checks import required_name, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
+from fakekube.registry.validation import declared_immutable
 
 
 class IPAddressStrategy(Strategy):
@@ -21,20 +21,22 @@ class IPAddressStrategy(Strategy):
         found = [invalid("metadata.name", name, error.detail) for error in strict_ip("", name)]
         parent = (obj.get("spec") or {}).get("parentRef")
         if parent is None:
-            return [*found, required("spec.parentRef")]
+            return [*found, declared(required("spec.parentRef"))]
         path = "spec.parentRef"
         if parent.get("group"):
             found += ruled(child(path, "group"), parent["group"], names.dns1123_subdomain)
         for field in ("resource", "name"):
-            found += required_name(child(path, field), parent.get(field, ""), names.path_segment)
+            name = parent.get(field, "")
+            found += required_name(child(path, field), name, names.path_segment) if name else [
+                declared(required(child(path, field)))]
         if parent.get("namespace"):
             found += ruled(child(path, "namespace"), parent["namespace"], names.path_segment)
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The parent stays."""
-        same = (obj.get("spec") or {}).get("parentRef") == (old.get("spec") or {}).get("parentRef")
-        return [] if same else [invalid("spec.parentRef", None, IMMUTABLE)]
+        """As for a new one; the parent stays."""
+        new, before = ((tree.get("spec") or {}).get("parentRef") for tree in (obj, old))
+        return self.validate(obj, ctx) + declared_immutable("spec.parentRef", new, before)
 
 
 STRATEGY = IPAddressStrategy()

@@ -6,7 +6,7 @@ Upstream: pkg/apis/networking/v1/defaults.go, pkg/apis/networking/validation.
 from collections.abc import Iterator
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
 from fakekube.apis.checks import port_number, ruled
@@ -73,16 +73,7 @@ def _validate(spec: Tree, ctx: WriteContext, known: list[str]) -> list[FieldErro
     else:
         for number, each in enumerate(types):
             found += one_of(index("spec.policyTypes", number), each, TYPES)
-    return found + _without_range(spec)
-
-
-def _without_range(spec: Tree) -> list[FieldError]:
-    """Blocks that say no range: upstream tells them last."""
-    return [
-        required(child(index(child(path, peers), number), "ipBlock", "cidr"))
-        for path, peers, rule in _rules(spec) for number, peer in enumerate(rule.get(peers) or ())
-        if "ipBlock" in peer and not peer["ipBlock"].get("cidr")
-    ]
+    return found
 
 
 def _port(path: str, port: Tree) -> list[FieldError]:
@@ -94,7 +85,8 @@ def _port(path: str, port: Tree) -> list[FieldError]:
         found += port_number(child(path, "port"), number)
         if end is not None:
             if end < number:
-                found.append(invalid(child(path, "endPort"), end, "must be greater than or equal to `port`"))
+                error = invalid(child(path, "endPort"), end, "must be greater than or equal to `port`")
+                found.append(error._replace(before=error._replace(value=number)))
             found += port_number(child(path, "endPort"), end)
         return found
     if end is not None:
@@ -120,7 +112,7 @@ def _peer(path: str, peer: Tree, known: list[str], *, strict: bool) -> list[Fiel
 def _block(path: str, block: Tree, known: list[str], *, strict: bool) -> list[FieldError]:
     text = block.get("cidr", "")
     if not text:
-        return []
+        return [declared(required(child(path, "cidr")))]
     found = legacy_cidr(child(path, "cidr"), text, known, strict=strict)
     whole = parse_cidr(text)
     if whole is None:

@@ -4,13 +4,13 @@ Upstream: pkg/apis/node/validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, duplicate, index, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.resource_requirements import validate_requirements
 from fakekube.apis.core.scheduling_validation import validate_tolerations
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, labels
+from fakekube.registry.validation import declared_immutable, labels
 
 
 class RuntimeClassStrategy(Strategy):
@@ -19,16 +19,17 @@ class RuntimeClassStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The handler's name, amounts, and tolerations."""
         overhead = (obj.get("overhead") or {}).get("podFixed") or {}
-        found = validate_requirements({"limits": overhead}, "overhead", [])
+        handler = obj.get("handler", "")
+        wrong = ruled("handler", handler, names.dns1123_label) if handler else [required("handler")]
+        found = [declared(error) for error in wrong]
+        found += validate_requirements({"limits": overhead}, "overhead", [])
         scheduling = obj.get("scheduling") or {}
         found += labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
-        found += _tolerations("scheduling.tolerations", scheduling.get("tolerations") or [])
-        handler = obj.get("handler", "")
-        return found + (ruled("handler", handler, names.dns1123_label) if handler else [required("handler")])
+        return found + _tolerations("scheduling.tolerations", scheduling.get("tolerations") or [])
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The handler stays; nothing else is looked at."""
-        return [] if obj.get("handler") == old.get("handler") else [invalid("handler", None, IMMUTABLE)]
+        """As for a new one; the handler stays."""
+        return self.validate(obj, ctx) + declared_immutable("handler", obj.get("handler", ""), old.get("handler", ""))
 
 
 def _tolerations(path: str, tolerations: list[Tree]) -> list[FieldError]:

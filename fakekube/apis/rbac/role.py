@@ -3,7 +3,7 @@
 Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the writer has, which is authorization's.
 """
 
-from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -21,16 +21,17 @@ class RoleStrategy(Strategy):
         stored_as_null(obj, "rules")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """Every rule, and the selectors of an aggregated role. Upstream tells missing verbs last."""
-        found, verbs = [], []
+        """Every rule, and the selectors of an aggregated role."""
+        found: list[FieldError] = []
         for number, rule in enumerate(obj.get("rules") or ()):
             path = index("rules", number)
-            found += rule_errors(path, rule, namespaced=self.namespaced)
             if not rule.get("verbs"):
-                verbs.append(required(child(path, "verbs")))
+                where = child(path, "verbs")
+                found.append(declared(required(where), required(where, "verbs must contain at least one value")))
+            found += rule_errors(path, rule, namespaced=self.namespaced)
         if not self.namespaced and "aggregationRule" in obj:
             found += _aggregation(obj["aggregationRule"])
-        return found + verbs
+        return found
 
 
 def rule_errors(path: str, rule: Tree, *, namespaced: bool) -> list[FieldError]:

@@ -4,11 +4,11 @@ Upstream: pkg/apis/rbac/v1/defaults.go, pkg/apis/rbac/validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE
+from fakekube.registry.validation import DECLARATIVE_SINCE, IMMUTABLE
 
 GROUP = "rbac.authorization.k8s.io"
 SUBJECT_KINDS = ("ServiceAccount", "User", "Group")
@@ -30,9 +30,11 @@ class RoleBindingStrategy(Strategy):
                 subject["apiGroup"] = GROUP
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The role, then the subjects. Upstream tells missing names last."""
-        unnamed = [required("roleRef.name")] if not (obj.get("roleRef") or {}).get("name") else []
-        return self._role(obj) + self._subjects(obj) + _unnamed_subjects(obj) + unnamed
+        """The role, then the subjects. Since 1.37 upstream tells missing names last, that of the role at the end."""
+        role, unnamed = self._role(obj), [] if (obj.get("roleRef") or {}).get("name") else [required("roleRef.name")]
+        if ctx.minor < DECLARATIVE_SINCE:
+            return role + unnamed + self._subjects(obj)
+        return role + self._subjects(obj) + [declared(error) for error in unnamed]
 
     def _role(self, obj: Tree) -> list[FieldError]:
         reference, found = obj.get("roleRef") or {}, []
@@ -57,22 +59,18 @@ class RoleBindingStrategy(Strategy):
         fields = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
         shown = {field: new.get(name, "") for field, name in fields}
         unnamed = [] if new.get("name") else [required("roleRef.name")]
-        changed = [invalid("roleRef", shown, IMMUTABLE)] if new != before else []
-        return self._role(obj) + unnamed + self._subjects(obj) + changed + _unnamed_subjects(obj)
-
-
-def _unnamed_subjects(obj: Tree) -> list[FieldError]:
-    subjects = enumerate(obj.get("subjects") or ())
-    return [required(child(index("subjects", number), "name")) for number, subject in subjects if not subject.get("name")]
+        changed = invalid("roleRef", shown, IMMUTABLE)._replace(before=invalid("roleRef", shown, "cannot change roleRef"))
+        return self._role(obj) + unnamed + self._subjects(obj) + ([changed] if new != before else [])
 
 
 def _subject(path: str, subject: Tree, *, namespaced: bool) -> list[FieldError]:
-    kind, group = subject.get("kind", ""), subject.get("apiGroup", "")
+    kind, group, name = subject.get("kind", ""), subject.get("apiGroup", ""), subject.get("name", "")
+    found = [] if name else [declared(required(child(path, "name")))]
     if kind not in SUBJECT_KINDS:
-        return [not_supported(child(path, "kind"), kind, SUBJECT_KINDS)]
+        return [*found, not_supported(child(path, "kind"), kind, SUBJECT_KINDS)]
     if kind != "ServiceAccount":
-        return [] if group == GROUP else [not_supported(child(path, "apiGroup"), group, [GROUP])]
-    found = ruled(child(path, "name"), subject["name"], names.dns1123_subdomain) if subject.get("name") else []
+        return found if group == GROUP else [*found, not_supported(child(path, "apiGroup"), group, [GROUP])]
+    found += ruled(child(path, "name"), name, names.dns1123_subdomain) if name else []
     if group:
         found.append(not_supported(child(path, "apiGroup"), group, [""]))
     if not namespaced and not subject.get("namespace"):

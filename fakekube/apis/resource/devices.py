@@ -86,7 +86,8 @@ def _repeated(path: str, items: list[Any]) -> list[FieldError]:
     """Items of a set that are there already: texts, or trees by their names."""
     keys = [item.get("name", "") if isinstance(item, dict) else item for item in items]
     return [
-        duplicate(index(path, number), items[number]) for number, key in enumerate(keys) if key in keys[:number]]
+        duplicate(index(path, number), items[number])._replace(before=duplicate(index(path, number), key))
+        for number, key in enumerate(keys) if key in keys[:number]]
 
 
 def _declared(path: str, request: Tree) -> list[FieldError]:

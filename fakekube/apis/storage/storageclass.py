@@ -4,13 +4,26 @@ Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_long
+from fakekube.apimachinery.field_errors import (
+    FieldError,
+    child,
+    declared,
+    duplicate,
+    forbidden,
+    index,
+    invalid,
+    required,
+    too_long,
+)
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, one_of
+from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
+FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+DECLARED_FIXED = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
+SAID_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
 RECLAIM_POLICIES, BINDING_MODES = ("Delete", "Retain"), ("Immediate", "WaitForFirstConsumer")
 
 
@@ -23,21 +36,29 @@ class StorageClassStrategy(Strategy):
         obj.setdefault("volumeBindingMode", "Immediate")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """Parameters, policies and topologies. Upstream tells a missing provisioner last."""
+        """Parameters, policies and topologies."""
         provisioner = obj.get("provisioner", "")
-        found = ruled("provisioner", provisioner.lower(), names.qualified_name) if provisioner else []
+        found = ruled("provisioner", provisioner.lower(), names.qualified_name)
+        if not provisioner:
+            found = [declared(required("provisioner"))]
         found += parameter_errors("parameters", obj.get("parameters") or {}, allow_empty=True)
         if obj.get("reclaimPolicy"):
             found += one_of("reclaimPolicy", obj["reclaimPolicy"], RECLAIM_POLICIES)
         found += one_of("volumeBindingMode", obj.get("volumeBindingMode", ""), BINDING_MODES)
-        found += _topologies(obj.get("allowedTopologies") or [])
-        return found if provisioner else [*found, required("provisioner")]
+        return found + _topologies(obj.get("allowedTopologies") or [])
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; who makes volumes, and how, stays."""
-        fields = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
-        return self.validate(obj, ctx) + [
-            invalid(name, None, IMMUTABLE) for name in fields if (obj.get(name) or None) != (old.get(name) or None)]
+        found = self.validate(obj, ctx)
+        for name in FIXED if ctx.minor < DECLARATIVE_SINCE else DECLARED_FIXED:
+            new, before = obj.get(name) or None, old.get(name) or None
+            if ctx.minor >= SAID_IMMUTABLE_SINCE:
+                found += declared_immutable(name, new, before)
+            elif name == "volumeBindingMode":
+                found += immutable(name, new, before)
+            elif new != before:
+                found.append(forbidden(name, f"updates to {name} are forbidden."))
+        return found
 
 
 def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[FieldError]:

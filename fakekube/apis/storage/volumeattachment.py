@@ -4,7 +4,7 @@ Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment. Le
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import ruled
@@ -41,8 +41,15 @@ class VolumeAttachmentStrategy(StatusStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the spec stays."""
-        changed = [] if obj.get("spec") == old.get("spec") else [invalid("spec", None, IMMUTABLE)]
-        return self.validate(obj, ctx) + changed
+        new, before = obj.get("spec") or {}, old.get("spec") or {}
+        if new == before:
+            return self.validate(obj, ctx)
+        source = new.get("source") or {}
+        shown = {
+            "Attacher": new.get("attacher", ""), "NodeName": new.get("nodeName", ""), "Source": {
+                "PersistentVolumeName": source.get("persistentVolumeName"), "InlineVolumeSpec": source.get("inlineVolumeSpec")}}
+        changed = declared(invalid("spec", None, IMMUTABLE), invalid("spec", shown, IMMUTABLE))
+        return [*self.validate(obj, ctx), changed]
 
 
 STRATEGY = VolumeAttachmentStrategy()

@@ -12,6 +12,7 @@ from fakekube.apis.gates import Gates
 from fakekube.registry import metadata
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import Strategy, WriteContext, strategy_of
+from fakekube.registry.validation import as_told
 from fakekube.schema import definitions
 from fakekube.schema.decode import Codec
 from fakekube.util.rng import Rng
@@ -95,7 +96,7 @@ def create(body: dict[str, Any], *gates: str) -> Outcome:
     strategy.prepare_for_create(obj, ctx)
     errors = metadata.validate_object_meta(obj, kind) + strategy.validate(obj, ctx)
     if errors:
-        return Outcome(obj, [str(error) for error in errors], ctx.warnings)
+        return Outcome(obj, [str(error) for error in as_told(errors, ctx.minor)], ctx.warnings)
     warnings = strategy.warnings(obj, None, ctx)
     strategy.canonicalize(obj)
     return Outcome(obj, [], ctx.warnings + warnings)
@@ -109,10 +110,10 @@ def update(old: dict[str, Any], changed: dict[str, Any], *gates: str, strategy: 
     metadata.restore(obj["metadata"], old["metadata"])
     strategy_of(kind).default(obj, ctx)
     hooks.prepare_for_update(obj, old, ctx)
-    errors = metadata.validate_object_meta_update(obj, old, kind) + hooks.validate_update(obj, old, ctx)
+    errors = metadata.validate_object_meta_update(obj, old, kind, ctx) + hooks.validate_update(obj, old, ctx)
     warnings = [] if errors else hooks.warnings(obj, old, ctx)
     assert old == kept, "a hook changed the stored object"
-    return Outcome(obj, [str(error) for error in errors], warnings)
+    return Outcome(obj, [str(error) for error in as_told(errors, ctx.minor)], warnings)
 
 
 def update_status(old: dict[str, Any], status: dict[str, Any], **meta: Any) -> Outcome:
@@ -122,9 +123,9 @@ def update_status(old: dict[str, Any], status: dict[str, Any], **meta: Any) -> O
     strategy, kept = strategy_of(kind), copy.deepcopy(old)
     strategy.default(obj, ctx)
     strategy.prepare_for_status_update(obj, old, ctx)
-    errors = metadata.validate_object_meta_update(obj, old, kind) + strategy.validate_status_update(obj, old, ctx)
+    errors = metadata.validate_object_meta_update(obj, old, kind, ctx) + strategy.validate_status_update(obj, old, ctx)
     assert old == kept, "a hook changed the stored object"
-    return Outcome(obj, [str(error) for error in errors])
+    return Outcome(obj, [str(error) for error in as_told(errors, ctx.minor)])
 
 
 def pod(**spec: Any) -> dict[str, Any]:

@@ -3,10 +3,17 @@
 from copy import deepcopy
 from typing import Any
 
-from fakekube.registry.strategy import Strategy
+from fakekube.apimachinery.field_errors import FieldError
+from fakekube.registry.strategy import Strategy, WriteContext
+from fakekube.registry.validation import as_told
 from tests.admission.world import World
 
 Tree = dict[str, Any]
+
+
+def told(errors: list[FieldError], ctx: WriteContext) -> list[str]:
+    """What is wrong, as the release tells it."""
+    return [str(error) for error in as_told(errors, ctx.minor)]
 
 
 def named(tree: Tree | None = None, **metadata: Any) -> Tree:
@@ -19,7 +26,7 @@ def created(strategy: Strategy, obj: Tree, world: World | None = None) -> Tree:
     obj, ctx = deepcopy(obj), (world or World()).context()
     strategy.default(obj, ctx)
     strategy.prepare_for_create(obj, ctx)
-    assert [str(error) for error in strategy.validate(obj, ctx)] == []
+    assert told(strategy.validate(obj, ctx), ctx) == []
     strategy.canonicalize(obj)
     return obj
 
@@ -29,7 +36,7 @@ def refused(strategy: Strategy, obj: Tree, world: World | None = None) -> list[s
     obj, ctx = deepcopy(obj), (world or World()).context()
     strategy.default(obj, ctx)
     strategy.prepare_for_create(obj, ctx)
-    return [str(error) for error in strategy.validate(obj, ctx)]
+    return told(strategy.validate(obj, ctx), ctx)
 
 
 def changed(strategy: Strategy, old: Tree, change: Tree, world: World | None = None) -> tuple[Tree, list[str]]:
@@ -37,7 +44,7 @@ def changed(strategy: Strategy, old: Tree, change: Tree, world: World | None = N
     obj, ctx = {**deepcopy(old), **deepcopy(change)}, (world or World()).context("UPDATE")
     strategy.default(obj, ctx)
     strategy.prepare_for_update(obj, old, ctx)
-    return obj, [str(error) for error in strategy.validate_update(obj, old, ctx)]
+    return obj, told(strategy.validate_update(obj, old, ctx), ctx)
 
 
 def status_changed(strategy: Strategy, old: Tree, change: Tree, world: World | None = None) -> tuple[Tree, list[str]]:
@@ -45,7 +52,7 @@ def status_changed(strategy: Strategy, old: Tree, change: Tree, world: World | N
     obj, ctx = {**deepcopy(old), **deepcopy(change)}, (world or World()).context("UPDATE", "status")
     strategy.default(obj, ctx)
     strategy.prepare_for_status_update(obj, old, ctx)
-    return obj, [str(error) for error in strategy.validate_status_update(obj, old, ctx)]
+    return obj, told(strategy.validate_status_update(obj, old, ctx), ctx)
 
 
 def warnings(strategy: Strategy, obj: Tree, old: Tree | None = None, world: World | None = None) -> list[str]:
