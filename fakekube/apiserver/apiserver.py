@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response, UserInfo
@@ -90,12 +91,16 @@ class APIServer:
                 request.user = wanted_user(request.headers) or request.user
             if "timeout" in request.query:
                 check_timeout(request)
+            if request.method != "GET":
+                agent = request.headers.get("user-agent", "")
+                CAUSE.set(Cause(started, request.method, request.path, request.user.name, agent, ACTING.get()))
             response = await self._serve(info, request)
         except APIError as error:
             response = error_answer(request, error, self.services)
         except Exception as error:
             log.exception("panic serving %s %s", request.method, request.path)
             response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"), self.services)
+        CAUSE.set(None)
         if info.warnings:
             add_warnings(response, info.warnings)
         self.log.add(started, info, request, response.status, clock.time() - started)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Frame
 from fakekube.apimachinery.types import Tree
@@ -86,6 +87,7 @@ class Reflector:
             resource_version=resource_version,
         )
         self.resource_version, self.last_error = result.resource_version, ""
+        ACTING.set(None)
         self.target.replace(result.items)
 
     async def _watch(self) -> bool:
@@ -127,6 +129,7 @@ class Reflector:
             self.resource_version = obj["metadata"]["resourceVersion"]
             if event_type != "BOOKMARK":
                 self._activity.note_progress()
+                ACTING.set(Acting("", None, self.resource_version))
                 self.target.apply(event_type, obj)
         return True
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import orjson
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ReadOnlyTree
 from fakekube.apimachinery.types import Tree
@@ -110,6 +111,7 @@ class _Write(NamedTuple):
     resource: Resource
     event: Tree
     patch: Tree | None
+    acting: Acting | None
 
 
 class EventBroadcaster:
@@ -153,7 +155,7 @@ class EventBroadcaster:
     def _enqueue(self, client: Client, resource: Resource, correlated: Correlated | None) -> None:
         if correlated is None:
             return
-        self._queue.append(_Write(client, resource, *correlated))
+        self._queue.append(_Write(client, resource, *correlated, ACTING.get()))
         if not self._writing:
             self._writing = self._held = True
             self._activity.hold()
@@ -163,7 +165,9 @@ class EventBroadcaster:
         with self._activity.busy():
             self._drop()
             while self._queue:
-                await self._write(self._queue.popleft())
+                write = self._queue.popleft()
+                ACTING.set(write.acting)
+                await self._write(write)
             self._writing = False
 
     def _drop(self, task: "asyncio.Task[None] | None" = None) -> None:
@@ -189,7 +193,7 @@ class EventBroadcaster:
         log.warning("event %s was not written, retry limit exceeded", write.event["metadata"]["name"])
 
     async def _try(self, write: _Write) -> None:
-        client, resource, event, patch = write
+        client, resource, event, patch, _ = write
         metadata = event["metadata"]
         if patch is not None:
             try:

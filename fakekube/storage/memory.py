@@ -166,6 +166,10 @@ class Bucket:
         overlay = self.storage.log.overlay(self._track, revision)
         return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
 
+    def history(self, since: int | None = None) -> list[Event]:
+        """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
+        return list(self._track) if since is None else self.storage.log.since(self._track, since)
+
     def by_owner(self, uid: str) -> list[Record]:
         """The present objects that name the uid among their owners, in key order."""
         return self._resolve(self._owners.keys(uid))

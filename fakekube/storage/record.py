@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import orjson
 
+from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.http import Frame
 from fakekube.apimachinery.types import Tree
 
@@ -61,13 +62,17 @@ class Record:
 
 
 class Event:
-    """One change. ``record`` is the new state, after a deletion the last one with the deletion's revision."""
+    """One change. ``record`` is the new state, after a deletion the last one with the deletion's revision.
 
-    __slots__ = ("frames", "previous", "record", "revision", "type")
+    ``cause`` is the request that it answers to; None for what the server did by itself.
+    """
+
+    __slots__ = ("cause", "frames", "previous", "record", "revision", "type")
 
     def __init__(self, type: EventType, record: Record, previous: Record | None) -> None:  # noqa: A002 (upstream's word)
         self.type, self.record, self.previous = type, record, previous
         self.revision = record.revision
+        self.cause = CAUSE.get()
         self.frames: dict[object, Frame] | None = {}  # None once the event is no longer fresh
 
     def frame(self, key: object, make: Callable[[], Frame]) -> Frame:

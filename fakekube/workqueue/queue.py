@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from fakekube.apimachinery.causes import ACTING, Acting, revision_acted_on
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.workqueue.ratelimit import RateLimiter, default_rate_limiter
@@ -44,6 +45,7 @@ class WorkQueue(Generic[K]):
         self._dirty: set[K] = set()
         self._processing: set[K] = set()
         self._waiting: dict[K, Timer] = {}
+        self._revisions: dict[K, str] = {}  # of dirty keys: what brought them here last
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shut_down = False
 
@@ -57,7 +59,13 @@ class WorkQueue(Generic[K]):
 
     def add(self, key: K) -> None:
         """Mark a key as in need of processing."""
-        if self._shut_down or key in self._dirty:
+        self._add(key, revision_acted_on())
+
+    def _add(self, key: K, revision: str) -> None:
+        if self._shut_down:
+            return
+        self._revisions[key] = revision
+        if key in self._dirty:
             return
         self._dirty.add(key)
         if key not in self._processing:
@@ -75,7 +83,8 @@ class WorkQueue(Generic[K]):
     async def get(self) -> K:
         """The next key, which the caller gives back with ``done``. Raises QueueShutDown.
 
-        The key's unit of activity is dropped; who processes it takes one before it awaits anything.
+        The key's unit of activity is dropped; who processes it takes one before it awaits anything. From here on the calling
+        task acts on what brought the key here.
         """
         while not self._queue:
             if self._shut_down:
@@ -92,6 +101,7 @@ class WorkQueue(Generic[K]):
         self._activity.release()
         self._processing.add(key)
         self._dirty.discard(key)
+        ACTING.set(Acting(self.name, key, self._revisions.pop(key, "")))
         return key
 
     def _push_on(self) -> None:
@@ -122,14 +132,21 @@ class WorkQueue(Generic[K]):
         waiting = self._waiting.get(key)
         if waiting is not None:
             if waiting.when <= when and (daemon or not waiting.daemon):
+                waiting.args = key, revision_acted_on()
                 return
             waiting.cancel()
             when = min(when, waiting.when)
-        self._waiting[key] = self._clock.call_at(when, self._ready, key, daemon=daemon)
+        self._waiting[key] = self._clock.call_at(when, self._ready, key, revision_acted_on(), daemon=daemon)
 
-    def _ready(self, key: K) -> None:
+    def _ready(self, key: K, revision: str) -> None:
         self._waiting.pop(key, None)
-        self.add(key)
+        self._add(key, revision)
+
+    def withdraw(self, key: K) -> None:
+        """Forget the delay that a key is in, if it is: who looks at it now decides anew when to look again."""
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
 
     def add_rate_limited(self, key: K) -> None:
         """Add a key when the limiter says that it may be tried again.
@@ -154,6 +171,7 @@ class WorkQueue(Generic[K]):
             self._activity.release()
         self._queue.clear()
         self._dirty.clear()
+        self._revisions.clear()
         for timer in self._waiting.values():
             timer.cancel()
         self._waiting.clear()

@@ -6,11 +6,14 @@ all that are unschedulable), nominated pods.
 
 import heapq
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fakekube.util.clock import Clock, Timer
+from fakekube.util.clock import Clock
 from fakekube_controllers.scheduler.framework.interface import PreEnqueue, QueuedPod, QueueSort
 from fakekube_controllers.scheduler.framework.types import pod_info
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 10.0
 UNSCHEDULABLE_SECONDS = 300.0  # after so long a pod is tried again, whatever happened

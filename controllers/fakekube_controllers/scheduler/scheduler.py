@@ -6,6 +6,7 @@ Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import NODES, PODS
@@ -94,6 +95,7 @@ class Scheduler:
         before = self.queue.moves
         state: State = {}
         pod = queued.info
+        ACTING.set(Acting(self.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
         try:
             node_name = self.framework.schedule(state, pod, self.cache)
         except FitError as error:
