@@ -1,0 +1,146 @@
+"""Which Deployments are looked at and when, and one look from its beginning to the written status.
+
+Upstream: pkg/controller/deployment/deployment_controller.go, syncRolloutStatus in progress.go. Left out: the end of retries
+after fifteen of them.
+"""
+
+from datetime import timedelta
+
+import orjson
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
+from fakekube.cache.consistency import Consistency
+from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.owned import OwnedObjects
+from fakekube.runtime.podcontrol import is_namespace_terminating
+from fakekube.runtime.reconcile import Result
+from fakekube_controllers.deployment import facts, strategies
+from fakekube_controllers.deployment import status as statuses
+from fakekube_controllers.deployment.rollout import Hands, Rollout
+
+
+class DeploymentController:
+    """A component for the manager. It remembers nothing over a stop."""
+
+    name = "deployment"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches and start to work."""
+        self.ctx = ctx
+        self.deployments, self.sets, self.pods = ctx.lister(DEPLOYMENTS), ctx.lister(REPLICA_SETS), ctx.lister(PODS)
+        self.recorder = ctx.recorder("deployment-controller")
+        self.consistency = Consistency()
+        self.queue = ctx.queue("deployment")
+        ctx.add_handler(DEPLOYMENTS, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
+        self.children = OwnedObjects(ctx, DEPLOYMENTS, self.queue, children=REPLICA_SETS)
+        ctx.add_handler(PODS, on_delete=self._pod_deleted)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _enqueue(self, deployment: Tree) -> None:
+        self.queue.add(meta.key_of(deployment))
+
+    def _pod_deleted(self, pod: Tree) -> None:
+        """Who recreates waits for the last old pod to go."""
+        reference = meta.controller_of(pod)
+        if reference is None or reference["kind"] != REPLICA_SETS.kind:
+            return
+        owner = self.sets.get(meta.namespace_of(pod), reference["name"])
+        if owner is None or meta.uid_of(owner) != reference["uid"]:
+            return
+        deployment = self.children.owner_of(owner)
+        if deployment is not None and not facts.is_rolling(deployment):
+            self._enqueue(deployment)
+
+    async def _sync(self, key: ObjectKey) -> Result | None:
+        self.queue.withdraw(key)  # whatever was to be looked at later is looked at now
+        cached = self.deployments.get(key.namespace, key.name)
+        if cached is None:
+            self.consistency.forget(key)
+            return None
+        if not self.consistency.satisfied(key):
+            return None  # the events that are missing bring the key back
+        deployment: Tree = orjson.loads(orjson.dumps(cached))
+        hands = Hands(
+            self.ctx.client, self.recorder,
+            lambda resource, written: self.consistency.wrote(key, self.ctx.informer(resource), written),
+            self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"))
+        if deployment["spec"].get("selector") == {}:
+            await self._refuse(Rollout(deployment, [], hands, self.ctx.clock.time()))
+            return None
+        sets = await self.children.claim(deployment, self.children.candidates(deployment))
+        rollout = Rollout(deployment, sets, hands, self.ctx.clock.time())
+        try:
+            wait = await self._look(rollout)
+        except APIError as error:
+            if is_namespace_terminating(error):
+                return None
+            raise
+        return None if wait is None else Result(requeue_after=timedelta(seconds=wait))
+
+    async def _refuse(self, rollout: Rollout) -> None:
+        text = "This deployment is selecting all pods. A non-empty selector is required."
+        rollout.event("Warning", "SelectingAll", text)
+        generation = meta.generation_of(rollout.deployment)
+        await rollout.write_status_if_new({**(rollout.deployment.get("status") or {}), "observedGeneration": generation})
+
+    async def _look(self, rollout: Rollout) -> float | None:
+        """Bring one Deployment a step forward; when to look again though nothing happens, in seconds. Raises APIError."""
+        deployment = rollout.deployment
+        if meta.is_deleting(deployment):
+            await rollout.find_new()
+            await rollout.write_status_if_new(rollout.status())
+            return None
+        paused = statuses.paused_condition(deployment, rollout.now)
+        if paused is not None:
+            status = deployment.setdefault("status", {})
+            facts.set_condition(status, paused)
+            await rollout.write_status(status)
+        if deployment["spec"].get("paused"):
+            await self._resize(rollout)
+            return None
+        back_to = facts.integer(meta.annotations_of(deployment).get(facts.ROLLBACK_TO))
+        if back_to is not None:
+            await strategies.roll_back(rollout, back_to)
+            return None
+        await rollout.find_new()
+        if _was_scaled(rollout):
+            await self._resize(rollout)
+            return None
+        if facts.is_rolling(deployment):
+            await strategies.roll(rollout)
+        else:
+            await strategies.recreate(rollout, lambda one: self.pods.controlled_by(meta.uid_of(one)))
+        return await self._tell(rollout)
+
+    async def _resize(self, rollout: Rollout) -> None:
+        await rollout.find_new()
+        await strategies.resize(rollout)
+        if rollout.deployment["spec"].get("paused"):
+            await rollout.clean_up()
+        await rollout.write_status_if_new(rollout.status())
+
+    async def _tell(self, rollout: Rollout) -> float | None:
+        """Write how the rollout goes; when nothing is new, how long it may still stand still, in seconds."""
+        status = rollout.status()
+        statuses.note_progress(rollout.deployment, rollout.sets, rollout.new, status, rollout.now)
+        if await rollout.write_status_if_new(status):
+            return None
+        rest = statuses.seconds_until_deadline(rollout.deployment, status, rollout.now)
+        return None if rest is None else max(0.0, rest) + 1
+
+
+def _was_scaled(rollout: Rollout) -> bool:
+    """Whether a set with pods was made for another number than the Deployment wants now."""
+    noted = (facts.integer(meta.annotations_of(one).get(facts.DESIRED_REPLICAS)) for one in facts.with_pods(rollout.sets))
+    return any(desired is not None and desired != facts.wanted(rollout.deployment) for desired in noted)
