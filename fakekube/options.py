@@ -14,6 +14,8 @@ DEFAULT_VERSION = "1.37"
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 WORKLOAD_AWARE = "workload-aware"
 WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
+SHORT_NAMES: Mapping[str, str] = {"podgarbagecollector": "podgc", "endpoints": "endpoint"}
+"""Controllers whose older name is more than a spelling of the newer one."""
 
 
 class OptionError(ValueError):
@@ -168,4 +170,5 @@ def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> l
 
 def _plain(name: str) -> str:
     """A controller's name without what its spellings differ in."""
-    return name.removesuffix("-controller").replace("-", "")
+    plain = name.removesuffix("-controller").replace("-", "")
+    return SHORT_NAMES.get(plain, plain)

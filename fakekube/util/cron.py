@@ -1,11 +1,13 @@
-"""Cron schedules as Kubernetes reads them: five fields, or a word with an at sign in front.
+"""Cron schedules as Kubernetes reads them, and when they are due: five fields, or a word with an at sign in front.
 
-Upstream: github.com/robfig/cron/v3, ParseStandard, whose error texts these are.
+Upstream: github.com/robfig/cron/v3, ParseStandard, whose error texts these are. The grammar is read here, since no library
+words its errors so; the calendar is cronsim's, which is given nothing but numbers and stars.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -20,6 +22,8 @@ DURATION_UNITS = {
     "ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
 }
 SHORTEST_DELAY_SECONDS = 1
+HORIZON_YEARS = 5
+"""A schedule that is not due within so many years never is."""
 
 
 class CronError(ValueError):
@@ -64,6 +68,7 @@ def _bounds() -> tuple[_Bounds, ...]:
     return _Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, months), _Bounds(0, 6, days)
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> Schedule | Every:
     """Read a schedule. Raises CronError."""
     if not text:
@@ -92,6 +97,39 @@ def _zone(text: str) -> tuple[str, str]:
     if not is_time_zone(name):
         raise CronError(f"provided bad location {name}: unknown time zone {name}")
     return name, rest.strip()
+
+
+def next_time(schedule: Schedule | Every, after: datetime, zone: str = "") -> datetime | None:
+    """The first instant after ``after`` (aware) at which a schedule is due, in UTC; None when there is none for years.
+
+    Fields are read in the schedule's own time zone, else in ``zone`` (a name that ``is_time_zone`` knows), else in UTC. What
+    the clocks skip in spring is skipped, and what they show twice in autumn comes twice. A constant delay counts from ``after``.
+    """
+    after = after.astimezone(UTC).replace(microsecond=0)
+    if isinstance(schedule, Every):
+        return after + schedule.delay
+    return _next_match(schedule, after, schedule.zone or zone)
+
+
+@lru_cache(maxsize=1024)
+def _next_match(schedule: Schedule, after: datetime, zone: str) -> datetime | None:
+    from cronsim import CronSim, CronSimError
+
+    fields = (schedule.minute, schedule.hour, schedule.day_of_month, schedule.month, schedule.day_of_week)
+    if not all(field.numbers for field in fields):
+        return None
+    place = UTC if zone in ("", "UTC", "Local") else ZoneInfo(zone)
+    # With the field for seconds in front, cronsim walks the hours that there are; with five fields it does as Debian does.
+    text = " ".join(["0", *("*" if field.starred else ",".join(map(str, field.numbers)) for field in fields)])
+    try:
+        found = next(CronSim(text, after.astimezone(place)))
+        while found != found.astimezone(UTC).astimezone(place):  # a midnight that the clocks skip
+            found = next(CronSim(text, found))
+    except (CronSimError, StopIteration):
+        return None
+    if found.year > after.astimezone(place).year + HORIZON_YEARS:
+        return None
+    return found.astimezone(UTC)
 
 
 def is_time_zone(name: str) -> bool:

@@ -53,6 +53,12 @@ def test_controllers_as_upstream_selects_them(text: str, names: list[str]) -> No
     assert selected(text, KNOWN, optional=["jobset"]) == names
 
 
+def test_controllers_whose_names_have_changed() -> None:
+    """Given names of today and of yesterday for one controller, when read, then they are the same one."""
+    known = ["endpoint", "podgc"]
+    assert selected("pod-garbage-collector-controller,endpoints-controller", known) == selected("podgc,endpoint", known) == known
+
+
 def test_a_start_of_time_has_a_zone() -> None:
     """Given a start as a text, when options are made, then it is a time; one without a time zone is refused."""
     assert ClusterOptions.of(start="2026-02-01T00:00:00Z").start == datetime(2026, 2, 1, tzinfo=UTC)
