@@ -8,7 +8,6 @@ resource_quota_controller.go and resource_quota_monitor.go. Left out: the queue 
 
 import functools
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
 from fakekube.apimachinery import meta, quotas
@@ -29,7 +28,7 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Request, Result
 
-RESYNC = timedelta(minutes=5)
+RESYNC_SECONDS = 300.0
 NAMED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS, RESOURCE_QUOTAS, REPLICATION_CONTROLLERS, SECRETS)
 """What quotas have names for; everything else is counted as ``count/plural.group``."""
 PREFIX = "count/"
@@ -51,7 +50,7 @@ class ResourceQuotaController:
         self._watched: set[Resource] = set()
         ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
         Worker(ctx, self.queue, self._sync).start()
-        ctx.tasks.spawn(self._resync(), "resourcequota resync")
+        self._resync_later()
 
     async def stop(self) -> None:
         """Everything belongs to the context."""
@@ -63,11 +62,15 @@ class ResourceQuotaController:
         if _hard(old) != _hard(new):
             self._enqueue(new)
 
-    async def _resync(self) -> None:
-        while True:
-            await self.ctx.clock.sleep(RESYNC.total_seconds(), daemon=True)
+    def _resync_later(self) -> None:
+        """Lazy: a year without anything to count does not stop every five minutes."""
+        self.ctx.clock.call_later(RESYNC_SECONDS, self._resync, lazy=True)
+
+    def _resync(self) -> None:
+        if not self.queue.is_shut_down:
             for quota in self.ctx.lister(RESOURCE_QUOTAS).list():
                 self._enqueue(quota)
+            self._resync_later()
 
     async def _watch(self, resource: Resource) -> None:
         """Learn of what is given back from now on; what is new is charged by admission."""
