@@ -49,6 +49,11 @@ class Container:
         return self.started_at is not None and self.finished_at is None
 
     @property
+    def ran(self) -> bool:
+        """Whether it ever ran."""
+        return self.started_at is not None and (self.outcome is None or self.outcome.reason != "ContainerStatusUnknown")
+
+    @property
     def done(self) -> bool:
         """Whether it ended for good."""
         return self.finished_at is not None and self.restarts_at is None

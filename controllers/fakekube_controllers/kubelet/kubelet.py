@@ -21,6 +21,7 @@ from fakekube_controllers.kubelet.container import Container, container_of
 from fakekube_controllers.kubelet.heartbeat import Heartbeat
 from fakekube_controllers.kubelet.outcomes import BadOutcome, Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.streams import Streams
 
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
@@ -55,7 +56,8 @@ class Kubelet:
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
         self.pods = ctx.lister(PODS)
         self.queue, self.node_queue = ctx.queue("kubelet"), ctx.queue("kubelet_nodes")
-        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
+        self.streams = Streams(ctx, self.run_of, self.queue.add)
+        ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         ctx.add_handler(NODES, self._node_seen, None, self._node_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
         Worker(ctx, self.node_queue, self._sync_node).start()
@@ -64,7 +66,8 @@ class Kubelet:
         await self._register()
 
     async def stop(self) -> None:
-        """Everything belongs to the context."""
+        """Everything else belongs to the context."""
+        self.streams.close()
 
     # nodes
 
@@ -116,6 +119,14 @@ class Kubelet:
         if pod["spec"].get("nodeName"):
             self.queue.add(meta.key_of(pod))
 
+    def _pod_changed(self, old: Tree, new: Tree) -> None:
+        """What this kubelet wrote itself is no news."""
+        run = self.runs.get(meta.uid_of(new))
+        if run is None or new.get("status") != run.status or _asked_for(old) != _asked_for(new):
+            self._pod_seen(new)
+        else:
+            run.pod = new
+
     async def _forget_gone(self) -> None:
         """Pods that went while the kubelet was down are told of by nobody."""
         await self.ctx.wait_for_sync()
@@ -125,6 +136,7 @@ class Kubelet:
     def _pod_gone(self, pod: Tree) -> None:
         self.runs.pop(meta.uid_of(pod), None)
         self._addresses.pop(meta.uid_of(pod), None)
+        self.streams.forget(meta.uid_of(pod))
 
     async def _sync_pod(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
@@ -144,11 +156,12 @@ class Kubelet:
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
         due = self._advance(run, now)
+        self.streams.look(uid)
         if due is not None:
             self.queue.add_after(key, due - now)
         await self._write(run, pod, now)
         if run.finished and not any(c.running for c in run.containers):
-            await self._remove_if_deleted(pod)
+            await self._remove_when_stopped(run, key, now)
 
     def _advance(self, run: PodRun, now: float) -> float | None:
         try:
@@ -220,10 +233,13 @@ class Kubelet:
             run, present, host_ip=address, pod_ip=mine, now=now, observed_generation=self.ctx.enabled(OBSERVED_GENERATION))
         if status == present:
             return
+        run.status = status
+        metadata = {key: value for key, value in pod["metadata"].items() if key != "managedFields"}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status}  # the spec is none of its business
         try:
             # Not update_status: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            await self.client.request("PUT", path, body=orjson.dumps({**pod, "status": status}))
+            await self.client.request("PUT", path, body=orjson.dumps(body))
         except APIError as error:
             if error.code != 404:
                 raise
@@ -235,7 +251,16 @@ class Kubelet:
             self._addresses[uid] = nodes.pod_address(number, self._pod_numbers[node])
         return self._addresses[uid]
 
-    async def _remove_if_deleted(self, pod: Tree) -> None:
+    async def _remove_when_stopped(self, run: PodRun, key: ObjectKey, now: float) -> None:
+        """A pod that was stopped is seen so for a moment, while its kubelet cleans up; one that had ended long since is not."""
+        ended = max((c.finished_at or 0.0 for c in run.containers if c.ran), default=0.0)
+        left = ended + self.defaults.removal_seconds - now if run.deleting_since is not None else 0.0
+        if left > 0:
+            self.queue.add_after(key, left)
+        else:
+            await self._remove_if_deleted(run.pod)
+
+    async def _remove_if_deleted(self, pod: Mapping[str, Any]) -> None:
         if not meta.is_deleting(pod):
             return
         try:
@@ -245,7 +270,11 @@ class Kubelet:
             if error.code != 409:
                 raise
 
-    # what the node proxy asks for
+    # what the node proxy asks for, beside ``streams``
+
+    def run_of(self, uid: str) -> PodRun | None:
+        """What is known of a pod."""
+        return self.runs.get(uid)
 
     def log(self, namespace: str, name: str, container: str, *, previous: bool = False) -> list[tuple[float, str]] | None:
         """The lines that a container has logged until now, with their times (Unix seconds); None when there is no such run."""
@@ -258,6 +287,14 @@ class Kubelet:
             return found.previous_log if found.restart_count else None
         end = found.finished_at if found.finished_at is not None else self.clock.time()
         return [(at, line) for at, line in found.log if at <= end]
+
+
+def _asked_for(pod: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What others can want of a running pod."""
+    metadata = pod["metadata"]
+    return (
+        metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds"), metadata.get("generation"),
+        metadata.get("annotations"), pod["spec"].get("nodeName"))
 
 
 def _called(pod: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ class PodRun:
     grace_seconds: float = 0.0
     failure: tuple[str, str] | None = None  # reason and message of a pod that failed as a whole
     concluded: str = ""  # the terminal phase that the API shows: there is no way back from it
+    status: Mapping[str, Any] | None = None  # what was written last
     _current: int = 0  # the init container whose turn it is
     _apps_started: bool = field(default=False)
 

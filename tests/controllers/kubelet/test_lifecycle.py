@@ -147,7 +147,7 @@ async def test_a_deleted_pod_fails_and_then_goes(machine):
     assert (await machine.phase(), await machine.states()) == ("Failed", [143])
     assert (await machine.condition("Ready"))[0] == "False"
     await machine.client.patch(PODS, "p", "default", {"metadata": {"finalizers": None}})
-    await machine.advance(0)
+    await machine.advance(1)
     assert await machine.pod() is None
 
 
@@ -162,7 +162,7 @@ async def test_a_stubborn_pod_is_killed_after_its_grace_period(machine):
     assert await machine.condition("Ready") == ("False", "ContainersNotReady")
     await machine.advance(29)
     assert await machine.phase() == "Running"
-    await machine.advance(1)
+    await machine.advance(2)
     assert await machine.pod() is None
     last = None
     async with watch:
@@ -172,6 +172,18 @@ async def test_a_stubborn_pod_is_killed_after_its_grace_period(machine):
                 break
     assert last["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 137
     assert last["phase"] == "Failed"
+
+
+async def test_a_deleted_pod_is_seen_unready_for_a_moment(machine):
+    """Given a running pod / when it is deleted / then it is there for a second more, not ready, and then it is gone."""
+    await machine.run(restart_policy="Always")
+    await machine.advance(2)
+    await machine.delete()
+    assert (await machine.phase(), (await machine.condition("Ready"))[0]) == ("Failed", "False")
+    await machine.advance(0.9)
+    assert (await machine.condition("Ready"))[0] == "False"
+    await machine.advance(0.1)
+    assert await machine.pod() is None
 
 
 async def test_a_pod_that_is_deleted_before_it_started_goes_at_once(machine):
