@@ -103,6 +103,13 @@ class WatchStream:
             self.stop()
             sink.end()
 
+    def _closed(self) -> None:
+        """The resource is no longer served; or its state gave way to another, in which this stream's version means nothing."""
+        if self._bucket.retired:
+            self._fail(errors.expired("the cluster was restored to another state"))
+        else:
+            self._end()
+
     def _fail(self, error: APIError) -> None:
         """The last event: what went wrong."""
         if self._sink is not None:
@@ -149,7 +156,7 @@ class WatchStream:
         field = ("metadata.name", name) if name else self._options.narrowest_field()
         try:
             self._subscription = self._bucket.subscribe(
-                since, self._namespace, self._deliver, field=field, closed=self._end)
+                since, self._namespace, self._deliver, field=field, closed=self._closed)
         except Compacted as error:
             self._fail(errors.expired(f"too old resource version: {since} ({error.oldest})"))
             return

@@ -30,7 +30,7 @@ class Stores:
         self.admission: Admission = AdmitAll()  # the chain is built around these stores, then put here
         self._kinds = dict(kinds)
         self._definitions, self._bootstrap = definitions, bootstrap
-        self._rng, self._started = rng, now()
+        self._rng, self.started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
         self._by_name: dict[tuple[str, str], Bucket] = {}
@@ -56,16 +56,18 @@ class Stores:
         if found is None:
             kind = self._by_resource.get(resource)
             fields = kind.selectable.values if kind else None
+            known = self.storage.has(resource)  # in a state that was taken over, its first objects with it
             found = self._buckets[resource] = self.storage.bucket(
                 resource, fields=fields, sort_keys=kind.custom if kind else False)
-            self._fill(resource, found)
+            if not known:
+                self._fill(resource, found)
         return found
 
     def _fill(self, resource: GroupResource, bucket: Bucket) -> None:
         for tree in self._bootstrap(resource) if self._bootstrap else ():
             meta = tree["metadata"]
             meta["uid"] = self._rng.uid()
-            meta["creationTimestamp"] = self._started
+            meta["creationTimestamp"] = self.started
             bucket.create(tree)
 
     def _fields(self, kind: Kind) -> FieldOwnership:

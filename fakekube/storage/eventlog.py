@@ -24,10 +24,13 @@ class EventLog:
         self.compacted = revision
         self.max_events, self.max_bytes = max_events, max_bytes
         self._order: deque[Track] = deque()  # one entry an event: the track whose oldest event it is
+        self._taken_over: list[Track] | None = None  # tracks whose events are not in the order yet
         self._bytes = 0
 
     def append(self, track: Track, event: Event) -> None:
         """Add the newest event, and forget the oldest ones that no longer fit."""
+        if self._taken_over is not None:
+            self._put_in_order()
         track.append(event)
         self._order.append(track)
         self._bytes += len(event.record.data)
@@ -36,9 +39,26 @@ class EventLog:
 
     def compact(self, revision: int) -> None:
         """Forget every event up to and including ``revision``."""
+        if self._taken_over is not None:
+            self._put_in_order()
         while self._order and self._order[0][0].revision <= revision:
             self._forget()
         self.compacted = max(self.compacted, revision)
+
+    def take_over(self, tracks: list[Track], compacted: int) -> None:
+        """Begin with a history that is there already: every event after ``compacted``, in a track a bucket.
+
+        Which came first is worked out when somebody adds to it: a fork that only looks never pays for that.
+        """
+        assert not self._order, "there is a history already"
+        self.compacted, self._taken_over = compacted, tracks
+
+    def _put_in_order(self) -> None:
+        tracks = self._taken_over or []
+        self._taken_over = None
+        marks = sorted((event.revision, number) for number, track in enumerate(tracks) for event in track)
+        self._order = deque(tracks[number] for _, number in marks)
+        self._bytes = sum(len(event.record.data) for track in tracks for event in track)
 
     def _forget(self) -> None:
         event = self._order.popleft().popleft()

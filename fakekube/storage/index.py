@@ -14,11 +14,12 @@ Key = tuple[str, str]
 class Index:
     """Which keys have which value. ``values(record)`` gives those of a record, usually none or one."""
 
-    __slots__ = ("_keys", "values")
+    __slots__ = ("_keys", "_shared", "values")
 
     def __init__(self, values: Callable[[Record], tuple[str, ...]], records: Iterable[Record] = ()) -> None:
         self.values = values
         self._keys: dict[str, dict[Key, None]] = {}
+        self._shared = False  # with the index of a fork, until either changes
         for record in records:
             self.replace(None, record)
 
@@ -28,6 +29,9 @@ class Index:
         after = self.values(new) if new is not None else ()
         if before == after:
             return
+        if self._shared:
+            self._keys = {value: dict(keys) for value, keys in self._keys.items()}
+            self._shared = False
         if old is not None:
             for value in before:
                 keys = self._keys[value]
@@ -37,6 +41,12 @@ class Index:
         if new is not None:
             for value in after:
                 self._keys.setdefault(value, {})[new.namespace, new.name] = None
+
+    def fork(self) -> "Index":
+        """An index that is the same now; whichever changes first takes a copy."""
+        other = Index(self.values)
+        other._keys, other._shared, self._shared = self._keys, True, True
+        return other
 
     def keys(self, value: str) -> list[Key]:
         """The keys that have the value, in key order."""

@@ -26,6 +26,12 @@ class Space:
         self._late: dict[str, None] = {}  # names that are not in ``_names`` yet
         self._removed: dict[str, None] = {}
 
+    def copy(self) -> "Space":
+        """The same records in a space of its own."""
+        space = Space()
+        space.records, space._names = dict(self.records), list(self.names())
+        return space
+
     def put(self, record: Record) -> None:
         """Store or replace a record."""
         name = record.name

@@ -18,9 +18,10 @@ import orjson
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.storage import index
-from fakekube.storage.eventlog import EventLog, Overlay, Track
+from fakekube.storage.eventlog import EventLog, Track
 from fakekube.storage.keyspace import Match, Space, read_page
 from fakekube.storage.ordering import MetadataOrder
+from fakekube.storage.past import PastState
 from fakekube.storage.record import Compacted, Event, EventType, Future, KeyExists, Page, Record, Stale
 from fakekube.storage.trees import CheckedTreeCache, TreeCache
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
@@ -69,6 +70,10 @@ class Storage:
             found = self._buckets[resource] = Bucket(self, resource, fields, sort_keys)
         return found
 
+    def has(self, resource: GroupResource) -> bool:
+        """Whether a resource has a bucket already."""
+        return resource in self._buckets
+
     def drop_bucket(self, resource: GroupResource) -> None:
         """Forget a resource whose objects are gone, and end its subscriptions: its name may come to mean another."""
         bucket = self._buckets.pop(resource, None)
@@ -86,6 +91,26 @@ class Storage:
         revision = self.revision if revision is None else revision
         assert revision <= self.revision, "cannot compact the future"
         self.log.compact(revision)
+
+    def fork(self) -> "Storage":
+        """A storage of its own in the same state, history included; nobody subscribes to it yet.
+
+        Records are shared for good, since they never change; namespaces and indexes until either side writes into them. So a
+        fork costs what the buckets and the history cost to list, and no copy of any object.
+        """
+        other = Storage(max_events=self.log.max_events, max_bytes=self.log.max_bytes)
+        other.trees = type(self.trees)(self.trees.capacity)
+        other.revision = self.revision
+        for resource, bucket in self._buckets.items():
+            other._buckets[resource] = bucket.fork(other)
+        other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted)
+        return other
+
+    def retire(self) -> None:
+        """End every subscription as one whose history is gone: another state takes the place of this one."""
+        for bucket in self._buckets.values():
+            bucket.retired = True
+            bucket.close()
 
     def publish(self, track: Track, subscribers: Subscribers, event: Event) -> None:
         """Book an event and tell its subscribers. For buckets."""
@@ -117,7 +142,9 @@ class Bucket:
         self._spaces: dict[str, Space] = {}
         self._count = 0
         self.changes = 0  # how many there were so far: while it stays, so does everything that was read
-        self._track: Track = deque()
+        self.track: Track = deque()
+        self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
+        self._shared: dict[str, None] = {}  # namespaces whose space a fork has too
         self._subscribers = Subscribers()
         self._owners = index.by_owner()
         self._indexes: dict[tuple[str, str], index.Index] = {("owner", ""): self._owners}
@@ -163,12 +190,12 @@ class Bucket:
         """The bucket as it was at a revision. Raises Compacted, Future."""
         if revision > self.storage.revision:
             raise Future(self.storage.revision)
-        overlay = self.storage.log.overlay(self._track, revision)
+        overlay = self.storage.log.overlay(self.track, revision)
         return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return list(self._track) if since is None else self.storage.log.since(self._track, since)
+        return list(self.track) if since is None else self.storage.log.since(self.track, since)
 
     def by_owner(self, uid: str) -> list[Record]:
         """The present objects that name the uid among their owners, in key order."""
@@ -251,6 +278,8 @@ class Bucket:
         storage.revision = revision
         self.changes += 1
         namespace = record.namespace
+        if self._shared:
+            self._unshare(namespace)
         if previous is None:
             space = self._spaces.get(namespace)
             if space is None:
@@ -264,7 +293,7 @@ class Bucket:
         left = None if type_ == "DELETED" else record
         for found in self._indexes.values():
             found.replace(previous, left)
-        storage.publish(self._track, self._subscribers, Event(type_, record, previous))
+        storage.publish(self.track, self._subscribers, Event(type_, record, previous))
         if previous is not None:
             storage.trees.drop(previous)
         return record
@@ -288,14 +317,54 @@ class Bucket:
         written = stamped if self._sort_keys else _with_known_fields(stamped)
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
         data = bytes(memoryview(orjson.dumps(written, option=self._encode_option)))
-        refs = meta.get("ownerReferences")
-        record = Record(
-            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
-            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
-            self._fields(stamped) if self._fields is not None else _NOTHING,
-            data, 0 if self._sort_keys else data.index(b'"metadata":'), storage.trees)
+        record = self._record(stamped, revision, data)
         storage.trees.hold(record, stamped, previous)
         return record
+
+    def _record(self, tree: Tree, revision: int, data: bytes) -> Record:
+        meta = tree["metadata"]
+        refs = meta.get("ownerReferences")
+        return Record(
+            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
+            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
+            self._fields(tree) if self._fields is not None else _NOTHING,
+            data, 0 if self._sort_keys else data.index(b'"metadata":'), self.storage.trees)
+
+    # forks, and what is read from files
+
+    def fork(self, storage: Storage) -> "Bucket":
+        """The same objects and history as a bucket of another storage."""
+        other = Bucket(storage, self.resource, self._fields, self._sort_keys)
+        other._spaces, other._count, other.changes = dict(self._spaces), self._count, self.changes
+        self._shared, other._shared = dict.fromkeys(self._spaces), dict.fromkeys(self._spaces)
+        other.track = self.track.copy()
+        other._owners = self._owners.fork()
+        other._indexes = {key: other._owners if found is self._owners else found.fork() for key, found in self._indexes.items()}
+        return other
+
+    def _unshare(self, namespace: str) -> None:
+        """Take a copy of a namespace before it is written into."""
+        if namespace in self._shared:
+            del self._shared[namespace]
+            self._spaces[namespace] = self._spaces[namespace].copy()
+
+    @property
+    def sorts_keys(self) -> bool:
+        """Whether objects are encoded as custom resources are."""
+        return self._sort_keys
+
+    def record_of(self, data: bytes) -> Record:
+        """The record that encoded bytes were; it is in no list yet. KeyError, ValueError for what is no object."""
+        tree: Tree = orjson.loads(data)
+        return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
+
+    def fill(self, records: list[Record], history: Track) -> None:
+        """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
+        assert not self.changes, f"{self.resource} was written to"
+        for record in records:
+            self._spaces.setdefault(record.namespace, Space()).put(record)
+            self._owners.replace(None, record)
+        self._count, self.changes, self.track = len(records), len(records), history
 
     # watching
 
@@ -309,7 +378,7 @@ class Bucket:
         field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
         write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
-        history = self.storage.log.since(self._track, since)
+        history = self.storage.log.since(self.track, since)
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
         for event in history:
@@ -333,45 +402,3 @@ def _with_known_fields(tree: Tree) -> Tree:
         {**entry, "fieldsV1": orjson.Fragment(fields.encoded)}
         if (fields := entry.get("fieldsV1")).__class__ is Familiar else entry for entry in entries]
     return {**tree, "metadata": {**meta, "managedFields": written}}
-
-
-class PastState:
-    """A bucket as it was at ``revision``: what is there now, with what changed since then undone."""
-
-    def __init__(self, bucket: Bucket, revision: int, overlay: Overlay) -> None:
-        self.revision = revision
-        self._bucket, self._overlay = bucket, overlay
-
-    def get(self, namespace: str, name: str) -> Record | None:
-        """The record of then."""
-        changed = self._overlay.get(namespace)
-        if changed is not None and name in changed:
-            return changed[name]
-        return self._bucket.get(namespace, name)
-
-    def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
-        """As ``Bucket.page``."""
-        return read_page(self, namespace, start, limit, match)
-
-    def namespaces(self) -> list[str]:
-        """The namespaces that had objects, and perhaps others."""
-        return list(dict.fromkeys([*self._bucket.namespaces(), *self._overlay]))
-
-    def names(self, namespace: str) -> list[str]:
-        """The names of then in a namespace, sorted."""
-        names, changed = self._bucket.names(namespace), self._overlay.get(namespace)
-        if not changed:
-            return names
-        records = self._bucket.lookup(namespace)
-        kept = [name for name in names if changed.get(name, self) is not None]
-        kept.extend(name for name, record in changed.items() if record is not None and name not in records)
-        kept.sort()
-        return kept
-
-    def lookup(self, namespace: str) -> Mapping[str, Record]:
-        """The records of a namespace by name, with those of then where they differ."""
-        changed = self._overlay.get(namespace)
-        if not changed:
-            return self._bucket.lookup(namespace)
-        then = {name: record for name, record in changed.items() if record is not None}
-        return {**self._bucket.lookup(namespace), **then}
