@@ -111,7 +111,8 @@ class Cluster:
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
             clock=self._clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
-            version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options())
+            version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
+            stock=self.apiserver.stores)
         self._manager = controllers
         for point in self._selected.values():
             controllers.add(point.load()())

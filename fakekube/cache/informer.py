@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.stock import Stock, Waiting
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import Indexer, IndexFunction
 from fakekube.cache.lister import Lister
@@ -53,9 +54,12 @@ class SharedInformer:
         self, client: Client, resource: Resource, *, clock: Clock, activity: Activity, rng: Rng, namespace: str = "",
         label_selector: str = "", field_selector: str = "", resync_seconds: float = 0,
         transform: Callable[[Tree], Tree] | None = None, detector: MutationDetector | None = None,
-        watch_timeout_seconds: float | None = None,
+        watch_timeout_seconds: float | None = None, stock: Stock | None = None,
     ) -> None:
         self.resource = resource
+        self.whole = False  # somebody wants to see what came with the cluster, too
+        self._stock = stock
+        self._waiting: Waiting | None = None
         self.indexer = Indexer()
         self.lister = Lister(self.indexer)
         self.has_synced = False
@@ -79,12 +83,40 @@ class SharedInformer:
         return int(self.resource_version or 0) >= int(resource_version)
 
     def start(self, tasks: Tasks) -> None:
-        """List and watch from now on; harmless when it does already."""
-        if self._task is not None:
+        """List and watch from now on, or as soon as there is anything to see; harmless when it does already."""
+        if self._task is not None or self._waiting is not None:
             return
-        self._task = tasks.spawn(self.reflector.run(), f"informer {self.resource}")
+        if self._stock is not None:
+            self._waiting = self._stock.await_first(
+                self.resource.group_resource, lambda: self._begin(tasks), whole=self.whole)
+        if self._waiting is None:
+            self._begin(tasks)
+        else:
+            self.replace([])
         if self._resync_seconds:
             tasks.spawn(self._resync(), f"resync {self.resource}")
+
+    def _begin(self, tasks: Tasks) -> None:
+        since = self._waiting.revision if self._waiting is not None else None
+        self._waiting = None
+        self._task = tasks.spawn(
+            self.reflector.run("" if since is None else str(since)), f"informer {self.resource}")
+
+    def want_whole(self, tasks: Tasks) -> None:
+        """See what came with the cluster, too, whoever asked first."""
+        if self.whole:
+            return
+        self.whole = True
+        if self._waiting is not None and self._waiting.revision is None:
+            self._waiting.cancel()
+            self.has_synced = False
+            self._begin(tasks)
+
+    def close(self) -> None:
+        """Wait for nothing any more; what runs ends with its tasks."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     async def wait_for_sync(self) -> None:
         """Return once the first list is in the cache and was told to the handlers."""

@@ -63,14 +63,16 @@ class Reflector:
         self._delay_seconds, self._failed_at, self._tries = BACKOFF_SECONDS, 0.0, 0
         self._waiter: asyncio.Future[None] | None = None
 
-    async def run(self) -> None:
-        """List and watch for ever."""
+    async def run(self, since: str = "") -> None:
+        """List and watch for ever; ``since`` is a version whose state the target has already."""
         expired = False
+        self.resource_version = since
         while True:
             try:
-                with self._activity.busy():
-                    await self._list("" if expired else "0")
-                expired = False
+                if not since:
+                    with self._activity.busy():
+                        await self._list("" if expired else "0")
+                expired, since = False, ""
                 while not expired:
                     expired = await self._watch()
             except (APIError, TransportError) as error:

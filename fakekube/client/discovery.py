@@ -5,6 +5,7 @@ once more: a CustomResourceDefinition may have come since.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -73,11 +74,8 @@ class Discovery:
         entries: list[Entry] = []
         for path in ("/api", "/apis"):
             response = await self._client.request("GET", path, accept=AGGREGATED)
-            document = orjson.loads(response.body)
-            if document.get("kind") == "APIGroupDiscoveryList":
-                entries.extend(_entries_of_groups(document))
-            else:
-                entries.extend(await self._load_each(document))
+            known = _aggregated(response.body)
+            entries.extend(await self._load_each(orjson.loads(response.body)) if known is None else known)
         return entries
 
     async def _load_each(self, document: Tree) -> list[Entry]:
@@ -104,6 +102,13 @@ class Discovery:
 def _preferred_first(group: Tree) -> list[Tree]:
     preferred = (group.get("preferredVersion") or {}).get("groupVersion")
     return sorted(group["versions"], key=lambda version: version["groupVersion"] != preferred)
+
+
+@lru_cache(maxsize=16)
+def _aggregated(body: bytes) -> tuple[Entry, ...] | None:
+    """The entries of an aggregated document, None for one of another kind. Servers that are alike send the same bytes."""
+    document = orjson.loads(body)
+    return tuple(_entries_of_groups(document)) if document.get("kind") == "APIGroupDiscoveryList" else None
 
 
 def _entries_of_groups(document: Tree) -> Iterator[Entry]:

@@ -7,12 +7,13 @@ cluster starts without paying for what its user never looks at.
 from collections.abc import Callable, Mapping
 
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.stock import Waiting
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.kind import Kind
 from fakekube.registry.store import FieldOwnership, Store
 from fakekube.schema.definitions import Definitions
-from fakekube.storage.memory import Bucket, Record, Storage
+from fakekube.storage.memory import Bucket, Event, Record, Storage
 from fakekube.util.rng import Rng
 
 FEW = 16  # objects of a resource that every write asks for, such as priority classes and quotas
@@ -33,6 +34,7 @@ class Stores:
         self._rng, self.started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
+        self._sleepers: dict[GroupResource, dict[Callable[[], None], None]] = {}
         self._by_name: dict[tuple[str, str], Bucket] = {}
         self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
         self._by_resource: dict[GroupResource, Kind] = {}
@@ -61,7 +63,29 @@ class Stores:
                 resource, fields=fields, sort_keys=kind.custom if kind else False)
             if not known:
                 self._fill(resource, found)
+            for wake in self._sleepers.pop(resource, ()):
+                wake()
         return found
+
+    def await_first(self, resource: GroupResource, wake: Callable[[], None], *, whole: bool) -> Waiting | None:
+        """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.stock``."""
+        kind = self._by_resource.get(resource)
+        if kind is None:
+            return None
+        if not whole and resource not in self._buckets and not self.storage.has(resource):
+            sleepers = self._sleepers.setdefault(resource, {})
+            sleepers[wake] = None
+            return Waiting(None, lambda: sleepers.pop(wake, None))
+        bucket = self.bucket(resource)
+        if len(bucket):
+            return None
+
+        def woken(_: Event) -> None:
+            subscription.cancel()
+            wake()
+
+        subscription = bucket.subscribe(bucket.revision, "", woken)
+        return Waiting(bucket.revision, subscription.cancel)
 
     def _fill(self, resource: GroupResource, bucket: Bucket) -> None:
         for tree in self._bootstrap(resource) if self._bootstrap else ():

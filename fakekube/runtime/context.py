@@ -58,9 +58,14 @@ class Context:
 
     def informer(
         self, resource: Resource, *, namespace: str = "", label_selector: str = "", field_selector: str = "",
+        whole: bool = True,
     ) -> SharedInformer:
-        """The shared cache of a resource, or of a part of it. Handlers go through ``add_handler``."""
-        informer = self._informers.get(resource, namespace, label_selector, field_selector)
+        """The shared cache of a resource, or of a part of it. Handlers go through ``add_handler``.
+
+        ``whole`` False is for who does not miss what came with the cluster (roles, flow schemas) while nobody asks for
+        the resource: a cluster that does not have to look at it starts sooner.
+        """
+        informer = self._informers.get(resource, namespace, label_selector, field_selector, whole=whole)
         self._used[id(informer)] = informer
         return informer
 
@@ -70,10 +75,13 @@ class Context:
 
     def add_handler(
         self, resource: Resource, on_add: OnAdd | None = None, on_update: OnUpdate | None = None,
-        on_delete: OnDelete | None = None,
+        on_delete: OnDelete | None = None, *, whole: bool = True,
     ) -> Registration:
-        """Tell these of every change to a resource, until the component stops. See ``SharedInformer.add_handler``."""
-        registration = self.informer(resource).add_handler(on_add, on_update, on_delete)
+        """Tell these of every change to a resource, until the component stops.
+
+        See ``SharedInformer.add_handler``; ``whole`` as for ``informer``.
+        """
+        registration = self.informer(resource, whole=whole).add_handler(on_add, on_update, on_delete)
         self._registrations.append(registration)
         return registration
 

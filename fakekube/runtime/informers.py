@@ -6,6 +6,7 @@ there.
 
 from collections.abc import Iterator
 
+from fakekube.apimachinery.stock import Stock
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.informer import SharedInformer
 from fakekube.cache.mutation import MutationDetector
@@ -25,29 +26,37 @@ class Informers:
 
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
-        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
     ) -> None:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
+        self._stock = stock
         self._detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
         self._started = self._definitions_watched = False
 
     def get(
-        self, resource: Resource, namespace: str = "", label_selector: str = "", field_selector: str = "",
+        self, resource: Resource, namespace: str = "", label_selector: str = "", field_selector: str = "", *,
+        whole: bool = True,
     ) -> SharedInformer:
-        """The informer of a resource; started at once when the others are."""
+        """The informer of a resource; started at once when the others are.
+
+        ``whole`` False: what came with the cluster is not missed while nobody asks for the resource.
+        """
         key = (resource, namespace, label_selector, field_selector)
         informer = self._informers.get(key)
         if informer is None:
             informer = self._informers[key] = SharedInformer(
                 self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
                 label_selector=label_selector, field_selector=field_selector, detector=self._detector,
-                watch_timeout_seconds=self._watch_timeout_seconds,
+                watch_timeout_seconds=self._watch_timeout_seconds, stock=self._stock,
             )
             if resource != CUSTOM_RESOURCE_DEFINITIONS:
                 informer.reflector.on_missing = self._await_definition
+            informer.whole = whole
             if self._started:
                 informer.start(self._tasks)
+        elif whole:
+            informer.want_whole(self._tasks)
         return informer
 
     def _await_definition(self) -> None:
@@ -68,6 +77,11 @@ class Informers:
         self._started = True
         for informer in list(self._informers.values()):
             informer.start(self._tasks)
+
+    def close(self) -> None:
+        """End those that sleep; the others end with their tasks."""
+        for informer in self._informers.values():
+            informer.close()
 
     async def wait_for_sync(self) -> None:
         """Return once all hold their first list."""

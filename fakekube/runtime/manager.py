@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.stock import Stock
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.client.recorder import EventBroadcaster
@@ -37,18 +38,19 @@ class Runnable(Protocol):
 class Manager:
     """Components by name, and what they share.
 
-    ``on_failure`` of ``tasks`` hears of components that break. ``options`` are for controllers to read.
+    ``on_failure`` of ``tasks`` hears of components that break. ``stock`` lets the caches of unused resources sleep.
+    ``options`` are for controllers to read.
     """
 
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks, version: str = "",
         gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None,
-        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
     ) -> None:
         self.tasks = tasks.child()
         self.informers = Informers(
             client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
-            watch_timeout_seconds=watch_timeout_seconds,
+            watch_timeout_seconds=watch_timeout_seconds, stock=stock,
         )
         self.events = EventBroadcaster(client, clock=clock, activity=activity, rng=rng.fork("events"), tasks=self.tasks)
         self._root = Context(
@@ -106,6 +108,7 @@ class Manager:
         for name in reversed(list(self._running)):
             await self.stop_component(name)
         await self._root.close()
+        self.informers.close()
         await self.tasks.close()
 
     def explain(self) -> Iterator[str]:

@@ -67,7 +67,8 @@ class GarbageCollector:
     def _watch(self, resource: Resource) -> None:
         observe = functools.partial(self.graph.observe, api_version=resource.api_version, kind=resource.kind)
         self.ctx.add_handler(
-            resource, observe, lambda _, new: observe(new), lambda last: self.graph.forget(meta.uid_of(last)))
+            resource, observe, lambda _, new: observe(new), lambda last: self.graph.forget(meta.uid_of(last)),
+            whole=False)
 
     def _report_stray(self, node: Node, ref: Reference) -> None:
         identity = node.identity
