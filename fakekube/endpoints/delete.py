@@ -4,13 +4,14 @@ Upstream: apiserver/pkg/endpoints/handlers/delete.go and registry/generic/regist
 deletion does is ``registry/deletion.py``.
 """
 
-
+from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError, details_of
+from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
-from fakekube.endpoints.options import delete_options, delete_options_of_query
+from fakekube.endpoints.options import UNSAFE, delete_options, delete_options_of_query
 from fakekube.endpoints.read import list_objects, parse_list_options
 from fakekube.endpoints.reading import list_answer
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -19,6 +20,7 @@ from fakekube.registry import deletion
 from fakekube.registry.deletion import Deleted, DeleteOptions
 from fakekube.registry.strategy import WriteContext
 
+ONE_ONLY = "is not allowed with DELETECOLLECTION, try again after removing the option"
 
 async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a DELETE of one object."""
@@ -35,9 +37,12 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
 def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool]:
     """The options of a DELETE, from its body if it has one, else from its query; and whether it is a dry run."""
     bodies.check_size(request)
-    if request.body:
-        return delete_options(bodies.decode_options(scope.services, request, "DeleteOptions", scope.kind.version))
-    return delete_options_of_query(request.query)
+    if not request.body:
+        return delete_options_of_query(request.query)
+    tree = bodies.decode_options(scope.services, request, "DeleteOptions", scope.kind.version)
+    if not scope.store.cluster.gate("AllowUnsafeMalformedObjectDeletion"):
+        tree.pop(UNSAFE, None)
+    return delete_options(tree)
 
 
 def delete_context(
@@ -67,6 +72,8 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
     form = scope.negotiate(request)
     list_options = parse_list_options(request.query, scope.kind, watch=False)
     options, dry_run = request_options(scope, request)
+    if options.raw.get(UNSAFE):
+        raise errors.invalid(GroupKind("meta.k8s.io", "DeleteOptions"), "", [field_errors.invalid(UNSAFE, True, ONE_ONLY)])
     namespace = info.namespace if scope.kind.namespaced else ""
     clock = request.patience or scope.services.clock
     result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, clock)

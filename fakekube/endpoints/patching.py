@@ -26,6 +26,7 @@ from fakekube.endpoints.write import check_place, written_answer
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
+from fakekube.registry.validation import as_told
 from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys
 
@@ -40,6 +41,7 @@ BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 MAX_OPERATIONS = 10000
 CONFLICT_TRIES = 5
+BODY_FIRST_SINCE = 37  # the minor number of the release that looks at a patch before it looks for the object
 OPERATION_KEYS = ("op", "path", "from", "value")
 
 Change = Callable[[Tree], Tree]
@@ -119,8 +121,8 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
         check_place(scope, tree, namespace, name)
         uid = (tree.get("metadata") or {}).get("uid")
         if old is not None and uid and uid != old["metadata"]["uid"]:  # a precondition in a PUT, a mistake in a patch
-            raise errors.invalid(scope.kind.group_kind, name, [
-                field_errors.invalid("metadata.uid", uid, "field is immutable")])
+            found = [field_errors.invalid("metadata.uid", uid, "field is immutable")] * 2  # the generic check, and the kind's
+            raise errors.invalid(scope.kind.group_kind, name, as_told(found, scope.minor, custom=scope.kind.custom))
         return tree
 
     return placed
@@ -129,13 +131,16 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
 def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
     """The change that a JSON patch, a merge patch or a strategic merge patch describes.
 
-    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at hand.
+    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at hand. Before 1.37 a
+    body was read when there was an object.
     """
+    strict = options.directive != "Ignore"
     try:
         value = gojson.loads(request.body)
-    except gojson.SyntaxProblem:
-        raise errors.bad_request("invalid JSON patch") from None
-    strict = options.directive != "Ignore"
+    except gojson.SyntaxProblem as problem:
+        if scope.minor >= BODY_FIRST_SINCE:
+            raise errors.bad_request("invalid JSON patch") from None
+        return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(request.body, value)] if strict else []
     media = patch_type(request)
     if media == JSON_PATCH:
@@ -151,6 +156,19 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     if media == MERGE_PATCH:
         return _by_merge_patch(scope, value or {}, repeated, options.directive, warnings)
     return _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
+
+
+def _unreadable(media: str, problem: str, *, strict: bool) -> APIError:
+    if media == MERGE_PATCH and not strict:
+        return errors.bad_request("Invalid JSON Patch")
+    return errors.bad_request(f"error decoding patch: {problem}" if strict and media != STRATEGIC else problem)
+
+
+def _refusing(error: APIError) -> Change:
+    def change(_: Tree) -> Tree:
+        raise error
+
+    return change
 
 
 def _operations(value: Any) -> list[Any]:
@@ -302,12 +320,15 @@ def apply_of(
     try:
         value, repeated = yaml.load(request.body)
     except yaml.YAMLError as error:
+        if scope.minor < BODY_FIRST_SINCE:
+            raise errors.bad_request(f"error decoding YAML: {error}") from None
         raise errors.bad_request(
             f"error encoding patch: {str(error).removeprefix('error converting YAML to JSON: ')}"
         ) from None
+    what = "YAML" if scope.minor < BODY_FIRST_SINCE else "patch"
     if value is not None and not isinstance(value, dict):
         raise errors.bad_request(
-            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"error decoding {what}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
     config: Tree = value or {}
 
@@ -318,7 +339,7 @@ def apply_of(
             if options.directive == "Strict":
                 lines = "\n".join(f"  {text}" for text in repeated)
                 raise errors.bad_request(
-                    f"error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n{lines}")
+                    f"error strict decoding {what}: error converting YAML to JSON: yaml: unmarshal errors:\n{lines}")
             context.warnings.extend(repeated)
         uid = (tree.get("metadata") or {}).get("uid")
         if old is None and uid:

@@ -17,7 +17,7 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Kind, Subresource
 from fakekube.registry.store import Store
 from fakekube.registry.stores import Stores
-from fakekube.registry.strategy import WriteContext
+from fakekube.registry.strategy import WriteContext, minor_of
 from fakekube.schema.decode import Codec
 from fakekube.schema.definitions import Definitions
 from fakekube.util.clock import Clock
@@ -77,6 +77,11 @@ class Scope:
         self.name = subresource.name if subresource else ""
         self.gvk = subresource.kind if subresource and subresource.kind else kind.gvk
         self._empty: Tree | None = None
+
+    @property
+    def minor(self) -> int:
+        """The minor number of the release: 37 of ``1.37``."""
+        return minor_of(self.store.cluster)
 
     @property
     def empty(self) -> Tree:

@@ -38,6 +38,11 @@ class Cluster(Protocol):
         """Store a new status of an object at once, past admission and validation; nothing when there is none."""
 
 
+def minor_of(cluster: Cluster) -> int:
+    """The minor number of a cluster's release: 37 of ``1.37``."""
+    return int(cluster.release.partition(".")[2])
+
+
 @dataclass(slots=True)
 class WriteContext:
     """One write on its way through the server."""
@@ -58,7 +63,7 @@ class WriteContext:
     @property
     def minor(self) -> int:
         """The minor number of the release: 37 of ``1.37``."""
-        return int(self.cluster.release.partition(".")[2])
+        return minor_of(self.cluster)
 
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""

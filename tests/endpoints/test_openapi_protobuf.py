@@ -1,4 +1,4 @@
-"""The protobuf form of OpenAPI v2, which older kubectls read before they create anything."""
+"""The protobuf forms of OpenAPI: that of v2 is what older kubectls read before they create anything."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ import pytest
 from fakekube.apimachinery.http import Request
 from fakekube.cluster import Cluster
 
+V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
@@ -65,4 +66,32 @@ async def test_it_says_what_the_json_form_says() -> None:
     patch = of(paths["/apis/batch/v1/namespaces/{namespace}/jobs/{name}"], 8)[0]
     names = [of(content, 4) for parameter in of(patch, 8) for outer in of(parameter, 1) for inner in of(outer, 2)
              for content in of(inner, 3)]
+    assert [b"fieldValidation"] in names
+
+
+@pytest.mark.spec("API-010")
+async def test_a_document_of_v3_says_what_the_json_form_says() -> None:
+    """Given both forms of a group's document, when compared, then paths, verbs, schemas, references and extensions agree."""
+    async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
+        answers = [
+            await cluster.apiserver.handle(Request("GET", "/openapi/v3/apis/batch/v1", {}, {"accept": accept}))
+            for accept in ("application/json", V3_PROTOBUF, f"application/json,{V3_PROTOBUF}")]
+    told, data = orjson.loads(answers[0].body), answers[1].body
+    assert answers[1].content_type == "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+    assert answers[2].content_type == "application/json"
+    assert of(data, 1) == [b"3.0.0"]
+    assert of(of(data, 2)[0], 1) == [b"Kubernetes"]
+    components = of(data, 5)[0]
+    schemas = {of(named, 1)[0].decode(): of(of(named, 2)[0], 1)[0] for named in of(of(components, 1)[0], 1)}
+    assert sorted(schemas) == sorted(told["components"]["schemas"])
+    job = schemas["io.k8s.api.batch.v1.Job"]
+    extension = {of(named, 1)[0].decode(): of(of(named, 2)[0], 2)[0] for named in of(job, 36)}
+    assert orjson.loads(extension["x-kubernetes-group-version-kind"]) == [{"group": "batch", "kind": "Job", "version": "v1"}]
+    spec = {of(named, 1)[0].decode(): of(named, 2)[0] for named in of(of(job, 31)[0], 1)}["spec"]
+    assert of(of(of(of(spec, 1)[0], 26)[0], 2)[0], 1) == [b"#/components/schemas/io.k8s.api.batch.v1.JobSpec"]
+    paths = {of(named, 1)[0].decode(): of(named, 2)[0] for named in of(of(data, 4)[0], 1)}
+    assert sorted(paths) == sorted(told["paths"])
+    one = paths["/apis/batch/v1/namespaces/{namespace}/jobs/{name}"]
+    assert [len(of(one, verb)) for verb in (4, 5, 6, 7, 10)] == [1, 1, 0, 1, 1]
+    names = [of(of(parameter, 1)[0], 1) for parameter in of(of(one, 10)[0], 6)]
     assert [b"fieldValidation"] in names

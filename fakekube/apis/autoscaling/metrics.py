@@ -4,7 +4,7 @@ from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.resource_requirements import validate_container_resource_name
-from fakekube.registry.validation import complaints, distinct
+from fakekube.registry.validation import complaints
 
 # In the order in which upstream looks for them: only the first is looked into.
 SOURCES = ("object", "external", "pods", "resource", "containerResource")
@@ -42,7 +42,7 @@ def _metric(metric: Tree, path: str) -> list[FieldError]:
         found.append(field_errors.required(f"{path}.{expected}", MISSING))
     if len(present) != 1:
         found += [field_errors.forbidden(f"{path}.{name}", ONE_ONLY) for name in present if name != expected]
-    return distinct(found)
+    return found
 
 
 def _source(kind: str, source: Tree, path: str) -> list[FieldError]:

@@ -13,7 +13,6 @@ from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_validation import validate_content
 from fakekube.apis.core.scheduling_validation import REQUIRED
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import distinct
 
 MAX_INT32 = 2**31 - 1
 UPDATABLE = (
@@ -57,7 +56,7 @@ def validate_update(pod: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]
     found += _tolerations(spec.get("tolerations", []), old_spec.get("tolerations", []))
     found += _gates(spec.get("schedulingGates", []), old_spec.get("schedulingGates", []))
     found += _rest(spec, old_spec)
-    return distinct(found)
+    return found
 
 
 def validate_annotation_changes(new: dict[str, str], old: dict[str, str], spec: Tree) -> list[FieldError]:

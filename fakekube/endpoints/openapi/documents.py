@@ -1,8 +1,7 @@
 """/openapi/v3, its documents, and /openapi/v2.
 
 A document is made when somebody asks for it; its hash is that of what it is made of (the release and the Kinds), so
-that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler). Left out: the protobuf form of v3, which
-gets JSON where the client takes it and 406 where it does not.
+that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler).
 """
 
 import hashlib
@@ -17,7 +16,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints.answers import PLAIN_TEXT
 from fakekube.endpoints.negotiation import JSON, clauses
-from fakekube.endpoints.openapi import protobuf
+from fakekube.endpoints.openapi import protobuf, protobuf_v3
 from fakekube.endpoints.openapi.paths import Operations
 from fakekube.endpoints.openapi.schemas import META, Printer
 from fakekube.registry.kind import Kind
@@ -28,6 +27,8 @@ Kinds = Callable[[], tuple[Kind, ...]]
 YEAR_SECONDS = 365 * 24 * 3600
 NO_CACHE = ("Cache-Control", "no-cache, private")
 V2_PROTOBUF = tuple(f"application/com.github.proto-openapi.spec.v2{version}+protobuf" for version in ("@v1.0", ".v1"))
+V3_PROTOBUF = tuple(f"application/com.github.proto-openapi.spec.v3{version}+protobuf" for version in ("@v1.0", ".v1.0"))
+V3_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 V2_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
@@ -89,6 +90,9 @@ class OpenAPI:
             headers += [("Cache-Control", "public, immutable"), ("Expires", expires)]
         if request.headers.get("if-none-match") == f'"{digest}"':
             return Response(304, content_type="", headers=headers)
+        if wants_protobuf(request, V3_PROTOBUF):
+            data = self._encoded(f"{name}.pb", lambda: protobuf_v3.encode(self._group_document(name)))
+            return Response(200, data, V3_PROTOBUF_ANSWER, headers)
         check_accept(request)
         return Response(200, self._document(name, lambda: self._group_document(name)), JSON, headers)
 
@@ -97,24 +101,18 @@ class OpenAPI:
         headers = [("ETag", f'"{digest}"'), ("Vary", "Accept-Encoding"), ("Vary", "Accept")]
         if request.headers.get("if-none-match") == f'"{digest}"':
             return Response(304, content_type="", headers=headers)
-        for clause in clauses(request.headers.get("accept", "")):
-            if clause.matches(JSON):
-                break
-            if f"{clause.type}/{clause.subtype}" in V2_PROTOBUF:
-                return Response(200, self._protobuf(), V2_PROTOBUF_ANSWER, headers)
+        if wants_protobuf(request, V2_PROTOBUF):
+            return Response(200, self._encoded("v2.pb", lambda: protobuf.encode(self._swagger())), V2_PROTOBUF_ANSWER, headers)
         check_accept(request)
         return Response(200, self._document("v2", self._swagger), JSON, headers)
 
-    def _protobuf(self) -> bytes:
-        data = self._made.get("v2.pb")
-        if data is None:
-            data = self._made["v2.pb"] = protobuf.encode(self._swagger())
-        return data
-
     def _document(self, name: str, make: Callable[[], Tree]) -> bytes:
+        return self._encoded(name, lambda: orjson.dumps(make()))
+
+    def _encoded(self, name: str, make: Callable[[], bytes]) -> bytes:
         data = self._made.get(name)
         if data is None:
-            data = self._made[name] = orjson.dumps(make())
+            data = self._made[name] = make()
         return data
 
     def _group_document(self, name: str) -> Tree:
@@ -158,6 +156,16 @@ class OpenAPI:
         if kinds:
             printer.reference(f"{META}WatchEvent")
         return dict(sorted(paths.items()))
+
+
+def wants_protobuf(request: Request, media: tuple[str, ...]) -> bool:
+    """Whether the client names one of these media types before anything that JSON would do for."""
+    for clause in clauses(request.headers.get("accept", "")):
+        if clause.matches(JSON):
+            return False
+        if f"{clause.type}/{clause.subtype}" in media:
+            return True
+    return False
 
 
 def check_accept(request: Request) -> None:
