@@ -2,12 +2,12 @@
 
 import pytest
 
+from fakekube.runtime import placement
 from fakekube.util.clock import ManualClock
 from fakekube_controllers.scheduler.cycle import Framework
 from fakekube_controllers.scheduler.framework.interface import QueuedPod
 from fakekube_controllers.scheduler.framework.status import SKIP, Code, FitError, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, amount, pod_info, pod_requests
-from fakekube_controllers.scheduler.plugins import tolerations
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
@@ -122,7 +122,7 @@ def test_terms_that_name_nodes_narrow_the_choice():
 ])
 def test_tolerations(toleration, tolerated):
     """Given the taint k=v:NoSchedule / then a toleration covers it or not."""
-    assert tolerations.tolerates(toleration, {"key": "k", "value": "v", "effect": "NoSchedule"}) == tolerated
+    assert placement.tolerates(toleration, {"key": "k", "value": "v", "effect": "NoSchedule"}) == tolerated
 
 
 def test_of_equal_nodes_the_first_by_name_is_taken():

@@ -1,9 +1,9 @@
 """A cordoned node takes only pods that tolerate it. Upstream: plugins/nodeunschedulable."""
 
+from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import State
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.plugins import tolerations
 
 
 class NodeUnschedulable:
@@ -16,6 +16,6 @@ class NodeUnschedulable:
         if node.node is None or not node.node["spec"].get("unschedulable"):
             return None
         tolerated = pod.pod["spec"].get("tolerations") or ()
-        if any(tolerations.tolerates(toleration, tolerations.UNSCHEDULABLE_TAINT) for toleration in tolerated):
+        if any(placement.tolerates(toleration, placement.UNSCHEDULABLE_TAINT) for toleration in tolerated):
             return None
         return unresolvable("node(s) were unschedulable")

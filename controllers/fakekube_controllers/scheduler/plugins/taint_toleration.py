@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.plugins import tolerations
 
 
 class TaintToleration:
@@ -20,7 +20,7 @@ class TaintToleration:
         if not taints:
             return None
         tolerated = pod.pod["spec"].get("tolerations") or ()
-        if tolerations.untolerated(taints, tolerated, ("NoSchedule", "NoExecute")) is None:
+        if placement.untolerated(taints, tolerated, ("NoSchedule", "NoExecute")) is None:
             return None
         return unresolvable("node(s) had untolerated taint(s)")
 
@@ -33,7 +33,7 @@ class TaintToleration:
         tolerated = [t for t in pod.pod["spec"].get("tolerations") or () if t.get("effect") in (None, "", "PreferNoSchedule")]
         taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
         return sum(
-            taint["effect"] == "PreferNoSchedule" and not any(tolerations.tolerates(t, taint) for t in tolerated)
+            taint["effect"] == "PreferNoSchedule" and not any(placement.tolerates(t, taint) for t in tolerated)
             for taint in taints)
 
     def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
