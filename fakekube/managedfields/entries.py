@@ -5,6 +5,7 @@ Upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,capmanager
 
 from typing import Any, NamedTuple
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import fieldsv1
 from fakekube.managedfields.fieldset import FieldSet, union
@@ -121,7 +122,7 @@ def differ_in_times_only(new: Tree, old: Tree) -> bool:
     """
     new_metadata, old_metadata = new.get("metadata") or {}, old.get("metadata") or {}
     ours, theirs = new_metadata.get("managedFields") or [], old_metadata.get("managedFields") or []
-    if len(ours) != len(theirs) or {**new, "metadata": 0} != {**old, "metadata": 0}:
+    if len(ours) != len(theirs) or not same({**new, "metadata": 0}, {**old, "metadata": 0}):
         return False
     if {**new_metadata, "managedFields": 0} != {**old_metadata, "managedFields": 0}:
         return False

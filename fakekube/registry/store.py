@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Familiar, Tree
@@ -252,7 +253,7 @@ class Store:
             if not ctx.dry_run:
                 self.remove(old, record, ctx)
             return Written(obj)
-        if obj == old or differ_in_times_only(obj, old):
+        if same(obj, old) or differ_in_times_only(obj, old):
             return Written(old, record)
         if ctx.dry_run:
             return Written(obj)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 
@@ -62,7 +63,7 @@ def nonnegative_fields(obj: Mapping[str, Any], path: str, *fields: str) -> list[
 
 def immutable(path: str, new: Any, old: Any) -> list[FieldError]:
     """A value that an update may not change, and did."""
-    return [] if new == old else [field_errors.invalid(path, new, IMMUTABLE)]
+    return [] if same(new, old) else [field_errors.invalid(path, new, IMMUTABLE)]
 
 
 def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
