@@ -20,7 +20,8 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
-from fakekube.controlplane import PodLogs, build_apiserver
+from fakekube.controlplane import build_apiserver
+from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
 from fakekube.util.clock import START, AutoClock, Clock, ManualClock
@@ -57,12 +58,14 @@ class Cluster:
     """One cluster; an async context manager.
 
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
-    ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare, see the kubelet;
+    ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare,
+    ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet;
     ``extra`` are components that run besides those found, a controller of your own among them. Raises OptionError.
     """
 
     def __init__(
         self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
+        on_exec: Callable[..., Any] | None = None, on_connect: Callable[..., Any] | None = None,
         extra: Iterable[Any] = (), **values: Any,
     ) -> None:
         if options is not None and values:
@@ -78,12 +81,12 @@ class Cluster:
             _ = self._selected  # which may raise
         self.token = f"fakekube-{self.rng.fork('token').suffix(16)}"
         plane = build_apiserver(
-            self.options, self._clock, self.rng, tokens={self.token: users.admin()}, logs=PodLogs(self._log),
+            self.options, self._clock, self.rng, tokens={self.token: users.admin()}, nodes=NodeAgents(self._kubelet),
             service_accounts=lambda: "serviceaccount" in self._selected)
         self.apiserver, self.gates = plane.apiserver, plane.gates
         ownpaths.install(self)
         self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
-        self._outcome = outcome
+        self._callbacks = {"outcome": outcome, "on_exec": on_exec, "on_connect": on_connect}
         self.tasks = Tasks(on_failure=self.driver.fail)
         self._manager: Manager | None = None
         self._servers: list[Served] = []
@@ -128,7 +131,7 @@ class Cluster:
             await self.driver.settle()
 
     def _controller_options(self) -> Mapping[str, Any]:
-        return {"nodes": self.options.nodes, "outcome": self._outcome, "root_ca": ""}
+        return {"nodes": self.options.nodes, **self._callbacks, "root_ca": ""}
 
     async def stop(self) -> None:
         """Stop servers, then controllers. Raises what a component broke with, if one did."""
@@ -188,13 +191,11 @@ class Cluster:
         self._servers.append(server)
         return server
 
-    def _log(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
-        """What a container has logged, if a kubelet runs here."""
+    def _kubelet(self) -> Any:
+        """The component that plays the kubelets, or None."""
         if self._manager is None or not self._manager.is_running("kubelet"):
             return None
-        kubelet: Any = self._manager.component("kubelet")
-        lines: list[tuple[float, str]] | None = kubelet.log(namespace, name, container, previous=previous)
-        return lines
+        return self._manager.component("kubelet")
 
 
 def _clock(options: ClusterOptions, activity: Activity) -> Clock:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.streams import CommandSession, PortSession
     from fakekube.util.clock import Clock
 
 
@@ -105,13 +106,17 @@ class Stream(Protocol):
 
 @dataclass(slots=True)
 class Response:
-    """An answer; either ``body`` or ``stream`` counts. Header names as they go on the wire; Warning may repeat."""
+    """An answer; either ``body`` or ``stream`` counts. Header names as they go on the wire; Warning may repeat.
+
+    With status 101 neither does: ``session`` is what the connection is for from then on.
+    """
 
     status: int = 200
     body: bytes = b""
     content_type: str = "application/json"
     headers: list[tuple[str, str]] = field(default_factory=list)
     stream: Stream | None = None
+    session: "CommandSession | PortSession | None" = None
 
 
 class Handler(Protocol):

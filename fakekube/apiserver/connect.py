@@ -1,16 +1,36 @@
-"""exec, attach, port-forward and proxy: connections to what runs in a cluster, of which nothing runs here.
+"""exec, attach, port-forward and proxy: connections to what runs in a cluster.
 
-What the API server itself checks is checked and worded as upstream does; where it would pass the connection on, 501 says
-that there is nobody at the other end. Upstream: pkg/registry/core/{pod,node,service}/rest and pod/strategy.go.
+The API server checks what it can see, agrees on a protocol, and hands the connection on to the agent of the pod's node. A
+proxy's requests would go to whatever a container serves, and no container really runs: 501 says so, after upstream's checks.
+Upstream: pkg/registry/core/{pod,node,service}/rest, pod/strategy.go, and pkg/kubelet/server for what a kubelet refuses.
 """
+
+from collections.abc import Awaitable, Callable, Sequence
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.streams import (
+    Command,
+    CommandOptions,
+    CommandSession,
+    CommandStreams,
+    NodeError,
+    PortSession,
+    StreamError,
+)
+from fakekube.apimachinery.types import Tree
+from fakekube.apiserver import upgrade
+from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import chosen_container
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
+
+MAX_PORT = 65535
+
+Nodes = Callable[[], NodeProxy]
+"""The agents of the nodes, as they are at the time of a request."""
 
 
 def nobody_there(what: str) -> APIError:
@@ -18,26 +38,96 @@ def nobody_there(what: str) -> APIError:
     return APIError(501, "NotImplemented", f"{what} is not served: no container really runs in this cluster")
 
 
-async def run_in_container(scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Refuse exec or attach, after the checks that come before them."""
-    _check_dry_run(request)
-    pod = scope.store.load(scope.store.find(info.namespace, info.name))
-    chosen_container(pod, request.param("container"))
-    if not pod["spec"].get("nodeName"):
-        raise errors.bad_request(f"pod {info.name} does not have a host assigned")
-    raise nobody_there(info.subresource)
+async def execute(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Run a command in a container."""
+    return await _command(nodes().execute, scope, info, request)
 
 
-async def forward_ports(scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Refuse a port-forward, after the checks that come before it."""
+async def attach(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Attach to what a container runs."""
+    return await _command(nodes().attach, scope, info, request)
+
+
+async def _command(
+    begin: Callable[[CommandOptions], Awaitable[Command]], scope: Scope, info: RequestInfo, request: Request,
+) -> Response:
     _check_dry_run(request)
-    for text in request.query.get("ports", []):
-        if not text.isdecimal():
-            raise errors.bad_request(f"cannot convert to []int32: strconv.ParseUint: parsing {go_quote(text)}: invalid syntax")
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
-    if not pod["spec"].get("nodeName"):
-        raise errors.bad_request(f"pod {info.name} does not have a host assigned")
-    raise nobody_there("portforward")
+    container = chosen_container(pod, request.param("container"))
+    _check_host(pod)
+    upgrade.check(request)
+    tty = _flag(request, "tty")
+    options = CommandOptions(
+        pod, container, tuple(request.query.get("command") or ()), stdin=_flag(request, "stdin"),
+        stdout=_flag(request, "stdout"), stderr=_flag(request, "stderr") and not tty, tty=tty)
+    try:
+        _check_options(options, info.subresource)
+        run = await begin(options)
+        chosen = upgrade.choose(request, channels=upgrade.COMMAND_CHANNELS, first=upgrade.V5, spdy=upgrade.COMMAND_SPDY)
+    except NodeError as error:
+        # Where kubelets do not speak v5 yet, the API server agrees to it before it asks them.
+        if scope.services.stores.gate("ExtendWebSocketsToKubelet") or not upgrade.offers(request, upgrade.V5):
+            return _plain(error)
+        run, chosen = _failing(f"unable to upgrade connection: {error}"), upgrade.Chosen(upgrade.V5)
+    except upgrade.Refused as refused:
+        return refused.response
+    response = chosen.response()
+    response.session = CommandSession(chosen.protocol, chosen.spdy, options, run)
+    return response
+
+
+def _check_options(options: CommandOptions, subresource: str) -> None:
+    if not (options.stdin or options.stdout or options.stderr):
+        raise NodeError(400, "you must specify at least 1 of stdin, stdout, stderr")
+    if subresource == "exec" and not options.command:
+        raise NodeError(400, "you must specify at least 1 command for the container")
+
+
+def _failing(text: str) -> Command:
+    async def fail(_: CommandStreams) -> int:
+        raise StreamError(text)
+
+    return fail
+
+
+async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
+    """Forward connections to ports of a pod."""
+    _check_dry_run(request)
+    ports = _ports(request.query.get("ports", []))
+    pod = scope.store.load(scope.store.find(info.namespace, info.name))
+    _check_host(pod)
+    upgrade.check(request)
+    try:
+        if upgrade.wants_websocket(request) and not upgrade.offers(request, upgrade.TUNNEL):
+            _check_ports(ports)
+        forward = await nodes().forward(pod)
+        chosen = upgrade.choose(request, channels=upgrade.PORT_CHANNELS, first=upgrade.TUNNEL, spdy=upgrade.PORT_SPDY)
+    except NodeError as error:
+        return _plain(error)
+    except upgrade.Refused as refused:
+        return refused.response
+    response = chosen.response()
+    response.session = PortSession(chosen.protocol, chosen.spdy, pod, ports, forward)
+    return response
+
+
+def _ports(texts: Sequence[str]) -> tuple[int, ...]:
+    """The ports that are asked for, several in a parameter or one. Raises 400."""
+    found: list[int] = []
+    for text in (text for several in texts for text in several.split(",")):
+        if not text.isdecimal() or int(text) > MAX_PORT:
+            why = "value out of range" if text.isdecimal() else "invalid syntax"
+            raise errors.bad_request(f"cannot convert to []int32: strconv.ParseUint: parsing {go_quote(text)}: {why}")
+        found.append(int(text))
+    return tuple(found)
+
+
+def _check_ports(ports: tuple[int, ...]) -> None:
+    """Raises what a kubelet says of ports that it cannot make channels for."""
+    if not ports:
+        raise NodeError(400, 'query parameter "port" is required')
+    if 0 in ports:
+        raise NodeError(400, f'port "{",".join(str(port) for port in ports)}" must be > 0')
 
 
 async def proxy_to_pod(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -67,3 +157,19 @@ async def proxy_to_node(scope: Scope, info: RequestInfo, request: Request) -> Re
 def _check_dry_run(request: Request) -> None:
     if request.param("dryRun"):
         raise errors.bad_request("dryRun is not supported")
+
+
+def _check_host(pod: Tree) -> None:
+    if not pod["spec"].get("nodeName"):
+        raise errors.bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
+
+
+def _flag(request: Request, name: str) -> bool:
+    """A boolean option, which upstream reads more strictly than a flag of a list."""
+    values = request.query.get(name)
+    return bool(values) and values is not None and values[0].lower() not in ("false", "0")
+
+
+def _plain(error: NodeError) -> Response:
+    """What a kubelet answers goes back as it is."""
+    return Response(error.code, str(error).encode(), "text/plain; charset=utf-8")

@@ -14,13 +14,15 @@ from fakekube.endpoints.reviews import Reviews, TokenCheck
 from fakekube.endpoints.tokenrequest import TokenRequests
 
 STREAMS, PROXY = ("GET", "POST"), ("GET", "POST", "PUT", "PATCH", "DELETE")
-CONNECTIONS = (
-    ("pods/exec", late("apiserver.connect:run_in_container"), STREAMS),
-    ("pods/attach", late("apiserver.connect:run_in_container"), STREAMS),
-    ("pods/portforward", late("apiserver.connect:forward_ports"), STREAMS),
+PROXIES = (
     ("pods/proxy", late("apiserver.connect:proxy_to_pod"), PROXY),
     ("services/proxy", late("apiserver.connect:proxy_to_service"), PROXY),
     ("nodes/proxy", late("apiserver.connect:proxy_to_node"), PROXY),
+)
+CONNECTIONS = (
+    ("pods/exec", "apiserver.connect:execute"),
+    ("pods/attach", "apiserver.connect:attach"),
+    ("pods/portforward", "apiserver.connect:forward_ports"),
 )
 AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
 
@@ -34,7 +36,8 @@ def special_routes(
     """
     reviews = Reviews(authorizer, check)
     return {
-        **{("", name, method): endpoint for name, endpoint, methods in CONNECTIONS for method in methods},
+        **{("", name, method): endpoint for name, endpoint, methods in PROXIES for method in methods},
+        **{("", name, method): late(where, nodes) for name, where in CONNECTIONS for method in STREAMS},
         ("", "bindings", "POST"): late("endpoints.subresources:bind"),
         ("", "pods/binding", "POST"): late("endpoints.subresources:bind"),
         ("", "pods/eviction", "POST"): late("endpoints.subresources:evict"),

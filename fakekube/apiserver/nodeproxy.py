@@ -1,12 +1,15 @@
-"""What the API server asks of the nodes' agents: the output of containers, for now.
+"""What the API server asks of the nodes' agents: the output of containers, commands in them, connections to their ports.
 
 Upstream speaks HTTPS to each kubelet; here whoever plays the kubelet is called. Upstream: pkg/registry/core/pod/rest.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Stream
+from fakekube.apimachinery.streams import Command, CommandOptions, Forward
 from fakekube.apimachinery.types import Tree
 
 
@@ -30,6 +33,15 @@ class NodeProxy(Protocol):
         does.
         """
 
+    async def execute(self, options: CommandOptions) -> Command:
+        """A command, ready to be run in a container. Raises NodeError as a kubelet does, APIError when there is none."""
+
+    async def attach(self, options: CommandOptions) -> Command:
+        """The same for what the container runs already."""
+
+    async def forward(self, pod: Tree) -> Forward:
+        """The way to a pod's ports. Raises NodeError and APIError like these."""
+
 
 class NoNodes:
     """A cluster without agents."""
@@ -38,3 +50,20 @@ class NoNodes:
         """Raise what upstream says of a node that it cannot find."""
         node = pod["spec"].get("nodeName", "")
         raise errors.internal(f'Get "https://{node}:10250/containerLogs": no agent runs on node {node}')
+
+    async def execute(self, options: CommandOptions) -> Command:
+        """Raise what upstream says of a node that it cannot reach."""
+        raise unreachable(options.pod)
+
+    async def attach(self, options: CommandOptions) -> Command:
+        """Raise the same."""
+        raise unreachable(options.pod)
+
+    async def forward(self, pod: Tree) -> Forward:
+        """Raise the same."""
+        raise unreachable(pod)
+
+
+def unreachable(pod: Mapping[str, Any]) -> APIError:
+    """500 of a connection to a pod on whose node nobody answers."""
+    return errors.internal(f"error dialing backend: no agent runs on node {pod['spec'].get('nodeName', '')}")

@@ -1,6 +1,7 @@
 """GET pods/<name>/log: what a container wrote, asked of the agent of its node.
 
-Upstream: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation). Left out: WebSocket.
+Over WebSocket it comes as messages, after an empty one that says that the log was found.
+Upstream: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), apiserver's responsewriters (StreamObject).
 """
 
 from collections.abc import Callable
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors, field_errors, times
 from fakekube.apimachinery.gvk import GroupKind
-from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.http import Frame, Request, Response, Sink, Stream
 from fakekube.apimachinery.types import Tree
+from fakekube.apiserver import upgrade
 from fakekube.apiserver.nodeproxy import LogOptions, NodeProxy
 from fakekube.endpoints.options import parse_int
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -35,9 +37,42 @@ class PodLogs:
         if not pod["spec"].get("nodeName"):
             return Response(204, content_type="")
         log = await self._nodes().logs(pod, container, options)
+        if upgrade.wants_websocket(request):
+            return _over_websocket(request, log)
         if isinstance(log, bytes):
             return Response(200, log, TEXT)
         return Response(200, content_type=TEXT, stream=log)
+
+
+def _over_websocket(request: Request, log: bytes | Stream) -> Response:
+    try:
+        protocol = upgrade.choose_websocket(request, upgrade.LOG_CHANNELS)
+    except upgrade.Refused as refused:
+        return refused.response
+    headers = [("Sec-WebSocket-Protocol", protocol)] if protocol else []
+    return Response(200, content_type=TEXT, headers=headers, stream=_Announced(log))
+
+
+class _Announced:
+    """A Stream that begins with an empty frame."""
+
+    def __init__(self, log: bytes | Stream) -> None:
+        self._log = log
+
+    def start(self, sink: Sink) -> None:
+        """Send all that there is."""
+        sink.send(Frame(b""))
+        if not isinstance(self._log, bytes):
+            self._log.start(sink)
+            return
+        if self._log:
+            sink.send(Frame(self._log))
+        sink.end()
+
+    def stop(self) -> None:
+        """The receiver is gone."""
+        if not isinstance(self._log, bytes):
+            self._log.stop()
 
 
 def chosen_container(pod: Tree, asked: str) -> str:

@@ -22,16 +22,19 @@ Verbs = Mapping[str, tuple[str, Endpoint]]
 
 
 
-def late(where: str) -> Endpoint:
-    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request."""
+def late(where: str, *first: object) -> Endpoint:
+    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request.
+
+    It is called with ``first``, if there are any, and then with an endpoint's arguments.
+    """
     module, _, name = where.partition(":")
-    function: Endpoint | None = None
+    function: Callable[..., Awaitable[Response]] | None = None
 
     async def endpoint(scope: Scope, info: RequestInfo, request: Request) -> Response:
         nonlocal function
         if function is None:
-            function = cast("Endpoint", getattr(import_module(f"fakekube.{module}"), name))
-        return await function(scope, info, request)
+            function = cast("Callable[..., Awaitable[Response]]", getattr(import_module(f"fakekube.{module}"), name))
+        return await function(*first, scope, info, request)
 
     return endpoint
 

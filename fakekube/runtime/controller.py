@@ -6,6 +6,7 @@ matter where the server is far away.
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from inspect import isawaitable
 from typing import Any
 
 from fakekube.apimachinery.errors import APIError
@@ -32,6 +33,17 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Excepti
     try:
         return function(*arguments), None
     except Exception as error:  # whatever an author's code raises is told by the caller, in its own words
+        return None, error
+
+
+async def attempt_async(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
+    """The same for a function that may be async. A ConnectionError is the caller's own: it passes."""
+    try:
+        result = function(*arguments)
+        return (await result if isawaitable(result) else result), None
+    except ConnectionError:
+        raise
+    except Exception as error:  # as above
         return None, error
 
 

@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 import orjson
@@ -25,6 +25,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.wallclock import RealClock
 
+if TYPE_CHECKING:
+    from fakekube.server.upgraded import Upgraded
+
 MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
 MAX_HEAD_BYTES = 1 << 20
 NO_QUERY: Mapping[str, list[str]] = {}
@@ -37,7 +40,7 @@ class _Protocol(RequestHandler):
 
     def __init__(self, manager: "_Connections", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
-        self.answer: Answer | None = None
+        self.answer: Answer | Upgraded | None = None
 
     def connection_lost(self, exc: BaseException | None) -> None:
         answer, self.answer = self.answer, None
@@ -88,6 +91,7 @@ class HttpServer:
         self._connections: _Connections | None = None
         self._open: dict[Answer, None] = {}
         self._sockets: dict[websocket.SocketSink, None] = {}
+        self._upgraded: dict[Upgraded, None] = {}
 
     @property
     def url(self) -> str:
@@ -115,6 +119,8 @@ class HttpServer:
             answer.end()
         for sink in list(self._sockets):
             sink.end()
+        for upgraded in list(self._upgraded):
+            upgraded.abandon()
         self._connections.pre_shutdown()
         await self._connections.shutdown(grace_seconds)
         self._server = self._connections = None
@@ -131,14 +137,21 @@ class HttpServer:
         with self.activity.busy() if self.activity is not None else nullcontext():
             request = await self._read(incoming)
             response = await self.handler.handle(request)
+        if response.session is not None:
+            from fakekube.server.upgraded import Upgraded
+
+            upgraded = Upgraded()
+            _protocol_of(incoming).answer = upgraded
+            await upgraded.serve(incoming, response, self._heads, self._upgraded)
+            return upgraded
         if response.stream is not None and websocket.wants_websocket(request):
             binary = "json" not in response.content_type
-            return await websocket.serve(incoming, response.stream, binary=binary, open_sinks=self._sockets)
+            protocol = next((value for name, value in response.headers if name == "Sec-WebSocket-Protocol"), "")
+            return await websocket.serve(
+                incoming, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
         answer = Answer(self._heads, self._flusher, request, response, self._open)
         if response.stream is not None:
-            protocol = incoming.protocol
-            assert isinstance(protocol, _Protocol)
-            protocol.answer = answer
+            _protocol_of(incoming).answer = answer
         return answer
 
     async def _read(self, incoming: web.BaseRequest) -> Request:
@@ -160,6 +173,12 @@ class HttpServer:
             parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body,
             peer=peer[0] if peer else "", patience=self._wall,
         )
+
+
+def _protocol_of(incoming: web.BaseRequest) -> _Protocol:
+    protocol = incoming.protocol
+    assert isinstance(protocol, _Protocol)
+    return protocol
 
 
 async def _read_body(incoming: web.BaseRequest) -> bytes:

@@ -1,10 +1,11 @@
-"""A stream over WebSocket: one message a frame, for clients that watch from a browser.
+"""A stream over WebSocket: one message a frame, for clients that watch from a browser or read a log.
 
 Upstream: apimachinery/pkg/util/httpstream/wsstream (Reader) and apiserver's watch handler. What the client sends is read
-and dropped. Left out: the channels of exec, attach and port-forward.
+and dropped. Sessions with channels are ``upgraded.py``'s.
 """
 
 import asyncio
+from base64 import b64encode
 from collections import deque
 
 from aiohttp import WSCloseCode, web
@@ -13,6 +14,8 @@ from fakekube.apimachinery.http import Frame, Request, Stream
 
 MAX_WAITING_FRAMES = 10_000
 """A client that leaves more unread is cut."""
+CLOSE_SECONDS = 1.0
+"""How long a client is waited for that does not say goodbye in its turn."""
 
 
 def wants_websocket(request: Request) -> bool:
@@ -44,10 +47,10 @@ class SocketSink:
 
 
 async def serve(
-    incoming: web.BaseRequest, stream: Stream, *, binary: bool, open_sinks: dict[SocketSink, None],
+    incoming: web.BaseRequest, stream: Stream, *, binary: bool, protocol: str, open_sinks: dict[SocketSink, None],
 ) -> web.WebSocketResponse:
     """Send a stream's frames until it ends or the client goes. ``open_sinks`` holds those that a stop must end."""
-    socket = web.WebSocketResponse(autoping=True)
+    socket = web.WebSocketResponse(autoping=True, protocols=(protocol,) if protocol else (), timeout=CLOSE_SECONDS)
     await socket.prepare(incoming)
     sink = SocketSink()
     open_sinks[sink] = None
@@ -55,7 +58,7 @@ async def serve(
         stream.start(sink)
         async with asyncio.TaskGroup() as group:
             reading = group.create_task(_drop_what_comes(socket, sink))
-            await _write(socket, sink, binary=binary)
+            await _write(socket, sink, binary=binary, encoded=protocol.startswith("base64."))
             reading.cancel()
     except* ConnectionError:
         pass
@@ -71,11 +74,13 @@ async def _drop_what_comes(socket: web.WebSocketResponse, sink: SocketSink) -> N
     sink.end()
 
 
-async def _write(socket: web.WebSocketResponse, sink: SocketSink, *, binary: bool) -> None:
+async def _write(socket: web.WebSocketResponse, sink: SocketSink, *, binary: bool, encoded: bool) -> None:
     while not socket.closed:
         while sink.waiting:
             data = sink.waiting.popleft().data
-            if binary:
+            if encoded:
+                await socket.send_str(b64encode(data).decode())
+            elif binary:
                 await socket.send_bytes(data)
             else:
                 await socket.send_str(data.decode().removesuffix("\n"))

@@ -11,7 +11,8 @@ import pytest
 from fakekube.apimachinery.http import Frame, Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.apiserver import APIServer
-from fakekube.controlplane import PodLogs, build_apiserver
+from fakekube.controlplane import build_apiserver
+from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
@@ -88,8 +89,14 @@ class Api:
         return await self("PATCH", url, body, {"content-type": media})
 
 
-def no_logs(namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
-    return None if previous else [(1.0, "one"), (2.0, "two"), (3.0, "three")]
+class Talkative:
+    """A kubelet whose containers have all said the same."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+
+    def log(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
+        return None if previous else [(1.0, "one"), (2.0, "two"), (3.0, "three")]
 
 
 @pytest.fixture
@@ -97,7 +104,8 @@ async def api() -> Api:
     clock = ManualClock()
     tokens = {"secret": UserInfo("robin", ("system:masters",))}
     plane = build_apiserver(
-        ClusterOptions.of(), clock, Rng(0), tokens=tokens, logs=PodLogs(no_logs), service_accounts=lambda: False)
+        ClusterOptions.of(), clock, Rng(0), tokens=tokens, nodes=NodeAgents(lambda: Talkative(clock)),
+        service_accounts=lambda: False)
     result = Api(plane.apiserver, clock)
     answer = await result("POST", "/api/v1/namespaces", {"metadata": {"name": "t"}})
     assert answer.status == 201, answer.tree

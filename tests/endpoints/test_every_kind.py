@@ -6,7 +6,8 @@ import pytest
 
 from fakekube.apimachinery.http import Frame, Request
 from fakekube.apiserver.apiserver import APIServer
-from fakekube.controlplane import PodLogs, build_apiserver
+from fakekube.controlplane import build_apiserver
+from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions
 from fakekube.registry.kind import Kind
 from fakekube.util.clock import ManualClock
@@ -35,11 +36,9 @@ class Receiver:
 
 @pytest.fixture(scope="module")
 def server() -> APIServer:
-    def nothing(namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
-        return None
-
     options = ClusterOptions.of(runtime_config="api/all=true")
-    plane = build_apiserver(options, ManualClock(), Rng(0), tokens={}, logs=PodLogs(nothing), service_accounts=lambda: False)
+    plane = build_apiserver(
+        options, ManualClock(), Rng(0), tokens={}, nodes=NodeAgents(lambda: None), service_accounts=lambda: False)
     return plane.apiserver
 
 

@@ -1,0 +1,123 @@
+"""Connections that have changed their protocol: the way from an agreed session to the bytes that it travels in.
+
+A WebSocket carries channels, or SPDY in binary messages; SPDY may also have the connection to itself. A session ends when its
+work is done, when its client goes, or when the server stops: nothing of it is left then. Upstream: apiserver/pkg/util/proxy.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from fakekube.apimachinery.http import Response
+from fakekube.apimachinery.streams import CommandSession, PortSession
+from fakekube.server import channels, spdysessions, websocket
+from fakekube.server.writer import HeadWriter
+from fakekube.util.pipe import Pipe
+
+TUNNEL = "SPDY/3.1+"
+
+Session = CommandSession | PortSession
+
+
+class Upgraded(web.StreamResponse):
+    """A connection that serves one session; what aiohttp gets when that is over, with nothing left to write."""
+
+    __slots__ = ("_gone",)
+
+    def __init__(self) -> None:  # the base class would make headers that nobody reads
+        self._gone = asyncio.Event()
+
+    @property
+    def keep_alive(self) -> bool:
+        """The connection takes no other request."""
+        return False
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """All is written."""
+
+    async def write_eof(self, data: Any = b"") -> None:
+        """All is written."""
+
+    def abandon(self) -> None:
+        """The client has gone, or the server stops: what runs ends now."""
+        self._gone.set()
+
+    async def serve(
+        self, incoming: web.BaseRequest, response: Response, heads: HeadWriter, running: MutableMapping["Upgraded", None],
+    ) -> None:
+        """Serve the session of a response to its end. ``running`` holds those that a stop must abandon."""
+        session = response.session
+        assert session is not None
+        running[self] = None
+        try:
+            if session.spdy:
+                await self._serve_spdy(incoming, response, session, heads)
+            else:
+                await self._serve_websocket(incoming, session)
+        finally:
+            running.pop(self, None)
+
+    async def _serve_websocket(self, incoming: web.BaseRequest, session: Session) -> None:
+        protocols = (session.protocol,) if session.protocol else ()
+        socket = web.WebSocketResponse(
+            protocols=protocols, timeout=websocket.CLOSE_SECONDS, max_msg_size=channels.MAX_MESSAGE_BYTES, compress=False)
+        await socket.prepare(incoming)
+        if session.protocol.startswith(TUNNEL):
+            received = Pipe()
+
+            async def receive() -> None:
+                async for message in socket:
+                    if message.type != WSMsgType.BINARY:
+                        return
+                    received.feed(message.data)
+
+            await channels.race(channels.race(_over_spdy(received, socket.send_bytes, session), receive()), self._left())
+        elif isinstance(session, CommandSession):
+            await channels.race(channels.serve_command(socket, session), self._left())
+        else:
+            await channels.race(channels.serve_ports(socket, session), self._left())
+        await socket.close(code=WSCloseCode.OK)
+
+    async def _serve_spdy(
+        self, incoming: web.BaseRequest, response: Response, session: Session, heads: HeadWriter,
+    ) -> None:
+        transport, protocol = incoming.transport, incoming.protocol
+        if transport is None:
+            return
+        received = Pipe()
+        transport.write(f"{heads.head(response)}\r\n".encode())
+        protocol.set_parser(_Receiver(received))  # type: ignore[arg-type]  # what it needs of a parser
+
+        async def write(data: bytes) -> None:
+            if transport.is_closing():
+                raise ConnectionResetError
+            transport.write(data)
+            await protocol._drain_helper()
+
+        await channels.race(_over_spdy(received, write, session), self._left())
+
+    async def _left(self) -> None:
+        await self._gone.wait()
+
+
+class _Receiver:
+    """What aiohttp takes for the parser of a body."""
+
+    def __init__(self, received: Pipe) -> None:
+        self._received = received
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
+        self._received.feed(data)
+        return False, b""
+
+    def feed_eof(self) -> None:
+        self._received.end()
+
+
+async def _over_spdy(received: Pipe, write: Callable[[bytes], Awaitable[None]], session: Session) -> None:
+    if isinstance(session, CommandSession):
+        await spdysessions.serve_command(received, write, session)
+    else:
+        await spdysessions.serve_ports(received, write, session)

@@ -1,0 +1,66 @@
+"""Bytes on their way from one task to another on the same event loop.
+
+The writer never waits: whoever reads from a network puts in what came, and looks at ``waiting`` to tell a reader that
+has stopped reading. asyncio's StreamReader does the same for a transport of its own; what is left out here is that
+transport, and telling it to pause.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+
+class Pipe:
+    """One writer, one reader."""
+
+    __slots__ = ("_ended", "_news", "_waiting")
+
+    def __init__(self, *, ended: bool = False) -> None:
+        self._waiting = bytearray()
+        self._ended = ended
+        self._news = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes nobody has read yet."""
+        return len(self._waiting)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows what waits."""
+        return self._ended
+
+    def feed(self, data: bytes) -> None:
+        """Put in some bytes; dropped once the pipe has ended."""
+        if not self._ended:
+            self._waiting += data
+            self._news.set()
+
+    def end(self) -> None:
+        """Nothing follows. Harmless when it was said before."""
+        self._ended = True
+        self._news.set()
+
+    async def read(self) -> bytes:
+        """All that is there, at least one byte; empty at the end."""
+        await self._until(lambda: bool(self._waiting))
+        return self._take(len(self._waiting))
+
+    async def read_line(self) -> bytes:
+        """A line with its end; the last one may have none, and is empty at the end."""
+        await self._until(lambda: b"\n" in self._waiting)
+        return self._take(self._waiting.find(b"\n") + 1 or len(self._waiting))
+
+    async def read_all(self) -> bytes:
+        """All that comes until the end."""
+        await self._until(lambda: False)
+        return self._take(len(self._waiting))
+
+    async def _until(self, ready: Callable[[], bool]) -> None:
+        while not ready() and not self._ended:
+            self._news.clear()
+            await self._news.wait()
+
+    def _take(self, count: int) -> bytes:
+        taken = bytes(self._waiting[:count])
+        del self._waiting[:count]
+        return taken
