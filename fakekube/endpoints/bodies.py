@@ -31,13 +31,15 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 class Parsed(NamedTuple):
     """A body read: the value, and what strictness says about keys that were given twice.
 
-    ``repeated`` is the text of a warning each, ``strict`` what an error lists.
+    ``repeated`` is the text of a warning each, ``strict`` what an error lists, ``spelled`` the JSON that the value was
+    read from, if it was.
     """
 
     value: Any
     repeated: list[str]
     strict: list[str]
     media: str
+    spelled: bytes | None = None
 
 
 def media_type(request: Request) -> str:
@@ -73,9 +75,9 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
             ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
         )
         return Parsed(value, repeated if strict else [], texts, media)
-    value = gojson.loads(body)
+    value, body, _ = gojson.read(body)
     found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
-    return Parsed(value, found, found, media)
+    return Parsed(value, found, found, media, body)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
@@ -94,7 +96,7 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
         tree, gvk = _interpret(parsed.value, expected)
     except ValueError as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None
-    return _decode_as(scope, gvk, tree, parsed, request.body, directive, warnings)
+    return _decode_as(scope, gvk, tree, parsed, directive, warnings)
 
 
 def _recalled(scope: Scope, body: bytes) -> Tree | None:
@@ -145,7 +147,7 @@ def _interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersi
 
 
 def _decode_as(
-    scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, body: bytes, directive: str, warnings: list[str],
+    scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
 ) -> Tree:
     expected = scope.gvk
     codec = scope.services.codec(gvk)
@@ -154,7 +156,7 @@ def _decode_as(
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
     forget = asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, body if parsed.media == JSON and body else None)
+        decoded = codec.decode(tree, parsed.spelled)
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
     unknown = [f"unknown field {go_quote(path)}" for path in decoded.unknown] if directive != "Ignore" else []
@@ -165,8 +167,8 @@ def _decode_as(
         warnings.extend(parsed.repeated + unknown if parsed.media == YAML else unknown + parsed.repeated)
     if gvk != expected:
         raise _mismatch(gvk, expected)
-    if not unknown and not parsed.strict and parsed.media == JSON and directive != "Ignore":
-        codec.endings.learn(body, decoded.tree)
+    if parsed.spelled and not unknown and not parsed.strict and directive != "Ignore":
+        codec.endings.learn(parsed.spelled, decoded.tree)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree

@@ -1,36 +1,95 @@
 """JSON bodies as Go reads them, and Go's words for what is wrong with one.
 
 orjson does the reading; only a body that it refuses is walked here, to word the complaint or to find that Go would
-have taken it (bytes that are no UTF-8, numbers beyond 64 bits). Upstream: encoding/json scanner.go and decode.go.
+have taken it (bytes that are no UTF-8, halves of surrogate pairs, numbers beyond 64 bits). Upstream: encoding/json
+scanner.go and decode.go, whose words for too deep a body come here at 200 levels instead of 10,000.
 """
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
+
+from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 END = "unexpected end of JSON input"
 SPACE = " \t\r\n"
 HEX = frozenset("0123456789abcdefABCDEF")
 _STRING = re.compile(r'[^"\\\x00-\x1f]*')
 _DIGITS = re.compile(r"[0-9]*")
+_FOREIGN = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as surrogateescape lets them in
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+_INT64, _UINT64_END = 1 << 63, 1 << 64
+_LONGEST_INTEGER = 20  # digits and sign of 64 bits
 
 
 class SyntaxProblem(ValueError):
     """A body is not JSON; the text is Go's."""
 
 
+class Read(NamedTuple):
+    """A body that was read.
+
+    ``body`` spells the same value so that any reader of JSON takes it: Go's replacement characters are in their places.
+    ``beyond`` is the first number that no float64 holds, as it was spelled; empty when there is none. In ``value`` it is
+    infinite.
+    """
+
+    value: Any
+    body: bytes
+    beyond: str = ""
+
+
 def loads(body: bytes) -> Any:
-    """Decode a body. Raises SyntaxProblem."""
+    """The value of a body. Raises SyntaxProblem."""
+    return read(body).value
+
+
+def read(body: bytes) -> Read:
+    """The value of a body, with what must be known of its spelling. Raises SyntaxProblem."""
     try:
-        return orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        text = body.decode("utf-8", "replace")
-        end = _space(text, _value(text, _space(text, 0)))
-        if end < len(text):
-            raise SyntaxProblem(f"invalid character {quote_char(text[end])} after top-level value") from None
-        return json.loads(text)
+        return _read_closely(body)
+    if may_be_deep(body) and is_deep(value):
+        check_syntax(body)
+    return Read(value, body)
+
+
+def check_syntax(body: bytes) -> None:
+    """Look at every character as Go's scanner does. Raises SyntaxProblem."""
+    text = body.decode("latin-1")  # Go looks at bytes
+    end = _space(text, _value(text, _space(text, 0), 1))
+    if end < len(text):
+        raise SyntaxProblem(f"invalid character {quote_char(text[end])} after top-level value")
+
+
+def clean(body: bytes) -> bytes:
+    """The body with a replacement character for every byte that is no UTF-8 and for every half of a surrogate pair."""
+    text = _FOREIGN.sub("\ufffd", body.decode("utf-8", "surrogateescape"))
+    return _ESCAPE.sub(lambda found: "\ufffd" if found[1] else found[0], text).encode()
+
+
+def _read_closely(body: bytes) -> Read:
+    check_syntax(body)
+    body, beyond = clean(body), ""
+
+    def number(text: str) -> float:
+        nonlocal beyond
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            beyond = beyond or text
+        return value
+
+    def integer(text: str) -> int | float:
+        if len(text) <= _LONGEST_INTEGER and -_INT64 <= int(text) < _UINT64_END:
+            return int(text)
+        return number(text)
+
+    value = json.loads(body, parse_int=integer, parse_float=number)
+    return Read(value, body, beyond)
 
 
 def quote_char(char: str) -> str:
@@ -38,7 +97,9 @@ def quote_char(char: str) -> str:
     special = {"'": "'\\''", '"': "'\"'", "\n": "'\\n'", "\t": "'\\t'", "\r": "'\\r'", "\\": "'\\\\'"}
     if char in special:
         return special[char]
-    return f"'\\x{ord(char):02x}'" if ord(char) < 32 or ord(char) == 127 else f"'{char}'"
+    if ord(char) < 32 or ord(char) == 127:
+        return f"'\\x{ord(char):02x}'"
+    return f"'{char}'" if char.isprintable() else f"'\\u{ord(char):04x}'"
 
 
 def type_name(value: Any) -> str:
@@ -64,13 +125,13 @@ def _problem(text: str, at: int, where: str) -> SyntaxProblem:
     return SyntaxProblem(END if at >= len(text) else f"invalid character {quote_char(text[at])} {where}")
 
 
-def _value(text: str, at: int) -> int:
-    """The end of the value that begins at ``at``."""
+def _value(text: str, at: int, level: int) -> int:
+    """The end of the value that begins at ``at``; a container that begins there is the ``level``-th around."""
     char = text[at : at + 1]
-    if char == "{":
-        return _object(text, at + 1)
-    if char == "[":
-        return _array(text, at + 1)
+    if char and char in "{[":
+        if level > MAX_LEVELS:
+            raise _problem(text, at, "exceeded max depth")
+        return (_object if char == "{" else _array)(text, at + 1, level + 1)
     if char == '"':
         return _string(text, at + 1)
     if char and char in "-0123456789":
@@ -81,7 +142,7 @@ def _value(text: str, at: int) -> int:
     raise _problem(text, at, "looking for beginning of value")
 
 
-def _object(text: str, at: int) -> int:
+def _object(text: str, at: int, level: int) -> int:
     at = _space(text, at)
     if text[at : at + 1] == "}":
         return at + 1
@@ -91,7 +152,7 @@ def _object(text: str, at: int) -> int:
         at = _space(text, _string(text, at + 1))
         if text[at : at + 1] != ":":
             raise _problem(text, at, "after object key")
-        at = _space(text, _value(text, _space(text, at + 1)))
+        at = _space(text, _value(text, _space(text, at + 1), level))
         if text[at : at + 1] == "}":
             return at + 1
         if text[at : at + 1] != ",":
@@ -99,12 +160,12 @@ def _object(text: str, at: int) -> int:
         at = _space(text, at + 1)
 
 
-def _array(text: str, at: int) -> int:
+def _array(text: str, at: int, level: int) -> int:
     at = _space(text, at)
     if text[at : at + 1] == "]":
         return at + 1
     while True:
-        at = _space(text, _value(text, at))
+        at = _space(text, _value(text, at, level))
         if text[at : at + 1] == "]":
             return at + 1
         if text[at : at + 1] != ",":
@@ -144,7 +205,7 @@ def _word(text: str, at: int, word: str) -> int:
 def _number(text: str, at: int) -> int:
     if text[at] == "-":
         at += 1
-        if not text[at : at + 1].isdigit():
+        if _digits(text, at) == at:
             raise _problem(text, at, "in numeric literal")
     at = at + 1 if text[at] == "0" else _digits(text, at)
     if text[at : at + 1] == ".":

@@ -9,7 +9,13 @@ first slash, and negative indexes count from the end.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
+
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.util.nesting import MAX_LEVELS, is_deep
+
+MAX_COPIED_BYTES = 3 * 1024 * 1024
+_LONGEST_INDEX = 9
 
 
 class PatchError(ValueError):
@@ -60,6 +66,7 @@ def _move(document: "_Document", operation: Tree) -> None:
 def _copy(document: "_Document", operation: Tree) -> None:
     # What is copied may be shared: nobody changes a container in place that this patch did not make.
     value = document.get(_pointer(operation, "from"))
+    document.count_copy(value)
     document.freeze()
     document.add(_pointer(operation, "path"), value)
 
@@ -103,10 +110,17 @@ class _Document:
     def __init__(self, root: Json) -> None:
         self.root = root
         self.owned: dict[int, Any] = {}
+        self.copied_bytes = 0
 
     def freeze(self) -> None:
         """Own nothing any more: something of the tree is about to stand in two places."""
         self.owned.clear()
+
+    def count_copy(self, value: Json) -> None:
+        """Refuse a short patch that copies make a huge object of."""
+        self.copied_bytes += len(orjson.dumps(value))
+        if self.copied_bytes > MAX_COPIED_BYTES:
+            raise PatchError("the accumulated size increase of copy is too large")
 
     def get(self, path: str) -> Json:
         """What a pointer points at; None for an absent key."""
@@ -116,6 +130,7 @@ class _Document:
     def set(self, path: str, value: Json) -> None:
         """Put a value at a key or at an index that is there."""
         container, last = self._open(path)
+        _check_depth(path, value)
         if isinstance(container, dict):
             container[last] = value
         else:
@@ -124,6 +139,7 @@ class _Document:
     def add(self, path: str, value: Json) -> None:
         """Put a value at a key, or insert it at an index."""
         container, last = self._open(path)
+        _check_depth(path, value)
         if isinstance(container, dict):
             container[last] = value
         elif last == "-":
@@ -177,6 +193,11 @@ def _split(path: str) -> tuple[list[str], str]:
     return keys[:-1], keys[-1]
 
 
+def _check_depth(path: str, value: Json) -> None:
+    if isinstance(value, dict | list) and is_deep(value, MAX_LEVELS - path.count("/")):
+        raise PatchError(f"{path} would be too deep")
+
+
 def _child(container: Json, key: str) -> Json:
     if isinstance(container, dict):
         return container.get(key)
@@ -187,7 +208,7 @@ def _child(container: Json, key: str) -> Json:
 
 def _index(text: str, length: int) -> int:
     digits = text[1:] if text[:1] in ("-", "+") else text
-    if not (digits.isascii() and digits.isdecimal()):
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > _LONGEST_INDEX:
         raise PatchError(f"value was not a proper array index: '{text}'")
     number = int(text)
     if number >= length or number < -length:

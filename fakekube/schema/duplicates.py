@@ -35,7 +35,7 @@ def duplicate_keys(body: bytes, tree: Json = None, schema: Schema | None = None)
     if not may_repeat(body, orjson.loads(body) if tree is None else tree):
         return []
     found: list[str] = []
-    _look(json.loads(body, object_pairs_hook=_Pairs), "", schema, found)
+    _look(json.loads(body, object_pairs_hook=_Pairs, parse_int=str, parse_float=str), "", schema, found)
     return found[:LIMIT]
 
 

@@ -20,6 +20,7 @@ import yaml
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.schema import duplicates
+from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,7 @@ _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
 _LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
+_TOO_DEEP = "yaml: exceeded max depth of 10000"
 _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
 
@@ -62,6 +64,8 @@ def load(body: bytes) -> tuple[Json, list[str]]:
         except orjson.JSONDecodeError:
             pass
         else:
+            if may_be_deep(body) and is_deep(tree):
+                raise YAMLError(_TOO_DEEP)
             if not duplicates.may_repeat(body, tree):
                 if _JSON_FLOAT.search(body):
                     return _through_json(tree), []
@@ -91,6 +95,7 @@ def _events(body: bytes) -> list[Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
     found: list[Any] = []
     anchors: dict[str, None] = {}
+    level = 0
     try:
         loader.get_event()  # the start of the stream
         if not isinstance(loader.get_event(), yaml.DocumentStartEvent):
@@ -101,6 +106,12 @@ def _events(body: bytes) -> list[Any]:
                 raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
             if anchor:
                 anchors[anchor] = None
+            if isinstance(event, yaml.CollectionStartEvent):
+                level += 1
+                if level > MAX_LEVELS:  # the parser takes a time that grows with the square of it
+                    raise YAMLError(_TOO_DEEP)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                level -= 1
             found.append(event)
     except yaml.reader.ReaderError as error:
         raise YAMLError(f"yaml: {error.reason}") from None
@@ -122,11 +133,11 @@ class _Reader:
         self._events: Iterator[Any] = iter(_events(body))
 
     def document(self) -> Json:
-        try:
-            first = next(self._events, None)
-            return None if first is None else self._value(first)
-        except RecursionError:
-            raise YAMLError("yaml: exceeded max depth of 10000") from None
+        first = next(self._events, None)
+        value = None if first is None else self._value(first)
+        if self._aliased and is_deep(value):
+            raise YAMLError(_TOO_DEEP)
+        return value
 
     def _next(self) -> Any:
         return next(self._events)
@@ -187,6 +198,8 @@ class _Reader:
     def _alias(self, anchor: str) -> Json:
         if anchor in self._open:
             raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
+        if is_deep(self._anchors[anchor]):
+            raise YAMLError(_TOO_DEEP)
         self._alias_depth += 1
         copied = self._copied(self._anchors[anchor])
         self._alias_depth -= 1

@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +33,11 @@ JSON = st.recursive(
         (b'"\\q"', "invalid character 'q' in string escape code"),
         (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
         (b'"\\u12x4"', "invalid character 'x' in \\u hexadecimal character escape"),
+        (b"\xef\xbb\xbf{}", "invalid character 'ï' looking for beginning of value"),
+        (b"{}\xa0", "invalid character '\\u00a0' after top-level value"),
+        (b"-\xb2", "invalid character '²' in numeric literal"),
+        (b"[" * 201, "invalid character '[' exceeded max depth"),
+        (b'{"a":' * 201 + b"1" + b"}" * 201, "invalid character '{' exceeded max depth"),
     ],
 )
 def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
@@ -44,6 +50,42 @@ def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
 def test_bytes_that_are_no_text_are_replaced() -> None:
     """Given a string with a byte that is no UTF-8 / when it is read / then that byte is replaced, as Go does."""
     assert gojson.loads(b'{"a":"\xff"}') == {"a": "\ufffd"}
+
+
+@pytest.mark.parametrize(("body", "value", "spelled"), [
+    (b'"a\xe2\x82"', "a\ufffd\ufffd", b'"a\xef\xbf\xbd\xef\xbf\xbd"'),
+    (b'"\\ud800"', "\ufffd", b'"\xef\xbf\xbd"'),
+    (b'"\\udc00\\ud800x"', "\ufffd\ufffdx", b'"\xef\xbf\xbd\xef\xbf\xbdx"'),
+    (b'"\\ud83d\\ude00"', "\U0001f600", b'"\\ud83d\\ude00"'),
+    (b'["\xff", "\\\\ud800"]', ["\ufffd", "\\ud800"], b'["\xef\xbf\xbd", "\\\\ud800"]'),
+])
+def test_half_characters_are_replaced_one_by_one(body: bytes, value: object, spelled: bytes) -> None:
+    """Given bytes or escapes that are half of a character / when they are read / then each is replaced, as Go does."""
+    assert gojson.read(body) == (value, spelled, "")
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 5000, "1e999", "-1E400"])
+def test_a_number_that_nobody_can_hold_is_told(number: str) -> None:
+    """Given a number beyond all floats / when it is read / then its spelling is told, and the value can be printed."""
+    read = gojson.read(b'{"a":%b,"b":1e998}' % number.encode())
+    assert read.beyond == number
+    assert isinstance(read.value["a"], float)
+
+
+def test_a_whole_number_beyond_64_bits_is_a_float() -> None:
+    """Given 30 digits / when they are read / then they are a float, as they are to Go."""
+    assert gojson.read(b"1" * 30) == (float("1" * 30), b"1" * 30, "")
+
+
+@given(st.binary(max_size=40) | st.text('{}[]",:\\u0d8f-1e.tn ', max_size=40).map(str.encode))
+def test_any_bytes_are_read_or_refused(body: bytes) -> None:
+    """Given any bytes / when they are read / then there is a value that can be written again, or a complaint."""
+    try:
+        read = gojson.read(body)
+    except gojson.SyntaxProblem:
+        return
+    orjson.dumps(read.value)
+    assert gojson.loads(read.body) == read.value
 
 
 @given(JSON)

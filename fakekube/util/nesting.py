@@ -1,0 +1,29 @@
+"""How deep a JSON value is: no reader, writer or walker of trees should have to mind what never happens in earnest.
+
+Upstream lets 10,000 levels in and has a growing stack to walk them; here each level of a walk takes some of Python's own
+stack, and the encoder stops at 254.
+"""
+
+from typing import Any
+
+MAX_LEVELS = 200
+"""So many containers may stand in one another. A CustomResourceDefinition's schema, the deepest of what is in use, has
+a tenth of them."""
+
+
+def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
+    """Whether more than so many dicts and lists stand in one another; a value that is none is no level."""
+    containers = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        if not containers:
+            return False
+        containers = [
+            item for each in containers for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, dict | list)
+        ]
+    return bool(containers)
+
+
+def may_be_deep(body: bytes, levels: int = MAX_LEVELS) -> bool:
+    """Whether the JSON value that a body spells can be deep at all; few bodies have so many brackets."""
+    return body.count(b"{") + body.count(b"[") > levels
