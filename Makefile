@@ -6,7 +6,7 @@ SHARED ?= ../shared
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow lint type contracts format bench schemas fidelity clean
+.PHONY: help demo dev test slow clients lint type contracts format bench schemas fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -27,10 +27,13 @@ demo: $(VENV)/run.stamp  ## start a cluster and watch a Job through its whole li
 dev: $(VENV)/dev.stamp  ## make .venv with all that development needs
 
 test: $(VENV)/dev.stamp  ## run the tests (a few minutes at most, no network)
-	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real" $(TESTS)
+	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real and not toolchain" $(TESTS)
 
 slow: $(VENV)/dev.stamp  ## run the slow sweeps too
 	@$(BIN)/python -m pytest -q -n auto -m "slow" $(TESTS)
+
+clients: $(VENV)/dev.stamp  ## run clients in Go, Node and Java, where their tool chains are (fetches modules)
+	@$(BIN)/python -m pytest -q -rs -m "toolchain" $(TESTS)/clients
 
 lint: $(VENV)/dev.stamp contracts  ## ruff and the layers
 	@$(BIN)/ruff check .
