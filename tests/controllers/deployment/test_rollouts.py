@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
-from tests.controllers.workloads import NAMESPACE, image_of, labels_of, manifest, name_of
+from tests.controllers.workloads import NAMESPACE, image_of, labels_of, manifest, name_of, template
 from tests.controllers.world import condition
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -199,8 +199,8 @@ async def test_a_clash_of_hashes_makes_another_name(world):
     await world.client.delete(DEPLOYMENTS, "a", NAMESPACE, propagation_policy="Background")
     await world.advance(5)
     stranger = manifest(name_of(made), replicas=0)
-    await world.client.create(REPLICA_SETS, stranger | {"spec": stranger["spec"] | {
-        "selector": {"matchLabels": {"s": "s"}}, "template": {**stranger["spec"]["template"], "metadata": {"labels": {"s": "s"}}}}})
+    stranger["spec"] |= {"selector": {"matchLabels": {"s": "s"}}, "template": template(labels={"s": "s"})}
+    await world.client.create(REPLICA_SETS, stranger)
     await world.client.create(DEPLOYMENTS, manifest(replicas=1))
     await world.advance(1)
     found = await world.deployment()

@@ -1,0 +1,91 @@
+"""Takes the finalizer ``kubernetes.io/pvc-protection`` off claims that are to go once no pod on a node uses them.
+
+Admission puts it on; claims that lack it get it here. Upstream: pkg/controller/volume/pvcprotection. Left out: the condition
+Unused of bound claims.
+"""
+
+from collections.abc import Iterator
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from fakekube.runtime import pods
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+
+FINALIZER = "kubernetes.io/pvc-protection"
+INDEX = "claims"
+
+
+class PersistentVolumeClaimProtection:
+    """A component for the manager. It keeps no state."""
+
+    name = "persistentvolumeclaim-protection"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches and start to work."""
+        self.client = ctx.client
+        self.claims, self.pods = ctx.lister(PERSISTENT_VOLUME_CLAIMS), ctx.lister(PODS)
+        self.pods.add_index(INDEX, claims_of)
+        self.queue = ctx.queue("pvcprotection")
+        ctx.add_handler(PERSISTENT_VOLUME_CLAIMS, self._claim_seen, lambda _, new: self._claim_seen(new))
+        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _claim_seen(self, claim: Tree) -> None:
+        if meta.is_deleting(claim) == (FINALIZER in meta.finalizers_of(claim)):
+            self.queue.add(meta.key_of(claim))
+
+    def _pod_seen(self, pod: Tree) -> None:
+        if pods.is_finished(pod) or not pod["spec"].get("nodeName"):
+            self._pod_gone(pod)
+
+    def _pod_gone(self, pod: Tree) -> None:
+        for name in dict.fromkeys(_claim_names(pod)):
+            self.queue.add(ObjectKey(meta.namespace_of(pod), name))
+
+    async def _sync(self, key: ObjectKey) -> None:
+        claim = self.claims.get(key.namespace, key.name)
+        if claim is None:
+            return
+        finalizers = meta.finalizers_of(claim)
+        if not meta.is_deleting(claim):
+            if FINALIZER not in finalizers:
+                await self._write(claim, [*finalizers, FINALIZER])
+        elif FINALIZER in finalizers and not await self._is_used(key):
+            await self._write(claim, [finalizer for finalizer in finalizers if finalizer != FINALIZER])
+
+    async def _is_used(self, key: ObjectKey) -> bool:
+        """Whether a pod on a node has the claim; where the cache knows none, the server is asked."""
+        if any(_uses(pod, key.name) for pod in self.pods.by_index(INDEX, str(key))):
+            return True
+        return any(_uses(pod, key.name) for pod in (await self.client.list(PODS, key.namespace)).items)
+
+    async def _write(self, claim: Tree, finalizers: list[str]) -> None:
+        metadata = {**claim["metadata"], "finalizers": finalizers}
+        await self.client.update(PERSISTENT_VOLUME_CLAIMS, {**claim, "metadata": metadata})
+
+
+def claims_of(pod: Tree) -> list[str]:
+    """The claims of a pod by namespace and name, for an index."""
+    return [f"{meta.namespace_of(pod)}/{name}" for name in dict.fromkeys(_claim_names(pod))]
+
+
+def _claim_names(pod: Tree) -> Iterator[str]:
+    for volume in pod["spec"].get("volumes") or ():
+        if volume.get("persistentVolumeClaim"):
+            yield volume["persistentVolumeClaim"]["claimName"]
+        elif "ephemeral" in volume:
+            yield f"{meta.name_of(pod)}-{volume['name']}"
+
+
+def _uses(pod: Tree, name: str) -> bool:
+    """Only a pod on a node does; a kubelet starts none whose claim is on its way out."""
+    return bool(pod["spec"].get("nodeName")) and name in _claim_names(pod)

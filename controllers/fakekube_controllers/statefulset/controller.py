@@ -1,0 +1,143 @@
+"""Which StatefulSets are looked at and when, their revisions, and one look from its beginning to the written status.
+
+Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and a look at revisions that
+differ only by what later releases default.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
+from fakekube.cache.consistency import Consistency
+from fakekube.client.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from fakekube.runtime import pods, revisions
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.owned import OwnedObjects, selector_of
+from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
+from fakekube.runtime.reconcile import Result
+from fakekube_controllers.statefulset import identity
+from fakekube_controllers.statefulset import status as statuses
+from fakekube_controllers.statefulset.hands import Hands
+from fakekube_controllers.statefulset.update import Features, Revisions, Update
+
+CATCH_UP = timedelta(milliseconds=5)
+COMPLETES_ANY_STRATEGY = (1, 37)
+
+
+class StatefulSetController:
+    """A component for the manager. It remembers nothing over a stop."""
+
+    name = "statefulset"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches and start to work."""
+        self.ctx, self.client = ctx, ctx.client
+        self.owners, self.revisions = ctx.lister(STATEFUL_SETS), ctx.lister(CONTROLLER_REVISIONS)
+        self.claims = ctx.lister(PERSISTENT_VOLUME_CLAIMS)
+        self.recorder = ctx.recorder("statefulset-controller")
+        self.consistency = Consistency()
+        self.features = Features(ctx.enabled("MaxUnavailableStatefulSet"), ctx.enabled("StatefulSetRecreateStrategy"))
+        self.completes_any = tuple(int(part) for part in ctx.version.split(".")[:2] if part) >= COMPLETES_ANY_STRATEGY
+        self.queue = ctx.queue("statefulset")
+        ctx.add_handler(STATEFUL_SETS, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
+        self.children = OwnedObjects(ctx, STATEFUL_SETS, self.queue)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _enqueue(self, owner: Tree) -> None:
+        self.queue.add(meta.key_of(owner))
+
+    async def _sync(self, key: ObjectKey) -> Result | None:
+        owner = self.owners.get(key.namespace, key.name)
+        if owner is None:
+            self.consistency.forget(key)
+            return None
+        if not self.consistency.satisfied(key):
+            return Result(requeue_after=CATCH_UP)
+        history = await self._history(owner)
+        found = await self.children.claim(
+            owner, self.children.candidates(owner), lambda pod: identity.is_member(owner, pod))
+        now = self.ctx.clock.time()
+        hands = Hands(
+            self.client, self.recorder, self.claims,
+            lambda resource, written: self.consistency.wrote(key, self.ctx.informer(resource), written))
+        known = await self._revisions(owner, history, hands)
+        update = Update(owner, found, known, hands, self.features, now)
+        failure: APIError | None = None
+        try:
+            await update.run()
+        except APIError as error:
+            failure = error
+        await self._write_status(owner, update.status, hands, now)
+        await self._truncate(owner, history, [known.current, known.update], found)
+        if failure is not None:
+            raise failure
+        min_ready = owner["spec"].get("minReadySeconds", 0)
+        if not min_ready or update.status["readyReplicas"] == update.status["availableReplicas"]:
+            return None
+        wait = pods.seconds_until_available(found, min_ready, now)
+        return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
+
+    async def _write_status(self, owner: Tree, status: Tree, hands: Hands, now: float) -> None:
+        statuses.complete(owner, status, any_strategy=self.completes_any, now=times.format_time(now))
+        if not statuses.is_news(owner, status):
+            return
+        wanted = {**owner, "status": statuses.as_written(status)}
+        try:
+            hands.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
+        except APIError as error:
+            if error.code != 409:
+                raise
+            fresh = await self.client.get(STATEFUL_SETS, meta.name_of(owner), meta.namespace_of(owner))
+            wanted = {**fresh, "status": wanted["status"]}
+            hands.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
+
+    # revisions
+
+    async def _history(self, owner: Tree) -> list[Tree]:
+        """The set's revisions in order; those that lost their owner are adopted. Raises ClaimFailed."""
+        found = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
+        selector = selector_of(owner)
+        manager = ControllerRefManager(
+            self.client, CONTROLLER_REVISIONS, owner, selector,
+            can_adopt=recheck_deletion(self.client, STATEFUL_SETS, owner))
+        return revisions.in_order(await manager.claim(one for one in found if selector.matches(meta.labels_of(one))))
+
+    async def _revisions(self, owner: Tree, history: Sequence[Tree], hands: Hands) -> Revisions:
+        """The current revision and that of the template, which is made or renumbered where needed. Raises APIError."""
+        status = owner.get("status") or meta.EMPTY
+        collisions: int = status.get("collisionCount", 0)
+        template = owner["spec"]["template"]
+        data = revisions.template_patch(template)
+        equal = [one for one in history if one.get("data") == data]
+        if equal and history[-1].get("data") == data:
+            update = history[-1]
+        elif equal:
+            update = await revisions.renumber(self.client, equal[-1], revisions.next_number(history))
+            hands.wrote(CONTROLLER_REVISIONS, update)
+        else:
+            fresh = revisions.new_revision(
+                owner, data, revisions.next_number(history), meta.labels_of(template), collisions)
+            update, collisions = await revisions.create(self.client, owner, fresh, collisions)
+            hands.wrote(CONTROLLER_REVISIONS, update)
+        current = next((one for one in history if meta.name_of(one) == status.get("currentRevision")), update)
+        return Revisions(current, update, collisions)
+
+    async def _truncate(self, owner: Tree, history: Sequence[Tree], kept: Sequence[Tree], found: Sequence[Tree]) -> None:
+        """Delete the oldest revisions that nobody needs, beyond the limit. Raises APIError."""
+        limit = owner["spec"].get("revisionHistoryLimit", 10)
+        live = dict.fromkeys([*(meta.name_of(one) for one in kept), *(identity.revision_of(pod) for pod in found)])
+        past = [one for one in history if meta.name_of(one) not in live]
+        if limit < 0:
+            return
+        for one in past[:max(0, len(past) - limit)]:
+            await self.client.delete(CONTROLLER_REVISIONS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
