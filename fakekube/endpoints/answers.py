@@ -40,8 +40,9 @@ def encode_yaml(value: Any) -> bytes:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    plain = orjson.loads(orjson.dumps(value))  # the dumper knows no dict but dict itself
     text: bytes = yaml.dump(
-        value, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8"
+        plain, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8"
     )
     return text
 
