@@ -1,5 +1,6 @@
 """Numbers that may be shares: ``3`` or ``25%``. Upstream: apimachinery/pkg/util/intstr/intstr.go."""
 
+from fakekube.apimachinery import strconv
 from fakekube.apimachinery.types import Json
 
 
@@ -9,5 +10,5 @@ def scaled(value: Json, total: int, *, round_up: bool) -> int:
         return value
     if not isinstance(value, str) or not value.endswith("%"):
         raise ValueError(f"invalid value for IntOrString: invalid type: string is not a percentage {value!r}")
-    share = int(value.removesuffix("%"))
+    share = strconv.parse_int(value.removesuffix("%"))
     return -(-share * total // 100) if round_up else share * total // 100

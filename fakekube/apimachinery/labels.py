@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakekube.apimachinery import field_errors, names
+from fakekube.apimachinery import field_errors, names, strconv
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ EXISTS, DOES_NOT_EXIST, GREATER_THAN, LESS_THAN = "exists", "!", "gt", "lt"
 BINARY_OPERATORS = (IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS, GREATER_THAN, LESS_THAN)
 _OBJECT_OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
 _SIGNS = {GREATER_THAN: ">", LESS_THAN: "<"}
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _INT64 = 2**63
 
 
@@ -155,10 +154,8 @@ def from_set(labels: Mapping[str, str]) -> Selector:
 
 
 def _int64(text: str) -> int | None:
-    if _INTEGER.fullmatch(text) is None:
-        return None
-    number = int(text)
-    return number if -_INT64 <= number < _INT64 else None
+    number = strconv.whole(text)
+    return number if number is not None and -_INT64 <= number < _INT64 else None
 
 
 _END = ""

@@ -19,6 +19,7 @@ _BINARY_EXPONENTS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL_EXPONENTS.items()}
 _BINARY_SUFFIXES = {0: ""} | {exponent: suffix for suffix, exponent in _BINARY_EXPONENTS.items()}
 _MAX_EXPONENT = 1000  # Go's would overflow long before
+_MAX_DIGITS = 1000  # Go takes any number of them
 
 _TEXT = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
@@ -98,6 +99,8 @@ def _parse(text: str) -> Quantity:
     sign, whole, fraction, suffix = found[1], found[2] or "0", found[3] or "", found[4]
     form, exponent = _interpret(suffix)
     digits = whole + fraction
+    if len(digits) > _MAX_DIGITS:
+        raise QuantityError("unable to parse numeric part of quantity")
     if form == BINARY:
         amount, exact = int(digits) * 2**exponent * NANO, 10 ** len(fraction)
         fast = not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0

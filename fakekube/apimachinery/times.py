@@ -5,7 +5,7 @@ is Unix seconds.
 """
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from fakekube.apimachinery.field_errors import go_quote
@@ -73,11 +73,14 @@ def _parse(text: str, layout: str) -> float:
             raise TimeError(f"parsing time {go_quote(text)}: {name} out of range")
     fraction, zone = found[7], found[8]
     offset = timedelta() if zone == "Z" else timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    if zone != "Z":
+        for limit, name, given in ((60, "minute", zone[4:6]), (24, "hour", zone[1:3])):
+            if int(given) > limit:  # Go lets 24:60 pass
+                raise TimeError(f"parsing time {go_quote(text)}: time zone offset {name} out of range")
     try:
-        at = datetime(
-            max(year, 1), month, day, hour, minute, second, tzinfo=timezone(-offset if zone[0] == "-" else offset)
-        )
-    except ValueError:
+        at = datetime(max(year, 1), month, day, hour, minute, second, tzinfo=UTC)
+        at = at + offset if zone[0] == "-" else at - offset
+    except (ValueError, OverflowError):
         raise TimeError(f"parsing time {go_quote(text)}: day out of range") from None
     # The fraction is added last, so that whole seconds stay exact.
     return at.timestamp() + (float("0." + fraction[1:]) if fraction else 0.0)

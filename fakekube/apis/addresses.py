@@ -11,6 +11,7 @@ from fakekube.apimachinery.field_errors import FieldError, go_quote, invalid
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+LONGEST_PREFIX = 3
 NOT_AN_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 NOT_A_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
@@ -29,7 +30,7 @@ def parse_cidr(text: str) -> tuple[Address, Network] | None:
     """The address and the range of ``10.0.0.1/8``; None when it is neither."""
     address, slash, prefix = text.partition("/")
     ip = parse_ip(address)
-    if ip is None or not slash or not prefix.isascii() or not prefix.isdigit():
+    if ip is None or not slash or not prefix.isascii() or not prefix.isdigit() or len(prefix) > LONGEST_PREFIX:
         return None
     try:
         return ip, ipaddress.ip_network(f"{ip}/{int(prefix)}", strict=False)

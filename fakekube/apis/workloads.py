@@ -6,7 +6,7 @@ Upstream: the strategies in pkg/registry/apps and core/replicationcontroller, an
 from collections.abc import Sequence
 from typing import Any
 
-from fakekube.apimachinery import field_errors, labels, names
+from fakekube.apimachinery import field_errors, labels, names, strconv
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
@@ -133,7 +133,7 @@ def int_or_percent(path: str, value: Any) -> list[FieldError]:
 def percent_of(value: Any) -> int | None:
     """The number before the percent sign, None for what is no share."""
     if isinstance(value, str) and not names.percent(value):
-        return int(value[:-1])
+        return strconv.whole(value[:-1])
     return None
 
 

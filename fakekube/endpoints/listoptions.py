@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fakekube.apimachinery import errors, field_errors, fields, labels
-from fakekube.apimachinery.field_errors import FieldError, go_quote
+from fakekube.apimachinery import errors, field_errors, fields, labels, strconv
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.endpoints.options import parse_int
 from fakekube.registry.kind import Kind
 
 EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
-UINT64 = 1 << 64
 METADATA_LABELS = ("metadata.name", "metadata.namespace")
 
 Query = Mapping[str, list[str]]
@@ -100,13 +99,10 @@ def parse_resource_version(text: str) -> int:
     """A resourceVersion; empty and "0" are 0. Raises the 500 that GET and watch answer when it is no number."""
     if text in ("", "0"):
         return 0
-    problem = "" if text.isascii() and text.isdigit() else "invalid syntax"
-    if not problem and int(text) >= UINT64:
-        problem = "value out of range"
-    if problem:
-        detail = f"strconv.ParseUint: parsing {go_quote(text)}: {problem}"
-        raise errors.raw(str(field_errors.invalid("resourceVersion", text, detail)))
-    return int(text)
+    try:
+        return strconv.parse_uint(text)
+    except strconv.NumberError as error:
+        raise errors.raw(str(field_errors.invalid("resourceVersion", text, str(error)))) from None
 
 
 def field_label(kind: Kind, label: str) -> str:

@@ -7,8 +7,8 @@ watches, which ``read.py`` has.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fakekube.apimachinery import errors, field_errors
-from fakekube.apimachinery.field_errors import FieldError, go_quote
+from fakekube.apimachinery import errors, field_errors, strconv
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
@@ -114,13 +114,10 @@ def parse_int(text: str) -> int:
     """A whole number of 64 bits in a query parameter; empty is 0. Raises 400 in strconv's words."""
     if not text:
         return 0
-    digits = text[1:] if text[0] in "+-" else text
-    if not (digits.isascii() and digits.isdigit()):
-        raise errors.bad_request(f"strconv.ParseInt: parsing {go_quote(text)}: invalid syntax")
-    value = int(text)
-    if not -INT64 <= value < INT64:
-        raise errors.bad_request(f"strconv.ParseInt: parsing {go_quote(text)}: value out of range")
-    return value
+    try:
+        return strconv.parse_int(text)
+    except strconv.NumberError as error:
+        raise errors.bad_request(str(error)) from None
 
 
 def delete_options_of_query(query: Mapping[str, list[str]]) -> tuple[DeleteOptions, bool]:

@@ -143,10 +143,10 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
     media = patch_type(request)
+    operations = _operations(value, strict=strict) if media == JSON_PATCH else []
     if beyond:
         raise _beyond(beyond, media, strict=strict)
     if media == JSON_PATCH:
-        operations = _operations(value, strict=strict)
         found = repeated + (_unknown_members(operations) if strict else [])
         return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
     if value is None and media == MERGE_PATCH:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path, ordered
@@ -107,7 +108,7 @@ def _normal(element: str) -> str | None:
     if kind not in ("k", "v", "i"):
         return None
     try:
-        value: Any = int(text) if kind == "i" else orjson.loads(text)
+        value: Any = strconv.parse_int(text) if kind == "i" else orjson.loads(text)
     except ValueError:
         raise FieldsError(f"cannot parse {element}") from None
     if kind == "i":

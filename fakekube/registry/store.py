@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
-from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind
@@ -143,7 +143,7 @@ class Store:
         await admission.admit(attributes)
         self._before_create(ctx, obj)
         await admission.validate(attributes)
-        if asked_revision.isdecimal() and int(asked_revision):
+        if strconv.is_uint(asked_revision) and strconv.parse_uint(asked_revision):
             raise errors.raw("resourceVersion should not be set on objects to be created")
         return self._commit_new(ctx, namespace, obj)
 
@@ -322,9 +322,10 @@ class Store:
     def _check_version(self, meta: Tree, record: Record) -> bool:
         """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
         text = str(meta.get("resourceVersion", ""))
-        if not text.isdecimal() and text:
-            raise errors.raw(f"strconv.ParseUint: parsing {field_errors.go_quote(text)}: invalid syntax")
-        asked = int(text or "0")
+        try:
+            asked = strconv.parse_uint(text or "0")
+        except strconv.NumberError as error:
+            raise errors.raw(str(error)) from None
         if not asked:
             if not self.kind.unconditional_update:
                 resource = self.kind.group_resource

@@ -1,5 +1,6 @@
 """Lists of completion indexes as texts: ``1,3-5,7``. Upstream: the end of pkg/apis/batch/validation/validation.go."""
 
+from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
 
 
@@ -61,9 +62,9 @@ def _interval(part: str, completions: int) -> tuple[int, int]:
 
 
 def _index(text: str, completions: int) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdecimal()):
+    index = strconv.whole(text)
+    if index is None:
         raise IndexesError(f"cannot convert string to integer for index: {go_quote(text)}")
-    if int(text) >= completions:
+    if index >= completions:
         raise IndexesError(f"too large index: {go_quote(text)}")
-    return int(text)
+    return index

@@ -1,6 +1,6 @@
 """Annotations that mean something on a Pod, and on a pod template. Upstream: ValidatePodSpecificAnnotations."""
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, strconv
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 
@@ -26,4 +26,4 @@ def _is_int32(text: str) -> bool:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or (digits[0] == "0" and text != "0"):
         return False
-    return -MAX_INT32 - 1 <= int(text) <= MAX_INT32
+    return -MAX_INT32 - 1 <= (strconv.whole(text) or 0) <= MAX_INT32
