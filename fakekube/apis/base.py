@@ -43,3 +43,4 @@ class StatusStrategy(Strategy):
 
 
 WITH_STATUS = StatusStrategy()  # of kinds that have a status, and no other rules
+PLAIN = Strategy()  # of kinds that have no rules at all

@@ -38,7 +38,7 @@ def template_from_exactly(tree: Tree) -> Tree:
 def slice_from_basic(tree: Tree) -> Tree:
     """A ResourceSlice of v1beta1 in the shape of v1."""
     spec = tree.get("spec") or {}
-    if "devices" in spec:
+    if spec.get("devices"):
         spec["devices"] = [{"name": device.get("name", ""), **device.get("basic", {})} for device in spec["devices"]]
     return tree
 
@@ -46,7 +46,7 @@ def slice_from_basic(tree: Tree) -> Tree:
 def slice_to_basic(tree: Tree) -> Tree:
     """A ResourceSlice of v1 in the shape of v1beta1."""
     spec = tree.get("spec") or {}
-    if "devices" in spec:
+    if spec.get("devices"):
         spec["devices"] = [
             {"name": device.get("name", ""), "basic": {key: device[key] for key in device if key != "name"}}
             for device in spec["devices"]

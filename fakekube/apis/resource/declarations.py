@@ -5,7 +5,9 @@ serve them without defaults and rules, and so are the kinds of classic allocatio
 """
 
 from fakekube.apis import late, selecting
-from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served
+from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served, Sub
+from fakekube.registry.lazy import Lazy
+from fakekube.registry.strategy import Strategy
 
 STRUCTURED = (
     Served("v1", since=34),
@@ -15,31 +17,39 @@ STRUCTURED = (
 )
 
 
-def _flattened(to_stored: Convert, from_stored: Convert) -> tuple[Served, ...]:
+WITH_STATUS, PLAIN = late.strategy("base:WITH_STATUS"), late.strategy("base:PLAIN")
+
+
+def _flattened(to_stored: Convert, from_stored: Convert, older: Lazy[Strategy]) -> tuple[Served, ...]:
     """Since 1.33 there is ``exactly`` around a request; strategies know that shape only."""
     return (
         Served("v1", since=34),
         Served("v1beta2", since=33),
         Served("v1beta1", since=33, to_stored=to_stored, from_stored=from_stored),
-        Served("v1beta1", since=32, until=32, strategy=late.strategy("base:WITH_STATUS")),
+        Served("v1beta1", since=32, until=32, strategy=older),
         Served("v1alpha3", since=33, until=33, to_stored=to_stored, from_stored=from_stored),
-        Served("v1alpha3", since=31, until=32, strategy=late.strategy("base:WITH_STATUS")),
+        Served("v1alpha3", since=31, until=32, strategy=older),
     )
 
 
-CLASSIC = (
-    Served("v1alpha2", since=27, until=30, strategy=late.strategy("base:WITH_STATUS")),
-    Served("v1alpha1", since=26, until=26, strategy=late.strategy("base:WITH_STATUS")),
-)
+def _classic(strategy: Lazy[Strategy]) -> tuple[Served, ...]:
+    return (
+        Served("v1alpha2", since=27, until=30, strategy=strategy), Served("v1alpha1", since=26, until=26, strategy=strategy))
+
+
 CLAIMS = (
-    *_flattened(late.convert("resource.conversion:claim_to_exactly"), late.convert("resource.conversion:claim_from_exactly")),
-    *CLASSIC,
+    *_flattened(
+        late.convert("resource.conversion:claim_to_exactly"), late.convert("resource.conversion:claim_from_exactly"),
+        WITH_STATUS,
+    ),
+    *_classic(WITH_STATUS),
 )
 TEMPLATES = (
     *_flattened(
-        late.convert("resource.conversion:template_to_exactly"), late.convert("resource.conversion:template_from_exactly")
+        late.convert("resource.conversion:template_to_exactly"), late.convert("resource.conversion:template_from_exactly"),
+        PLAIN,
     ),
-    *CLASSIC,
+    *_classic(PLAIN),
 )
 SLICES = (
     Served("v1", since=34),
@@ -50,7 +60,7 @@ SLICES = (
         to_stored=late.convert("resource.conversion:slice_from_basic"),
         from_stored=late.convert("resource.conversion:slice_to_basic"),
     ),
-    Served("v1beta1", since=32, until=32, strategy=late.strategy("base:WITH_STATUS")),
+    Served("v1beta1", since=32, until=32, strategy=PLAIN),
     Served(
         "v1alpha3",
         since=33,
@@ -62,14 +72,19 @@ SLICES = (
         "v1alpha3",
         since=32,
         until=32,
-        strategy=late.strategy("base:WITH_STATUS"),
+        strategy=PLAIN,
         to_stored=late.convert("resource.conversion:slice_from_plain_capacity"),
         from_stored=late.convert("resource.conversion:slice_to_plain_capacity"),
     ),
-    Served("v1alpha3", since=31, until=31, strategy=late.strategy("base:WITH_STATUS")),
-    Served("v1alpha2", since=30, until=30, strategy=late.strategy("base:WITH_STATUS")),
+    Served("v1alpha3", since=31, until=31, strategy=PLAIN),
+    Served("v1alpha2", since=30, until=30, strategy=PLAIN),
 )
-TAINTS = (Served("v1", since=37, unconditional_update=False), Served("v1beta2", since=36), Served("v1alpha3", since=33))
+TAINTS = (
+    Served("v1", since=37, unconditional_update=False),
+    Served("v1beta2", since=36),
+    Served("v1alpha3", since=35),
+    Served("v1alpha3", since=33, until=34, strategy=PLAIN),
+)
 
 GROUP = Group(
     "resource.k8s.io",
@@ -92,7 +107,8 @@ GROUP = Group(
             namespaced=False,
             generation_since=ALWAYS,
             object_until_v1=True,
-            subresources=(STATUS,),
+            strategy=WITH_STATUS,
+            subresources=(Sub("status", since=35),),
             versions=TAINTS,
         ),
         Resource(
@@ -138,7 +154,7 @@ GROUP = Group(
             kind="ResourceClass",
             namespaced=False,
             delete_returns_object=True,
-            versions=CLASSIC,
+            versions=_classic(PLAIN),
         ),
         Resource(
             plural="resourceclassparameters",

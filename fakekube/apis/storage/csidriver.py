@@ -10,6 +10,7 @@ from fakekube.registry.validation import IMMUTABLE, one_of
 
 GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 MIN_SECONDS, MAX_SECONDS = 600, 2**32
+PREVENTION_SINCE = 36  # the minor number of the release that has the field, one after its gate's
 
 
 class CSIDriverStrategy(Strategy):
@@ -28,7 +29,7 @@ class CSIDriverStrategy(Strategy):
             spec["volumeLifecycleModes"] = ["Persistent"]
         gated = {"seLinuxMount": "SELinuxMountReadWriteOncePod", "preventPodSchedulingIfMissing": "VolumeLimitScaling"}
         for name, gate in gated.items():
-            if ctx.cluster.gate(gate):
+            if ctx.cluster.gate(gate) and (name != "preventPodSchedulingIfMissing" or ctx.minor >= PREVENTION_SINCE):
                 spec.setdefault(name, False)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
