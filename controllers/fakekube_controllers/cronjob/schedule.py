@@ -42,7 +42,7 @@ class Missed(NamedTuple):
 
     earliest: float
     latest: float | None
-    count: int
+    number: int
 
 
 def plan_of(cron_job: Tree) -> Plan:
@@ -73,11 +73,11 @@ def missed(cron_job: Tree, plan: Plan, now: float, *, within_deadline: bool) -> 
     if interval < 1:
         raise ScheduleError(TOO_CLOSE)
     # Time between two runs need not be the same all the time: guess, one interval too early, and walk on from there.
-    count = int(now - first) // interval + 1
-    latest, due = None, plan.next(first + (count - 2) * interval)
+    number = int(now - first) // interval + 1
+    latest, due = None, plan.next(first + (number - 2) * interval)
     while NEVER < due <= now:
         latest, due = due, plan.next(due)
-    return Missed(earliest, latest, count)
+    return Missed(earliest, latest, number)
 
 
 def seconds_to_next(cron_job: Tree, plan: Plan, now: float) -> float:
@@ -88,5 +88,5 @@ def seconds_to_next(cron_job: Tree, plan: Plan, now: float) -> float:
         found = Missed(now, now, 0)
     since = found.latest
     if since is None:
-        since = now if found.count else found.earliest
+        since = now if found.number else found.earliest
     return plan.next(since) + SLACK_SECONDS - now

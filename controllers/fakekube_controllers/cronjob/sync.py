@@ -59,7 +59,7 @@ class Sync:
         except ScheduleError as error:
             self._warn("InvalidSchedule", f"invalid schedule: {self.cron_job['spec']['schedule']} : {error}")
             return None
-        if found.latest is not None and found.count > MANY:
+        if found.latest is not None and found.number > MANY:
             self._warn("TooManyMissedTimes", TOO_MANY_MISSED)
         if found.latest is not None and self._may_start(found.latest) and not await self._start(found.latest):
             return None

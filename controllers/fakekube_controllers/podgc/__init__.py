@@ -1,0 +1,1 @@
+"""Pods that nobody else would remove. Read ``controller.py``. Upstream: pkg/controller/podgc. Left out: metrics."""

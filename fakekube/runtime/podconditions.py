@@ -1,0 +1,29 @@
+"""Conditions that controllers other than the kubelet set in a pod's status.
+
+Upstream: pkg/api/v1/pod/util.go (UpdatePodCondition, CalculatePodConditionObservedGeneration).
+"""
+
+from typing import Literal
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.types import Tree
+from fakekube.runtime.context import Context
+
+OBSERVED_GENERATION = "PodObservedGenerationTracking"
+"""The gate by which statuses say of which generation of the pod they speak."""
+
+
+def pod_condition(
+    ctx: Context, pod: Tree, type: str, status: Literal["True", "False"], *, reason: str = "",  # noqa: A002
+    message: str = "",
+) -> Tree:
+    """The condition as it is to stand in the pod's status from now on; its transition is now unless the status is as it was."""
+    present = meta.find_condition(pod, type) or {}
+    since = present.get("lastTransitionTime") if present.get("status") == status else None
+    condition: Tree = {
+        "type": type, "status": status, "lastProbeTime": None,
+        "lastTransitionTime": since or times.format_time(ctx.clock.time()),
+    }
+    if ctx.enabled(OBSERVED_GENERATION):
+        condition["observedGeneration"] = meta.generation_of(pod)
+    return condition | ({"reason": reason} if reason else {}) | ({"message": message} if message else {})
