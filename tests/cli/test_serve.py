@@ -84,7 +84,7 @@ def test_an_older_release_with_an_alpha_api(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(("options", "text"), [
-    (["--controllers", "job2"], 'controllers: "job2" is not in the list of known controllers: garbagecollector'),
+    (["--controllers", "job2"], 'controllers: "job2" is not in the list of known controllers: '),
     (["--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
     (["--feature-gates", "GangScheduling=maybe"], 'parsing "maybe": invalid syntax'),
     (["--kubernetes-version", "1.12"], "unknown Kubernetes release '1.12', known are 1.25"),

@@ -106,7 +106,7 @@ def test_nothing_came_along():
     ("kubernetes_version='newest'", "kubernetes_version: 'newest' is no version: say 1.37"),
     ("feature_gates={'Nope': True}", "unrecognized feature gate: Nope"),
     ("feature_gates='GangScheduling=maybe'", "invalid value of GangScheduling=maybe"),
-    ("controllers='*,-jobs'", 'controllers: "jobs" is not in the list of known controllers: garbagecollector'),
+    ("controllers='*,-jobs'", 'controllers: "jobs" is not in the list of known controllers: '),
     ("disable_admission_plugins='Foo'", 'plugin "Foo" is unknown'),
     ("start='today'", "start: 'today' is no time with a time zone"),
     ("3", "@pytest.mark.fakekube takes keyword arguments only, such as nodes=3"),

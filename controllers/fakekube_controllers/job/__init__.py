@@ -4,3 +4,19 @@ Read ``sync.py`` first: it is the order of decisions. ``policies.py``, ``backoff
 rules, free of any I/O; ``manage.py`` creates and deletes pods, ``tracking.py`` counts them, ``controller.py`` listens.
 Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
 """
+
+from functools import partial
+from typing import Any
+
+from fakekube.client.resources import JOBS, PODS
+from fakekube.runtime.dormant import Dormant
+
+TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
+
+
+def _is_tracked(pod: dict[str, Any]) -> bool:
+    """A pod that has to be let go, even when its Job is gone."""
+    return TRACKING_FINALIZER in pod["metadata"].get("finalizers", ())
+
+
+component = partial(Dormant, "job", "fakekube_controllers.job.controller:JobController", JOBS, (PODS, _is_tracked))

@@ -8,14 +8,13 @@ from typing import Any
 
 from fakekube.apimachinery import times
 from fakekube.runtime.pods import Pod, is_active, is_finished, is_ready, is_terminating, phase, rank
-from fakekube_controllers.job import indexes
+from fakekube_controllers.job import TRACKING_FINALIZER, indexes
 
 __all__ = [
     "TRACKING_FINALIZER", "Pod", "container_statuses", "finish_time", "is_active", "is_failed", "is_finished", "is_ready",
     "is_terminating", "is_tracked", "phase", "restarts", "surplus",
 ]
 
-TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
 def is_tracked(pod: Pod) -> bool:

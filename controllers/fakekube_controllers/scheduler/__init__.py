@@ -4,4 +4,10 @@ Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of
 affinity between pods, preemption itself (whether it would help is told).
 """
 
-from fakekube_controllers.scheduler.scheduler import Scheduler as Scheduler
+from functools import partial
+
+from fakekube.client.resources import PODS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "scheduler", "fakekube_controllers.scheduler.scheduler:Scheduler", PODS, user_agent="kube-scheduler")
