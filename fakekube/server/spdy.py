@@ -39,7 +39,7 @@ TAIL = (
 
 
 def _counted(text: str) -> bytes:
-    return len(text).to_bytes(4) + text.encode()
+    return len(text).to_bytes(4) + text.encode("latin-1")
 
 
 DICTIONARY = b"".join(_counted(word.replace("_", " ")) for word in WORDS.split()) + TAIL.encode()

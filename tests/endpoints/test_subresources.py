@@ -123,13 +123,15 @@ async def test_component_statuses(api: Api) -> None:
     ("pods/nope/exec?command=ls", 404, 'pods "nope" not found'),
     ("pods/p/exec?command=ls", 400, "pod p does not have a host assigned"),
     ("pods/p/attach?container=x", 400, "container x is not valid for pod p"),
-    ("pods/q/exec?command=ls", 501, "exec is not served"),
+    ("pods/q/exec?command=ls", 400, "Upgrade request required"),
+    ("pods/q/portforward?ports=80", 400, "Upgrade request required"),
+    ("pods/q/portforward?ports=80,70000", 400, 'parsing "70000": value out of range'),
     ("pods/q/portforward?ports=x", 400, 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'),
     ("pods/q/proxy/some/path", 400, "address not allowed"), ("pods/q/exec?dryRun=All", 400, "dryRun is not supported"),
     ("services/s:80/proxy/", 503, 'no endpoints available for service "s"'),
 ])
 async def test_connections_are_refused_clearly(api: Api, path: str, status: int, text: str) -> None:
-    """Given pods of which nothing runs / when somebody connects / then what upstream checks is told, else 501 says why."""
+    """Given pods / when somebody connects who may not / then the first of upstream's checks that fails is told."""
     await make_pod(api)
     await make_pod(api, "q", nodeName="n")
     answer = await api("GET", f"/api/v1/namespaces/t/{path}")

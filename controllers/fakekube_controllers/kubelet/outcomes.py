@@ -149,5 +149,6 @@ def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> O
         return Outcome(script.run_seconds, script.exit_code, ready_after_seconds=ready, log=script.output)
     endless = container.get("restartPolicy") == "Always"  # a sidecar
     if not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
-        endless = pod["spec"].get("restartPolicy", "Always") == "Always"
+        # A command that reads waits for somebody who attaches to it, see streams.py.
+        endless = pod["spec"].get("restartPolicy", "Always") == "Always" or bool(container.get("stdin"))
     return Outcome(None if endless else defaults.run_seconds, ready_after_seconds=ready)
