@@ -1,0 +1,176 @@
+"""Which DaemonSets are looked at and when, and one look from its beginning to the written status.
+
+Upstream: pkg/controller/daemon/daemon_controller.go. Left out: metrics.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
+from fakekube.cache.consistency import Consistency
+from fakekube.cache.expectations import Expectations
+from fakekube.cache.indexer import by_node_name
+from fakekube.client.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.owned import OwnedObjects, selector_of
+from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
+from fakekube.runtime.podcontrol import PodControl, slow_start
+from fakekube.runtime.reconcile import Result
+from fakekube_controllers.daemonset import history, placing
+from fakekube_controllers.daemonset.backoff import Backoff
+from fakekube_controllers.daemonset.step import Plan, Step
+
+BURST_REPLICAS = 250
+CATCH_UP = timedelta(milliseconds=5)
+BY_NODE = "node"
+
+
+class DaemonSetController:
+    """A component for the manager. It keeps no state over a stop: how long failed pods are left alone is forgotten."""
+
+    name = "daemonset"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Register with the caches and start to work."""
+        self.ctx, self.client = ctx, ctx.client
+        self.owners, self.nodes, self.pods = ctx.lister(DAEMON_SETS), ctx.lister(NODES), ctx.lister(PODS)
+        self.revisions = ctx.lister(CONTROLLER_REVISIONS)
+        self.pods.add_index(BY_NODE, by_node_name)
+        self.recorder = ctx.recorder("daemonset-controller")
+        self.control = PodControl(ctx.client, self.recorder)
+        self.expectations, self.consistency, self.backoff = Expectations(ctx.clock), Consistency(), Backoff()
+        self.queue = ctx.queue("daemonset")
+        ctx.add_handler(DAEMON_SETS, self._enqueue, lambda _, new: self._enqueue(new), self._gone)
+        self.children = OwnedObjects(ctx, DAEMON_SETS, self.queue, self.expectations)
+        ctx.add_handler(NODES, self._node_changed, self._node_updated)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    # events
+
+    def _enqueue(self, owner: Tree) -> None:
+        self.queue.add(meta.key_of(owner))
+
+    def _gone(self, owner: Tree) -> None:
+        self.expectations.forget(meta.key_of(owner))
+        self._enqueue(owner)
+
+    def _node_updated(self, old: Tree, node: Tree) -> None:
+        taints = [(one.get("spec") or meta.EMPTY).get("taints") or [] for one in (old, node)]
+        if meta.labels_of(old) != meta.labels_of(node) or taints[0] != taints[1]:
+            self._node_changed(node)
+
+    def _node_changed(self, node: Tree) -> None:
+        """Look at the DaemonSets that want a pod on the node and have none, or have one that may have to go."""
+        there = [meta.controller_of(pod) for pod in self.pods.by_index(BY_NODE, meta.name_of(node))]
+        for owner in self.owners.list():
+            verdict = placing.judge(owner, placing.tolerations_of(owner["spec"]["template"]["spec"]), node)
+            has_pod = any(reference is not None and reference["uid"] == meta.uid_of(owner) for reference in there)
+            astray = (owner.get("status") or meta.EMPTY).get("numberMisscheduled", 0) > 0
+            if (verdict.run and not has_pod) or (has_pod and (astray or not verdict.stay)):
+                self._enqueue(owner)
+
+    # work
+
+    async def _sync(self, key: ObjectKey) -> Result | None:
+        owner = self.owners.get(key.namespace, key.name)
+        if owner is None:
+            self.expectations.forget(key)
+            self.consistency.forget(key)
+            return None
+        if not self.consistency.satisfied(key):
+            return Result(requeue_after=CATCH_UP)
+        if owner["spec"].get("selector") == {}:
+            text = "This daemon set is selecting all pods. A non-empty selector is required."
+            self.recorder.event(owner, "Warning", "SelectingAll", text)
+            return None
+        if meta.is_deleting(owner):
+            return None  # its revisions may be gone already, and nothing could be told from them
+        found = await self.children.claim(owner, self.children.candidates(owner))
+        current, old = await history.current_and_old(
+            self.client, owner, await self._history(owner), found,
+            lambda written: self._wrote(key, CONTROLLER_REVISIONS, written))
+        revision_hash = meta.labels_of(current)[placing.HASH_LABEL]
+        step = Step(owner, self.nodes.list(), found, revision_hash, self.ctx.clock.time())
+        if not self.expectations.satisfied(key):
+            await self._write_status(step, observed=False)
+            return _later(step)
+        failure = await self._act(step, old, found)
+        await self._write_status(step, observed=True)
+        if failure is not None:
+            raise failure
+        return _later(step)
+
+    def _wrote(self, key: ObjectKey, resource: Resource, written: Tree) -> None:
+        self.consistency.wrote(key, self.ctx.informer(resource), written)
+
+    async def _history(self, owner: Tree) -> list[Tree]:
+        """The set's revisions: it adopts what its selector matches, and releases the rest. Raises ClaimFailed."""
+        candidates = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
+        manager = ControllerRefManager(
+            self.client, CONTROLLER_REVISIONS, owner, selector_of(owner),
+            can_adopt=recheck_deletion(self.client, DAEMON_SETS, owner))
+        return await manager.claim(candidates)
+
+    async def _act(self, step: Step, old: Sequence[Tree], found: Sequence[Tree]) -> APIError | None:
+        """Create and delete pods; what went wrong first, to be tried again."""
+        owner, key = step.owner, meta.key_of(step.owner)
+        plan = step.manage(self.backoff, lambda kind, reason, text: self.recorder.event(
+            owner, "Warning" if kind == "Warning" else "Normal", reason, text))
+        try:
+            await self._carry_out(step, plan)
+            if self.expectations.satisfied(key) and owner["spec"]["updateStrategy"].get("type") == "RollingUpdate":
+                await self._carry_out(step, step.roll())
+            await history.truncate(self.client, owner, old, found)
+        except APIError as error:
+            return error
+        return None
+
+    async def _carry_out(self, step: Step, plan: Plan) -> None:
+        """Raises APIError, the first one, after all was tried."""
+        owner, key = step.owner, meta.key_of(step.owner)
+        create, delete = plan.create[:BURST_REPLICAS], plan.delete[:BURST_REPLICAS]
+        self.expectations.expect_creations(key, len(create))
+        self.expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in delete])
+        made, failure = await slow_start(create, lambda node: self.control.create(
+            owner, placing.new_pod(owner, step.tolerations, node, step.hash)))
+        for _ in range(len(create) - made):
+            self.expectations.creation_observed(key)
+        for pod in delete:
+            try:
+                if not await self.control.delete(owner, meta.name_of(pod), meta.namespace_of(pod)):
+                    self.expectations.deletion_observed(key, meta.uid_of(pod))
+            except APIError as error:
+                self.expectations.deletion_observed(key, meta.uid_of(pod))
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    async def _write_status(self, step: Step, *, observed: bool) -> None:
+        """Write the status when it says something new; once more on what is there now, when that failed."""
+        owner, status = step.owner, step.status(observed=observed)
+        seen = (owner.get("status") or meta.EMPTY).get("observedGeneration", 0) >= meta.generation_of(owner)
+        if status == owner.get("status") and seen:
+            return
+        try:
+            written = await self.client.update_status(DAEMON_SETS, {**owner, "status": status})
+        except APIError:
+            fresh = await self.client.get(DAEMON_SETS, meta.name_of(owner), meta.namespace_of(owner))
+            kept = {name: value for name, value in (fresh.get("status") or {}).items() if name == "collisionCount"}
+            written = await self.client.update_status(DAEMON_SETS, {**fresh, "status": status | kept})
+        self._wrote(meta.key_of(owner), DAEMON_SETS, written)
+
+
+def _later(step: Step) -> Result | None:
+    """When to look again though nothing happens."""
+    waits = [wait for wait in (step.wait_seconds, step.seconds_until_available()) if wait is not None]
+    return Result(requeue_after=timedelta(seconds=min(waits))) if waits else None
