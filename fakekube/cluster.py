@@ -9,6 +9,7 @@ entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from fakekube import options as cluster_options
 from fakekube import ownpaths
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
@@ -24,7 +25,7 @@ from fakekube.controlplane import build_apiserver
 from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
-from fakekube.util.clock import START, AutoClock, Clock, ManualClock
+from fakekube.util.clock import START, AutoClock, ManualClock
 from fakekube.util.control import ClusterClock
 from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from fakekube.runtime.manager import Manager, Runnable
     from fakekube.served import Served
+    from fakekube.snapshot import Snapshot
 
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
@@ -60,36 +62,52 @@ class Cluster:
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
     ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare,
     ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet;
-    ``extra`` are components that run besides those found, a controller of your own among them. Raises OptionError.
+    ``extra`` are components that run besides those found, a controller of your own among them. With ``state``, a snapshot, it
+    goes on from there, under the snapshot's options; keyword arguments may then say ``clock`` and ``controllers``. Raises
+    OptionError.
     """
 
     def __init__(
         self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
         on_exec: Callable[..., Any] | None = None, on_connect: Callable[..., Any] | None = None,
-        extra: Iterable[Any] = (), **values: Any,
+        extra: Iterable[Any] = (), state: "Snapshot | None" = None, **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
-        self.options = options or ClusterOptions.of(**values)
+        self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
         self._extra = list(extra)
         self.activity = Activity()
-        self._clock = _clock(self.options, self.activity)
+        self._clock = _clock(self.options, self.activity, state.time if state is not None else None)
         self.driver = driver_for(self._clock, self.activity)
         self.clock = ClusterClock(self._clock, self.driver)
-        self.rng = Rng(self.options.seed)
         if self.options.controllers not in ("", "*"):
             _ = self._selected  # which may raise
-        self.token = f"fakekube-{self.rng.fork('token').suffix(16)}"
-        plane = build_apiserver(
-            self.options, self._clock, self.rng, tokens={self.token: users.admin()}, nodes=NodeAgents(self._kubelet),
-            service_accounts=lambda: "serviceaccount" in self._selected)
-        self.apiserver, self.gates = plane.apiserver, plane.gates
-        ownpaths.install(self)
-        self.client = Client(InProcess(self.apiserver), user_agent="fakekube", user=users.admin())
+        self.token = f"fakekube-{Rng(self.options.seed).fork('token').suffix(16)}"
+        self._build(self.options, state)
+        self._transport = InProcess(self.apiserver)
+        self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
         self._callbacks = {"outcome": outcome, "on_exec": on_exec, "on_connect": on_connect}
         self.tasks = Tasks(on_failure=self.driver.fail)
         self._manager: Manager | None = None
         self._servers: list[Served] = []
+
+    def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
+        """The server, on a storage of its own. Raises OptionError, and has changed nothing then."""
+        rng = Rng(options.seed)
+        if state is not None:
+            rng.load(state.rng)
+        plane = build_apiserver(
+            options, self._clock, rng, tokens={self.token: users.admin()}, nodes=NodeAgents(self._kubelet),
+            service_accounts=lambda: "serviceaccount" in self._selected,
+            state=state.storage.fork() if state is not None else None)
+        self.options, self.rng, self.apiserver, self.gates = options, rng, plane.apiserver, plane.gates
+        self._remembered: Mapping[str, Json] = {}
+        self._manager_name = "manager"
+        if state is not None:
+            self.apiserver.stores.started = state.started
+            self._remembered = state.components
+            self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
+        ownpaths.install(self)
 
     @cached_property
     def _selected(self) -> dict[str, Any]:
@@ -109,11 +127,16 @@ class Cluster:
 
     async def start(self) -> None:
         """Start the controllers; return once their caches have synced and nothing is left to do at this time."""
+        self.driver.explainers.append(lambda: self._manager.explain() if self._manager is not None else ())
+        self.driver.start(self.tasks)
+        await self._start_controllers()
+
+    async def _start_controllers(self) -> None:
         from fakekube.runtime.manager import Manager
 
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
-            clock=self._clock, activity=self.activity, rng=self.rng.fork("manager"), tasks=self.tasks,
+            clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
             stock=self.apiserver.stores)
         self._manager = controllers
@@ -123,8 +146,7 @@ class Cluster:
                 await turn()  # clients that are served already do not wait for imports
         for component in self._extra:
             controllers.add(component)
-        self.driver.explainers.append(controllers.explain)
-        self.driver.start(self.tasks)
+        controllers.load(self._remembered)
         if controllers.names:
             await controllers.start()
         if isinstance(self._clock, ManualClock):
@@ -132,6 +154,53 @@ class Cluster:
 
     def _controller_options(self) -> Mapping[str, Any]:
         return {"nodes": self.options.nodes, **self._callbacks, "root_ca": ""}
+
+    # moments
+
+    def snapshot(self) -> "Snapshot":
+        """All of this cluster as it is now: objects, history, time, and what goes on in its nodes.
+
+        It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
+        """
+        from fakekube.snapshot import Snapshot
+
+        components = self._manager.dump() if self._manager is not None else self._remembered
+        stores = self.apiserver.stores
+        return Snapshot(self.options, stores.storage.fork(), self._clock.time(), stores.started, self.rng.save(), components)
+
+    def fork(self, **values: Any) -> "Cluster":
+        """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
+
+        Objects are shared, and each side copies what it changes. Callbacks and declared controllers of ``extra`` come along; an
+        other component of ``extra`` belongs to this cluster alone. ``values`` are keyword arguments of the new cluster:
+        ``clock``, ``controllers``, ``extra``.
+        """
+        from fakekube.runtime.builder import Declaration
+
+        extra = [component for component in self._extra if isinstance(component, Declaration)]
+        return Cluster(state=self.snapshot(), **{"extra": extra, **self._callbacks, **values})
+
+    async def restore(self, snapshot: "Snapshot | Path | str") -> None:
+        """Go back (or over) to a snapshot, or to the one in a file; the clock goes with it, and its mode stays.
+
+        Controllers stop and start again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
+        OSError for one that cannot be used, and has changed nothing then.
+        """
+        from fakekube.snapshot import Snapshot, read
+
+        state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
+        running, before = self._manager, self.apiserver.stores.storage
+        self._build(state.options_with({"clock": self.options.clock}), state)
+        self.__dict__.pop("_selected", None)
+        if running is not None:
+            await running.stop()
+        self._transport.handler = self.apiserver
+        for server in self._servers:
+            server.handle_with(self.apiserver)
+        self._clock.jump_to(state.time)
+        before.retire()
+        if running is not None:
+            await self._start_controllers()
 
     async def stop(self) -> None:
         """Stop servers, then controllers. Raises what a component broke with, if one did."""
@@ -198,12 +267,12 @@ class Cluster:
         return self._manager.component("kubelet")
 
 
-def _clock(options: ClusterOptions, activity: Activity) -> Clock:
-    start = options.start or START
+def _clock(options: ClusterOptions, activity: Activity, at: float | None) -> ManualClock | RealClock:
+    start = datetime.fromtimestamp(at, UTC) if at is not None else options.start
     if options.clock == "real":
-        return RealClock(options.start)
+        return RealClock(start)
     if options.clock == "manual":
-        return ManualClock(start, activity)
+        return ManualClock(start or START, activity)
     if options.clock == "auto":
-        return AutoClock(start, activity)
-    return ScaledClock(float(options.clock), options.start)
+        return AutoClock(start or START, activity)
+    return ScaledClock(float(options.clock), start)

@@ -19,6 +19,7 @@ from fakekube.options import ClusterOptions, OptionError
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
+from fakekube.storage.saved import FieldsOf
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
@@ -34,9 +35,12 @@ class ControlPlane(NamedTuple):
 
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
-    service_accounts: Callable[[], bool],
+    service_accounts: Callable[[], bool], state: Storage | None = None,
 ) -> ControlPlane:
-    """An API server for these options. Raises OptionError for a release, gate, API or plugin that does not exist."""
+    """An API server for these options, on a storage of its own: ``state``, or one with nothing but its first objects.
+
+    Raises OptionError for a release, gate, API or plugin that does not exist.
+    """
     release = options.kubernetes_version
     try:
         gates, served = _served(
@@ -45,14 +49,26 @@ def build_apiserver(
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
-    storage = Storage()
+    storage = state or Storage()
     apiserver = APIServer(
         served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
         bootstrap=lambda resource: bootstrap.bootstrap_objects(resource, served), tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
     apiserver.stores.bucket(NAMESPACES)
-    storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces
+    if state is None:
+        storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces
     return ControlPlane(apiserver, gates)
+
+
+def selectable_fields(options: ClusterOptions) -> FieldsOf:
+    """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    try:
+        _, served = _served(
+            options.kubernetes_version, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
+    except (ValueError, KeyError) as error:
+        raise OptionError(str(error.args[0] if error.args else error)) from error
+    known = {kind.group_resource: kind.selectable.values for kind in served.kinds if kind.conversion is None}
+    return known.get
 
 
 # What follows from the release and the options alone never changes: clusters of one process share it, which is why the

@@ -7,6 +7,7 @@ from fakekube.server.http import HttpServer
 from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.http import Handler
     from fakekube.cluster import Cluster
 
 
@@ -20,6 +21,10 @@ class Served:
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""
         await self._http.start()
+
+    def handle_with(self, handler: "Handler") -> None:
+        """Answer by another handler from now on."""
+        self._http.handler = handler
 
     async def stop(self) -> None:
         """End the streams and close; harmless when it is closed."""

@@ -5,10 +5,11 @@ what needs informers, queues and tasks of its own (a garbage collector, a kubele
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.types import Json
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.client.recorder import EventBroadcaster
@@ -19,6 +20,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 
 class Runnable(Protocol):
@@ -33,6 +37,20 @@ class Runnable(Protocol):
 
     async def stop(self) -> None:
         """Called before the context is closed. It may be started again, with another context."""
+
+
+class Remembering(Protocol):
+    """A component that knows what objects do not say, such as what runs on a node."""
+
+    def dump(self) -> Json:
+        """All of that, as JSON."""
+
+    def load(self, state: Json) -> None:
+        """Know it again: it was dumped by a component of this kind, perhaps in another process."""
+
+
+def _remembers(component: Runnable) -> "TypeGuard[Remembering]":
+    return hasattr(component, "dump")
 
 
 class Manager:
@@ -110,6 +128,16 @@ class Manager:
         await self._root.close()
         self.informers.close()
         await self.tasks.close()
+
+    def dump(self) -> dict[str, Json]:
+        """What components remember that the cluster's objects do not say, by name: of those that have a ``dump()``."""
+        return {name: one.dump() for name, one in self._components.items() if _remembers(one)}
+
+    def load(self, remembered: Mapping[str, Json]) -> None:
+        """Give components what such ones remembered once; before they are started."""
+        for name, one in self._components.items():
+            if name in remembered and _remembers(one):
+                one.load(remembered[name])
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""

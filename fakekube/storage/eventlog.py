@@ -10,11 +10,29 @@ from itertools import takewhile
 
 from fakekube.storage.record import Compacted, Event, Record
 
-Track = deque[Event]
-"""The retained events of one bucket, oldest first."""
-
 Overlay = dict[str, dict[str, Record | None]]
 """What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
+
+
+class Track:
+    """The retained events of one bucket, oldest first. Forks share them until somebody adds to them or forgets one."""
+
+    __slots__ = ("events", "shared")
+
+    def __init__(self, events: "deque[Event] | None" = None, *, shared: bool = False) -> None:
+        self.events: deque[Event] = deque() if events is None else events
+        self.shared = shared
+
+    def own(self) -> deque[Event]:
+        """The events, to be changed."""
+        if self.shared:
+            self.events, self.shared = self.events.copy(), False
+        return self.events
+
+    def fork(self) -> "Track":
+        """A track with the same events."""
+        self.shared = True
+        return Track(self.events, shared=True)
 
 
 class EventLog:
@@ -31,7 +49,7 @@ class EventLog:
         """Add the newest event, and forget the oldest ones that no longer fit."""
         if self._taken_over is not None:
             self._put_in_order()
-        track.append(event)
+        (track.own() if track.shared else track.events).append(event)
         self._order.append(track)
         self._bytes += len(event.record.data)
         while len(self._order) > self.max_events or self._bytes > self.max_bytes:
@@ -41,7 +59,7 @@ class EventLog:
         """Forget every event up to and including ``revision``."""
         if self._taken_over is not None:
             self._put_in_order()
-        while self._order and self._order[0][0].revision <= revision:
+        while self._order and self._order[0].events[0].revision <= revision:
             self._forget()
         self.compacted = max(self.compacted, revision)
 
@@ -56,12 +74,12 @@ class EventLog:
     def _put_in_order(self) -> None:
         tracks = self._taken_over or []
         self._taken_over = None
-        marks = sorted((event.revision, number) for number, track in enumerate(tracks) for event in track)
+        marks = sorted((event.revision, number) for number, track in enumerate(tracks) for event in track.events)
         self._order = deque(tracks[number] for _, number in marks)
-        self._bytes = sum(len(event.record.data) for track in tracks for event in track)
+        self._bytes = sum(len(event.record.data) for track in tracks for event in track.events)
 
     def _forget(self) -> None:
-        event = self._order.popleft().popleft()
+        event = self._order.popleft().own().popleft()
         self._bytes -= len(event.record.data)
         self.compacted = event.revision
 
@@ -69,7 +87,7 @@ class EventLog:
         """The events after a revision, oldest first. Raises Compacted."""
         if revision < self.compacted:
             raise Compacted(self.compacted)
-        events = list(takewhile(lambda event: event.revision > revision, reversed(track)))
+        events = list(takewhile(lambda event: event.revision > revision, reversed(track.events)))
         events.reverse()
         return events
 

@@ -142,7 +142,7 @@ class Bucket:
         self._spaces: dict[str, Space] = {}
         self._count = 0
         self.changes = 0  # how many there were so far: while it stays, so does everything that was read
-        self.track: Track = deque()
+        self.track = Track()
         self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
         self._shared: dict[str, None] = {}  # namespaces whose space a fork has too
         self._subscribers = Subscribers()
@@ -195,7 +195,7 @@ class Bucket:
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return list(self.track) if since is None else self.storage.log.since(self.track, since)
+        return list(self.track.events) if since is None else self.storage.log.since(self.track, since)
 
     def by_owner(self, uid: str) -> list[Record]:
         """The present objects that name the uid among their owners, in key order."""
@@ -337,7 +337,7 @@ class Bucket:
         other = Bucket(storage, self.resource, self._fields, self._sort_keys)
         other._spaces, other._count, other.changes = dict(self._spaces), self._count, self.changes
         self._shared, other._shared = dict.fromkeys(self._spaces), dict.fromkeys(self._spaces)
-        other.track = self.track.copy()
+        other.track = self.track.fork()
         other._owners = self._owners.fork()
         other._indexes = {key: other._owners if found is self._owners else found.fork() for key, found in self._indexes.items()}
         return other
@@ -358,13 +358,13 @@ class Bucket:
         tree: Tree = orjson.loads(data)
         return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
 
-    def fill(self, records: list[Record], history: Track) -> None:
+    def fill(self, records: list[Record], history: deque[Event]) -> None:
         """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
             self._spaces.setdefault(record.namespace, Space()).put(record)
             self._owners.replace(None, record)
-        self._count, self.changes, self.track = len(records), len(records), history
+        self._count, self.changes, self.track = len(records), len(records), Track(history)
 
     # watching
 

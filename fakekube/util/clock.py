@@ -145,6 +145,10 @@ class ManualClock(Clock):
         assert due is None or due > when, "would skip a timer"
         self._time = max(self._time, when)
 
+    def jump_to(self, when: float) -> None:
+        """Be at an instant of another history, which may lie before this one's."""
+        self._time = when
+
     async def sleep(self, seconds: float, *, daemon: bool = False) -> None:
         """Wait so many virtual seconds. A busy task is not busy meanwhile."""
         resume = self._activity.suspend() if self._activity is not None else None

@@ -28,6 +28,14 @@ class Rng:
         """A generator of its own for ``name``: the same for the same seed, whatever was drawn from this one."""
         return Rng(f"{self.seed}/{name}")
 
+    def save(self) -> list[int]:
+        """Where it stands, for ``load``."""
+        return list(self._random.getstate()[1])
+
+    def load(self, state: list[int]) -> None:
+        """Go on from where another one stood. ValueError, TypeError for what was never saved."""
+        self._random.setstate((3, tuple(state), None))
+
     def uid(self) -> str:
         """An RFC 4122 version 4 UUID."""
         bits = self._random.getrandbits(128)

@@ -145,6 +145,14 @@ class RealClock(Clock):
         assert self._held is not None, "time runs by itself"
         self._held = max(self._held, when)
 
+    def jump_to(self, when: float) -> None:
+        """Be at an instant of another history, which may lie before this one's, and go on from there as before."""
+        if self._held is None:
+            self._continue_at(when)
+            self._arm()
+        else:
+            self._held = when
+
 
 class ScaledClock(RealClock):
     """Time that starts at ``start`` (now) and runs ``factor`` times as fast as the wall's. For demonstrations."""

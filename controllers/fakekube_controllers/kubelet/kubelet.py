@@ -4,6 +4,7 @@ It acts on what its caches show and on its clock, and writes status like any oth
 first and then the delete that removes it. Upstream: pkg/kubelet.
 """
 
+import weakref
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -13,17 +14,20 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.client.resources import NODES, PODS
+from fakekube.cache.indexer import by_node_name
+from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import nodes, outcomes, podstatus
+from fakekube_controllers.kubelet import nodeagent, nodes, outcomes, podstatus
 from fakekube_controllers.kubelet.container import Container, container_of
-from fakekube_controllers.kubelet.heartbeat import Heartbeat
+from fakekube_controllers.kubelet.memory import Memory, memory_of, take_up
+from fakekube_controllers.kubelet.nodeagent import NodeAgent
 from fakekube_controllers.kubelet.outcomes import BadOutcome, Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
 from fakekube_controllers.kubelet.streams import Streams
 
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+NODE_INDEX = "node"
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
 
 Tree = dict[str, Any]
@@ -47,6 +51,30 @@ class Kubelet:
         self._addresses: dict[str, str] = {}
         self._node_numbers: dict[str, int] = {}
         self._pod_numbers: dict[str, int] = {}
+        self._memories: list[weakref.ref[Memory]] = []  # those that somebody still has
+        self._recalled = Memory({}, {})  # what another kubelet knew, of pods that were not looked at yet
+
+    def dump(self) -> Memory:
+        """What runs now."""
+        memory = Memory(self.runs, {
+            "attempts": [[*key, number] for key, number in self._attempts.items()], "addresses": dict(self._addresses),
+            "nodes": dict(self._node_numbers), "pods": dict(self._pod_numbers)})
+        self._memories = [known for known in self._memories if known() is not None] + [weakref.ref(memory)]
+        return memory
+
+    def load(self, state: Memory | Tree) -> None:
+        """Know what another kubelet knew."""
+        self._recalled = memory_of(state)
+        rest = self._recalled.rest
+        self._attempts = {(owner, index): number for owner, index, number in rest["attempts"]}
+        self._addresses, self._node_numbers = dict(rest["addresses"]), dict(rest["nodes"])
+        self._pod_numbers = dict(rest["pods"])
+
+    def _put_down(self, uid: str, run: PodRun) -> None:
+        """Whoever remembers this run does so from here on."""
+        for known in self._memories:
+            if (memory := known()) is not None:
+                memory.keep(uid, run)
 
     async def start(self, ctx: Context) -> None:
         """Register the nodes and begin to look after pods."""
@@ -55,63 +83,26 @@ class Kubelet:
         self.callback: Callback | None = ctx.options.get("outcome")
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
         self.pods = ctx.lister(PODS)
-        self.queue, self.node_queue = ctx.queue("kubelet"), ctx.queue("kubelet_nodes")
+        ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
+        self.queue = ctx.queue("kubelet")
         self.streams = Streams(ctx, self.run_of, self.queue.add)
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
-        ctx.add_handler(NODES, self._node_seen, None, self._node_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
-        Worker(ctx, self.node_queue, self._sync_node).start()
-        self.heartbeat = Heartbeat(ctx)
+        self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed)
         ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
-        await self._register()
+        await self.agent.register(int(ctx.options.get("nodes", 0)))
 
     async def stop(self) -> None:
-        """Everything else belongs to the context."""
+        """Everything else belongs to the context; nothing is heard of the nodes from now on."""
         self.streams.close()
+        self.agent.close()
 
     # nodes
 
-    async def _register(self) -> None:
-        for number in range(int(self.ctx.options.get("nodes", 0))):
-            name = f"node-{number}"
-            try:
-                await self.client.create(NODES, nodes.node(name))
-            except APIError as error:
-                if error.code != 409:
-                    raise
-            await self._make_ready(name)
-
-    def _node_seen(self, node: Tree) -> None:
-        self.node_queue.add(meta.name_of(node))
-
-    def _node_gone(self, node: Tree) -> None:
-        self._node_numbers.pop(meta.name_of(node), None)
-        self.heartbeat.end(meta.name_of(node))
-
-    async def _sync_node(self, name: str) -> None:
-        """A node that somebody made gets a kubelet too; its lease is renewed from then on."""
-        node = self.ctx.lister(NODES).get("", name)
-        if node is None:
-            return
-        if not meta.is_condition_true(node, "Ready"):
-            await self._make_ready(name)
-        await self.heartbeat.begin(name)
-
-    async def _make_ready(self, name: str) -> None:
-        """Post a ready status; then the taint of new nodes goes, as the node lifecycle controller would see to."""
-        number = self._node_numbers.setdefault(name, len(self._node_numbers))
-        node = await self.client.get(NODES, name, missing_ok=True)
-        if node is None:
-            return
-        given = (node.get("status") or {}).get("capacity") or self.ctx.options.get("node_capacity")
-        wanted = nodes.status(name, number, self.ctx.version or "0.0", self.clock.time(), given)
-        kept = {key: value for key, value in (node.get("status") or {}).items() if key == "allocatable" and value}
-        node["status"] = {**(node.get("status") or {}), **wanted, **kept}
-        node = await self.client.update_status(NODES, node)
-        taints = node["spec"].get("taints") or []
-        left = [taint for taint in taints if taint["key"] != nodes.NOT_READY_TAINT]
-        if len(left) != len(taints):
-            await self.client.patch(NODES, name, body={"spec": {"taints": left or None}})
+    def _mode_changed(self, node: str) -> None:
+        """What ran on while nothing was heard of it is told of now; what is to end there ends."""
+        for pod in self.pods.by_index(NODE_INDEX, node):
+            self._pod_seen(pod)
 
     # pods
 
@@ -140,16 +131,19 @@ class Kubelet:
 
     async def _sync_pod(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
-        if pod is None or not pod["spec"].get("nodeName"):
+        if pod is None or not pod["spec"].get("nodeName") or self.agent.mode_of(pod["spec"]["nodeName"]) == nodeagent.STOPPED:
             return
         uid, now = meta.uid_of(pod), self.clock.time()
         phase = (pod.get("status") or {}).get("phase")
         run = self.runs.get(uid)
         if run is None:
-            if phase in ("Succeeded", "Failed"):
+            if phase in ("Succeeded", "Failed") and uid not in self._recalled:
                 await self._remove_if_deleted(pod)
                 return
             run = self.runs[uid] = self._accept(pod, now)
+            if (known := self._recalled.run(uid)) is not None:
+                take_up(run, known)
+        self._put_down(uid, run)
         run.pod = pod
         if phase in ("Succeeded", "Failed"):
             run.conclude(now, phase)
@@ -196,7 +190,7 @@ class Kubelet:
     def _attempt_of(self, pod: Tree) -> int:
         """Which try this pod is among those that replace each other."""
         owner = meta.controller_of(pod)
-        if owner is None:
+        if owner is None or meta.uid_of(pod) in self._recalled:
             return 0
         key = (owner["uid"], str(meta.annotations_of(pod).get(JOB_INDEX, "")))
         number = self._attempts.get(key, 0)
@@ -226,7 +220,7 @@ class Kubelet:
     async def _write(self, run: PodRun, pod: Tree, now: float) -> None:
         present = pod.get("status") or {}
         node = pod["spec"]["nodeName"]
-        number = self._node_numbers.setdefault(node, len(self._node_numbers))
+        number = self.agent.number_of(node)
         address = nodes.address(number)
         mine = address if pod["spec"].get("hostNetwork") else self._address_of(pod, node, number)
         status = podstatus.render(
@@ -273,8 +267,11 @@ class Kubelet:
     # what the node proxy asks for, beside ``streams``
 
     def run_of(self, uid: str) -> PodRun | None:
-        """What is known of a pod."""
-        return self.runs.get(uid)
+        """What is known of a pod; who asks may change it."""
+        run = self.runs.get(uid)
+        if run is not None:
+            self._put_down(uid, run)
+        return run
 
     def log(self, namespace: str, name: str, container: str, *, previous: bool = False) -> list[tuple[float, str]] | None:
         """The lines that a container has logged until now, with their times (Unix seconds); None when there is no such run."""

@@ -1,0 +1,88 @@
+"""What goes on in containers, put down for a snapshot, and taken up by another kubelet from where it was.
+
+The API's status says when a container started, and not how long it is going to run. A snapshot must cost next to nothing though
+thousands of pods run: so it holds the runs themselves, and each is put down just before it changes, or when somebody reads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from fakekube_controllers.kubelet.container import Container
+from fakekube_controllers.kubelet.outcomes import Outcome
+from fakekube_controllers.kubelet.podrun import PodRun
+
+OF_THE_SPEC = ("name", "image", "plan", "restarts_on", "pod", "init", "apps", "happened")
+"""What follows from the pod, or from the kubelet that has it."""
+
+Tree = dict[str, Any]
+
+
+class Memory:
+    """What a kubelet knew at one moment: ``rest`` is what it keeps beside its runs."""
+
+    def __init__(self, runs: Mapping[str, PodRun], rest: Tree, written: Mapping[str, Tree] | None = None) -> None:
+        self._runs = dict(runs)
+        self._written: dict[str, Tree] = dict(written or {})
+        self.rest = rest
+
+    def keep(self, uid: str, run: PodRun) -> None:
+        """A run is about to change."""
+        if self._runs.get(uid) is run:
+            self._written[uid] = put_down(run)
+            del self._runs[uid]
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._runs or uid in self._written
+
+    def run(self, uid: str) -> Tree | None:
+        """What is known of a pod's run."""
+        run = self._runs.get(uid)
+        return self._written.get(uid) if run is None else put_down(run)
+
+    def __json__(self) -> Tree:
+        return {"rest": self.rest, "runs": {**{uid: put_down(run) for uid, run in self._runs.items()}, **self._written}}
+
+
+def memory_of(state: "Memory | Tree") -> Memory:
+    """A memory as it was in this process, or as it comes out of a file."""
+    return state if isinstance(state, Memory) else Memory({}, state["rest"], state["runs"])
+
+
+def put_down(run: PodRun) -> Tree:
+    """A run as JSON."""
+    return {
+        "run": {f.name: getattr(run, f.name) for f in fields(run) if f.name not in OF_THE_SPEC},
+        "containers": {container.name: _container(container) for container in run.containers},
+    }
+
+
+def _container(container: Container) -> Tree:
+    found = {f.name: getattr(container, f.name) for f in fields(container) if f.name not in OF_THE_SPEC}
+    outcome = container.outcome
+    return {**found, "log": list(container.log), "previous_log": list(container.previous_log), "outcome": (
+        None if outcome is None else {f.name: getattr(outcome, f.name) for f in fields(outcome)})}
+
+
+def take_up(run: PodRun, state: Tree) -> None:
+    """Let a run that was just accepted be the one that was put down."""
+    _set(run, state["run"])
+    if run.failure is not None:
+        run.failure = (run.failure[0], run.failure[1])
+    for container in run.containers:
+        known = state["containers"].get(container.name)
+        if known is not None:
+            outcome = known["outcome"]
+            _set(container, {**known, "outcome": None if outcome is None else Outcome(**{
+                **outcome, "log": _lines(outcome["log"])}), "log": list(_lines(known["log"])),
+                "previous_log": list(_lines(known["previous_log"]))})
+
+
+def _lines(saved: list[Any]) -> tuple[tuple[float, str], ...]:
+    return tuple((at, line) for at, line in saved)
+
+
+def _set(what: PodRun | Container, values: Tree) -> None:
+    for f in fields(what):
+        if f.name in values:
+            setattr(what, f.name, values[f.name])
