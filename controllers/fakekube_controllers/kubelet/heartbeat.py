@@ -3,7 +3,9 @@
 Virtual time does not stop for a heartbeat: the timer is lazy, so that a round is due after every ten seconds in which
 anything happened at all, and once where time jumps. Whoever looks, whenever that is, sees leases that were renewed within the
 last ten seconds, as with a real kubelet; only the renewals that nobody could have seen are missing.
-Upstream: k8s.io/component-helpers/apimachinery/lease.
+
+A node that falls silent can be seen to: for a minute, time then stops every five seconds, so that who watches over nodes misses
+it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/lease.
 """
 
 from fakekube.apimachinery import meta, times
@@ -11,9 +13,11 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
+from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet import nodes
 
 ROUND = "round"
+TICK_SECONDS, TICKS = 5.0, 12
 
 
 class Heartbeat:
@@ -28,6 +32,8 @@ class Heartbeat:
 
     async def begin(self, name: str) -> None:
         """A node is there: its lease is renewed now and from now on. Raises APIError."""
+        if name in self._alive:
+            return
         self._alive[name] = None
         await self._renew(name)
         self._wait()
@@ -35,6 +41,14 @@ class Heartbeat:
     def end(self, name: str) -> None:
         """A node is gone."""
         self._alive.pop(name, None)
+
+    def fall_silent(self, *names: str) -> None:
+        """Nodes, or all that were begun with, are heard of no more."""
+        silent = [name for name in names or list(self._alive) if name in self._alive]
+        for name in silent:
+            del self._alive[name]
+        if silent:
+            _tick(self._clock, TICKS)
 
     def _wait(self) -> None:
         if not self._waiting:
@@ -59,3 +73,9 @@ class Heartbeat:
             if error.code != 404:
                 raise
             await self._client.create(LEASES, nodes.lease(name, meta.uid_of(node), now))
+
+
+def _tick(clock: Clock, left: int) -> None:
+    """Let time stop here, and again; nothing else happens."""
+    if left:
+        clock.call_later(TICK_SECONDS, _tick, clock, left - 1)

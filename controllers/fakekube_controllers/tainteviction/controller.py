@@ -1,0 +1,156 @@
+"""Deletes pods from nodes with NoExecute taints: at once, or when the time for which they tolerate the taints is over.
+
+A pod that goes is marked as the target of a disruption first. Whoever takes the taint away in time, or tolerates it after all,
+calls the deletion off. A toleration's time runs from when this controller first saw taint and pod together, as upstream's does.
+Upstream: pkg/controller/tainteviction. Left out: its metrics, and retries every ten milliseconds (the queue retries).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.cache.indexer import by_node_name
+from fakekube.client.resources import NODES, PODS
+from fakekube.client.users import controller_account
+from fakekube.runtime import conditions, placement
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+
+NAME = "taint-eviction-controller"
+NODE_INDEX = "node"
+REASON, MESSAGE = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
+
+Tree = dict[str, Any]
+Taint = Mapping[str, str]
+
+
+class Eviction(NamedTuple):
+    """A deletion to come. Unix seconds."""
+
+    since: float
+    due: float
+
+
+class TaintEvictionController:
+    """A component for the manager."""
+
+    name = "tainteviction"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = controller_account(NAME)
+
+    def __init__(self) -> None:
+        self._evictions: dict[ObjectKey, Eviction] = {}
+
+    async def start(self, ctx: Context) -> None:
+        """Watch nodes for taints, and pods for where they are and what they tolerate."""
+        self.client, self.clock = ctx.client, ctx.clock
+        self.events = ctx.recorder(NAME)
+        self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
+        ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
+        self.queue = ctx.queue("tainteviction")
+        ctx.add_handler(NODES, self._node_seen, self._node_changed)
+        ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """What was to be deleted is found again at the next start, its time beginning anew."""
+        self._evictions.clear()
+
+    # what is heard
+
+    def _node_seen(self, node: Tree) -> None:
+        if _no_execute(node):
+            self._look_at_pods_on(node)
+
+    def _node_changed(self, old: Tree, new: Tree) -> None:
+        if _no_execute(old) != _no_execute(new):
+            self._look_at_pods_on(new)
+
+    def _look_at_pods_on(self, node: Tree) -> None:
+        for pod in self.pods.by_index(NODE_INDEX, meta.name_of(node)):
+            self.queue.add(meta.key_of(pod))
+
+    def _pod_seen(self, pod: Tree) -> None:
+        name = pod["spec"].get("nodeName")
+        node = self.nodes.get("", name) if name else None
+        if node is not None and _no_execute(node):
+            self.queue.add(meta.key_of(pod))
+
+    def _pod_changed(self, old: Tree, new: Tree) -> None:
+        before, after = old["spec"], new["spec"]
+        if before.get("nodeName") != after.get("nodeName") or before.get("tolerations") != after.get("tolerations"):
+            self._pod_seen(new)
+
+    def _pod_gone(self, pod: Tree) -> None:
+        self._call_off(meta.key_of(pod))
+
+    # what is done
+
+    async def _sync(self, key: ObjectKey) -> None:
+        pod = self.pods.get(key.namespace, key.name)
+        if pod is None:
+            return
+        node = self.nodes.get("", pod["spec"].get("nodeName", ""))
+        taints = _no_execute(node) if node is not None else []
+        wait = _tolerated_seconds(taints, pod["spec"].get("tolerations") or ())
+        if wait is None:
+            self._call_off(key)
+            return
+        now = self.clock.time()
+        since = self._evictions[key].since if key in self._evictions and wait > 0 else now
+        due = since + wait
+        if due > now:
+            if (planned := self._evictions.get(key)) is None or planned.due != due:
+                self._evictions[key] = Eviction(since, due)
+            self.queue.add_after(key, due - now)
+            return
+        self._evictions.pop(key, None)
+        await self._evict(pod)
+
+    def _call_off(self, key: ObjectKey) -> None:
+        if self._evictions.pop(key, None) is not None:
+            self._tell(key, f"Cancelling deletion of Pod {key}")
+
+    async def _evict(self, pod: Tree) -> None:
+        key = meta.key_of(pod)
+        if meta.is_deleting(pod):
+            return
+        self._tell(key, f"Marking for deletion Pod {key}")
+        try:
+            await self._mark(key)
+            await self.client.delete(PODS, key.name, key.namespace, uid=meta.uid_of(pod))
+        except APIError as error:
+            if error.code != 404:
+                raise
+
+    async def _mark(self, key: ObjectKey) -> None:
+        pod = await self.client.get(PODS, key.name, key.namespace)
+        status = pod.setdefault("status", {})
+        generation = meta.generation_of(pod) if status.get("observedGeneration") else 0
+        if conditions.set_condition(
+                status.setdefault("conditions", []), "DisruptionTarget", "True", now=times.format_time(self.clock.time()),
+                reason=REASON, message=MESSAGE, observed_generation=generation):
+            await self.client.update_status(PODS, pod)
+
+    def _tell(self, key: ObjectKey, text: str) -> None:
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": key.name, "namespace": key.namespace}}
+        self.events.event(pod, "Normal", "TaintManagerEviction", text)
+
+
+def _no_execute(node: Tree) -> list[Taint]:
+    return [taint for taint in node["spec"].get("taints") or () if taint["effect"] == "NoExecute"]
+
+
+def _tolerated_seconds(taints: Sequence[Taint], tolerations: Sequence[Mapping[str, Any]]) -> float | None:
+    """How long a pod may stay: 0 for not at all, None for ever. Of several tolerations that are used the shortest counts."""
+    used: list[Mapping[str, Any]] = []
+    for taint in taints:
+        match = next((toleration for toleration in tolerations if placement.tolerates(toleration, taint)), None)
+        if match is None:
+            return 0.0
+        used.append(match)
+    limits = [max(0.0, float(limit)) for toleration in used if (limit := toleration.get("tolerationSeconds")) is not None]
+    return min(limits, default=None)
