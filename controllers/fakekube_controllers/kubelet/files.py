@@ -8,6 +8,8 @@ import posixpath
 import tarfile
 from collections.abc import Iterator
 
+NOWHERE = "/dev/null"
+
 
 class Files:
     """Contents by absolute path. Directories are what paths have in front of their names."""
@@ -19,11 +21,14 @@ class Files:
     def write(self, path: str, content: bytes, *, append: bool = False) -> None:
         """Write a file."""
         path = absolute(path)
+        if path == NOWHERE:
+            return
         self._contents[path] = (self._contents.get(path, b"") if append else b"") + content
 
     def read(self, path: str) -> bytes | None:
         """A file's content, or None."""
-        return self._contents.get(absolute(path))
+        path = absolute(path)
+        return b"" if path == NOWHERE else self._contents.get(path)
 
     def make_directory(self, path: str) -> None:
         """Make a directory, and those above it."""

@@ -42,7 +42,7 @@ def parse(text: str) -> list[Step]:
     commands: list[Simple] = []
     words: list[Token] = []
     redirections: list[tuple[str, Token | None]] = []
-    condition, tokens = ";", _tokens(text)
+    condition, operator, tokens = ";", ";", _tokens(text)
 
     def finish_command(operator: str) -> None:
         if words or redirections:
@@ -70,6 +70,8 @@ def parse(text: str) -> list[Step]:
                     steps.append(Step(condition, tuple(commands)))
                     commands = []
                 condition = operator if operator in ("&&", "||") else ";"
+    if operator in ("&&", "||", "|"):
+        raise BadScript("syntax error: unexpected end of file")
     finish_command(";")
     if commands:
         steps.append(Step(condition, tuple(commands)))

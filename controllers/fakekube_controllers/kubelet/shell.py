@@ -40,6 +40,8 @@ class Shell:
             return await self._shell(words, io)
         if name == "exit":
             raise _Exit(int(words[1]) % 256 if len(words) > 1 and words[1].isdecimal() else self.code)
+        if name == "!" and len(words) > 1:
+            return int(not await self._execute(words[1:], io))
         if name in ("exec", "command", "time", "nohup") and len(words) > 1:
             return await self._execute(words[1:], io)
         found = COMMANDS.get(name)
@@ -114,8 +116,7 @@ class Shell:
                 self._redirect(io, operator, target, files)
         code = await self._execute(words, io) if words else 0
         for path, content, append in files:
-            if path != "/dev/null":
-                self.process.files.write(path, bytes(content), append=append)
+            self.process.files.write(path, bytes(content), append=append)
         return code
 
     def _redirect(self, io: Io, operator: str, target: str, files: list[tuple[str, bytearray, bool]]) -> None:
