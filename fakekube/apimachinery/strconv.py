@@ -6,7 +6,7 @@ Python reads digits of all scripts, numbers of any size, and none of more than 4
 from fakekube.apimachinery.field_errors import go_quote
 
 _LONGEST = 20  # digits that 64 bits can have
-_INT64, _UINT64_END = 1 << 63, 1 << 64
+_INT64 = 1 << 63
 _BEYOND = 10**_LONGEST
 """What stands for any number that is too long to be read."""
 
@@ -23,10 +23,10 @@ def parse_int(text: str) -> int:
     return value
 
 
-def parse_uint(text: str) -> int:
-    """A number of 64 bits without a sign. Raises NumberError."""
+def parse_uint(text: str, *, bits: int = 64) -> int:
+    """A number of so many bits without a sign. Raises NumberError."""
     value = whole(text) if text[:1] not in ("+", "-") else None
-    if value is None or not is_uint(text):
+    if value is None or value >= 1 << bits:
         raise _error("ParseUint", text, value)
     return value
 
@@ -34,7 +34,7 @@ def parse_uint(text: str) -> int:
 def is_uint(text: str) -> bool:
     """Whether ``parse_uint`` takes a text."""
     value = whole(text)
-    return value is not None and value < _UINT64_END and text[0] not in "+-"
+    return value is not None and value < 1 << 64 and text[0] not in "+-"
 
 
 def whole(text: str) -> int | None:

@@ -7,7 +7,7 @@ Upstream: pkg/registry/core/{pod,node,service}/rest, pod/strategy.go, and pkg/ku
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, strconv
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
@@ -26,8 +26,6 @@ from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import chosen_container
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-
-MAX_PORT = 65535
 
 Nodes = Callable[[], NodeProxy]
 """The agents of the nodes, as they are at the time of a request."""
@@ -115,10 +113,11 @@ def _ports(texts: Sequence[str]) -> tuple[int, ...]:
     """The ports that are asked for, several in a parameter or one. Raises 400."""
     found: list[int] = []
     for text in (text for several in texts for text in several.split(",")):
-        if not text.isdecimal() or int(text) > MAX_PORT:
-            why = "value out of range" if text.isdecimal() else "invalid syntax"
-            raise errors.bad_request(f"cannot convert to []int32: strconv.ParseUint: parsing {go_quote(text)}: {why}")
-        found.append(int(text))
+        try:
+            port = strconv.parse_uint(text, bits=16)
+        except strconv.NumberError as error:
+            raise errors.bad_request(f"cannot convert to []int32: {error}") from None
+        found.append(port)
     return tuple(found)
 
 

@@ -23,6 +23,7 @@ LOG_ENTRIES = 10_000
 MAX_AUDIT_ID_CHARACTERS = 64
 BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 CACHE_CONTROL = "Cache-Control"
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)")
 
 
@@ -110,16 +111,25 @@ class Authenticator:
 
 
 def token_of_websocket(request: Request) -> str:
-    """The Authorization header that a browser could not set, from the sub-protocols that it could."""
+    """The Authorization header that a browser could not set, from the sub-protocols that it could.
+
+    Raises 401 when there are several tokens, when one is no text in base64, and when no sub-protocol is left to choose.
+    """
     offered = request.headers.get("sec-websocket-protocol", "")
-    if BEARER_PROTOCOL not in offered:
+    if BEARER_PROTOCOL not in offered or request.headers.get("upgrade", "").lower() != "websocket":
         return ""
-    for protocol in offered.split(","):
-        text = protocol.strip()
-        if text.startswith(BEARER_PROTOCOL):
-            encoded = text.removeprefix(BEARER_PROTOCOL)
-            return f"Bearer {base64.urlsafe_b64decode(encoded + '=' * (-len(encoded) % 4)).decode('utf-8', 'replace')}"
-    return ""
+    protocols = [text for protocol in offered.split(",") if (text := protocol.strip())]
+    given = [text.removeprefix(BEARER_PROTOCOL) for text in protocols if text.startswith(BEARER_PROTOCOL)]
+    encoded = given[0]
+    if len(given) > 1 or not _BASE64URL.fullmatch(encoded) or len(encoded) % 4 == 1:
+        raise errors.unauthorized()
+    try:
+        token = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
+    except UnicodeDecodeError:
+        raise errors.unauthorized() from None
+    if token and len(protocols) == 1:
+        raise errors.unauthorized()
+    return f"Bearer {token}" if token else ""
 
 
 class Decorator:

@@ -41,7 +41,7 @@ class MetaPaths:
 
     def answer(self, request: Request) -> Response:
         """Answer a path that names no resource. Raises APIError."""
-        path = request.path.strip("/")
+        path = request.path.strip("/") if request.path[:2] != "//" else request.path
         parts = path.split("/")
         if parts[0] in ("api", "apis"):
             return self._discovery(request, parts)

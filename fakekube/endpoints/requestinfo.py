@@ -39,7 +39,7 @@ def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo
     Returns a RequestInfo; a path that names no resource has ``is_resource`` False and the lower-case method as verb.
     """
     info = RequestInfo(path, method.lower())
-    parts = path.strip("/").split("/")
+    parts = path.strip("/").split("/") if path[:2] != "//" else [""]
     if parts[0] == "apis" and len(parts) > 3:
         info.group, info.version, rest = parts[1], parts[2], parts[3:]
     elif parts[0] == "api" and len(parts) > 2:

@@ -8,18 +8,18 @@ for over TLS only, and do without.
 
 import asyncio
 import ssl
-from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote
 
 import orjson
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request
 from fakekube.server import websocket
+from fakekube.server.target import BadTarget, headers_of, path_of, query_of
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
 MAX_HEAD_BYTES = 1 << 20
-NO_QUERY: Mapping[str, list[str]] = {}
+PLAIN_TEXT = "text/plain; charset=utf-8"
 
 
 class _Protocol(RequestHandler):
@@ -52,13 +52,24 @@ class _Protocol(RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None,
     ) -> web.StreamResponse:
-        """What the parser refuses: a method that is none of HTTP's gets what the router says of unknown methods."""
-        if "Invalid method" not in str(message or exc):
+        """What the parser refuses, in the words of Go's: a log would be of no use to anybody.
+
+        A method that is none of HTTP's gets what the router says of unknown methods.
+        """
+        if status >= 500 or request.writer.output_size > 0:
             return super().handle_error(request, status, exc, message)
-        body = orjson.dumps(errors.method_not_allowed().status())
-        answer = web.Response(status=405, body=body, content_type="application/json")
-        answer.force_close()
-        return answer
+        if "Invalid method" in str(message or exc):
+            return _refusal(405, orjson.dumps(errors.method_not_allowed().status()), "application/json")
+        if isinstance(exc, LineTooLong):
+            return _refusal(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
+        return _refusal(400, b"400 Bad Request", PLAIN_TEXT)
+
+
+def _refusal(status: int, body: bytes, content_type: str) -> web.Response:
+    """The answer to what is no request, after which the connection is closed."""
+    answer = web.Response(status=status, body=body, headers={"Content-Type": content_type})
+    answer.force_close()
+    return answer
 
 
 class _Connections(web.Server):
@@ -135,7 +146,10 @@ class HttpServer:
     async def _answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """One request, from aiohttp's form to the Handler's and back."""
         with self.activity.busy() if self.activity is not None else nullcontext():
-            request = await self._read(incoming)
+            try:
+                request = await self._read(incoming)
+            except (BadTarget, ConnectionError):  # the other end of a broken connection will not see it
+                return _refusal(400, b"400 Bad Request", PLAIN_TEXT)
             response = await self.handler.handle(request)
         if response.session is not None:
             from fakekube.server.upgraded import Upgraded
@@ -156,12 +170,7 @@ class HttpServer:
 
     async def _read(self, incoming: web.BaseRequest) -> Request:
         target, _, query = incoming._message.path.partition("?")
-        if target[:1] != "/":  # absolute form, as proxies send it
-            target = "/" + target.partition("://")[2].partition("/")[2]
-        headers: dict[str, str] = {}
-        for name, value in incoming.headers.items():
-            key = name.lower()
-            headers[key] = f"{headers[key]}, {value}" if key in headers else value
+        path, headers = path_of(target), headers_of(incoming.headers.items())
         body = b""
         if incoming.body_exists:
             if headers.get("expect", "").lower() == "100-continue" and incoming.transport is not None:
@@ -169,8 +178,7 @@ class HttpServer:
             body = await _read_body(incoming)
         peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         return Request(
-            incoming.method, unquote(target) if "%" in target else target,
-            parse_qs(query, keep_blank_values=True) if query else NO_QUERY, headers, body,
+            incoming.method, path, query_of(query), headers, body,
             peer=peer[0] if peer else "", patience=self._wall,
         )
 

@@ -17,7 +17,7 @@ def test_what_fits_is_read(number: int, zeros: str) -> None:
         if low <= number < high and not (read is strconv.parse_uint and text[0] == "-"):
             assert read(text) == number
         else:
-            with pytest.raises(strconv.NumberError, match="out of range|invalid syntax"):
+            with pytest.raises(strconv.NumberError, match=r"out of range|invalid syntax"):
                 read(text)
 
 

@@ -107,3 +107,23 @@ async def test_impersonation_without_a_user(api: Api) -> None:
     extra = {"impersonate-user": "ann", "impersonate-uid": "u", "impersonate-extra-probe.dev%2fkey": "b"}
     told = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, extra)
     assert told.tree["status"]["userInfo"]["extra"] == {"probe.dev/key": ["b"]}
+
+
+WS_TOKEN = "base64url.bearer.authorization.k8s.io."
+
+
+@pytest.mark.parametrize(("offered", "user"), [
+    (f"{WS_TOKEN}c2VjcmV0, v1", "robin"), (f"v1, {WS_TOKEN}c2VjcmV0", "robin"), (f"{WS_TOKEN}, v1", "kubernetes-admin"),
+    (f"{WS_TOKEN}c2VjcmV0", None), (f"{WS_TOKEN}a, v1", None), (f"{WS_TOKEN}=!, v1", None), (f"{WS_TOKEN}__4, v1", None),
+    (f"{WS_TOKEN}c2VjcmV0, {WS_TOKEN}c2VjcmV0, v1", None), (f"{WS_TOKEN}bm8, v1", None),
+])
+async def test_tokens_of_browsers(api: Api, offered: str, user: str | None) -> None:
+    """Given a token among the sub-protocols of a WebSocket / when it is sound and not alone / then it counts, else a 401."""
+    url = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    headers = {"upgrade": "websocket", "connection": "upgrade", "sec-websocket-protocol": offered}
+    answer = await api("POST", url, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}, headers)
+    assert answer.status == (201 if user else 401)
+    if user:
+        assert answer.tree["status"]["userInfo"]["username"] == user
+    plain = await api("GET", "/version", headers={"sec-websocket-protocol": offered})
+    assert plain.status == 200

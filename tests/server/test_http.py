@@ -184,3 +184,45 @@ async def test_old_http_closes(server: HttpServer) -> None:
     writer.close()
     assert b"Connection: close\r\n" in answer
     assert answer.endswith(b"}")
+
+
+@pytest.mark.parametrize(("head", "status"), [
+    (b"GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: -1", b"400 Bad Request"),
+    (b"GET /x HTTP/1.1\r\nHost: x\r\nno colon", b"400 Bad Request"),
+    (b"GET /%zz HTTP/1.1\r\nHost: x", b"400 Bad Request"),
+    (b"\x16\x03\x01\x02", b"400 Bad Request"),
+    (b"GET /" + b"x" * (1 << 20) + b" HTTP/1.1\r\nHost: x", b"431 Request Header Fields Too Large"),
+    (b"POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz", b"400 Bad Request"),
+], ids=["length", "header", "path", "tls", "too long", "chunk"])
+async def test_what_is_no_http(
+    server: HttpServer, caplog: pytest.LogCaptureFixture, head: bytes, status: bytes,
+) -> None:
+    """Given bytes that are no request / when they are sent / then a short answer in Go's words, a close, and no log."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(head + b"\r\n\r\n")
+    async with asyncio.timeout(5):
+        answer = await reader.read()
+    writer.close()
+    assert status in answer.partition(b"\r\n")[0]
+    assert answer.endswith(b"\r\n\r\n" + status)
+    assert caplog.records == []
+
+
+async def test_headers_that_are_no_text_do_no_harm(server: HttpServer) -> None:
+    """Given header values with bytes that are no UTF-8 / when they are sent / then an answer comes."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\nAudit-ID: \xff\xfe\r\nUser-Agent: \xff\r\n\r\n")
+    assert (await reader.readline()) == b"HTTP/1.1 200 OK\r\n"
+    writer.close()
+
+
+async def test_body_that_ends_too_soon(server: HttpServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Given a client that promises ten bytes, sends two and goes / when it has gone / then nothing is logged."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab")
+    await writer.drain()
+    writer.close()
+    async with asyncio.timeout(5):
+        await reader.read()
+    await server.stop()
+    assert caplog.records == []
