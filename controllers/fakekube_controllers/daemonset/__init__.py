@@ -1,5 +1,8 @@
 """DaemonSets: a pod on every node that it fits. Read ``step.py``. Upstream: pkg/controller/daemon."""
 
-from fakekube_controllers.daemonset.controller import DaemonSetController
+from functools import partial
 
-__all__ = ["DaemonSetController"]
+from fakekube.client.resources import DAEMON_SETS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(Dormant, "daemonset", "fakekube_controllers.daemonset.controller:DaemonSetController", DAEMON_SETS)

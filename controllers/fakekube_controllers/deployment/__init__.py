@@ -1,5 +1,9 @@
-"""Deployments: templates rolled out over ReplicaSets. Read ``sync.py``. Upstream: pkg/controller/deployment."""
+"""Deployments: templates rolled out over ReplicaSets. Read ``controller.py``. Upstream: pkg/controller/deployment."""
 
-from fakekube_controllers.deployment.controller import DeploymentController
+from functools import partial
 
-__all__ = ["DeploymentController"]
+from fakekube.client.resources import DEPLOYMENTS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "deployment", "fakekube_controllers.deployment.controller:DeploymentController", DEPLOYMENTS)

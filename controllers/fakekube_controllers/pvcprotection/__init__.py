@@ -1,5 +1,10 @@
 """Claims that pods use are not deleted under them. Upstream: pkg/controller/volume/pvcprotection."""
 
-from fakekube_controllers.pvcprotection.controller import PersistentVolumeClaimProtection
+from functools import partial
 
-__all__ = ["PersistentVolumeClaimProtection"]
+from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "persistentvolumeclaim-protection",
+    "fakekube_controllers.pvcprotection.controller:PersistentVolumeClaimProtection", PERSISTENT_VOLUME_CLAIMS)

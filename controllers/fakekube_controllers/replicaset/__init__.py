@@ -3,6 +3,13 @@
 Upstream: pkg/controller/replicaset, pkg/controller/replication.
 """
 
-from fakekube_controllers.replicaset.controller import ReplicaSetController, ReplicationManager
+from functools import partial
 
-__all__ = ["ReplicaSetController", "ReplicationManager"]
+from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
+from fakekube.runtime.dormant import Dormant
+
+replica_sets = partial(
+    Dormant, "replicaset", "fakekube_controllers.replicaset.controller:ReplicaSetController", REPLICA_SETS)
+replication_controllers = partial(
+    Dormant, "replicationcontroller", "fakekube_controllers.replicaset.controller:ReplicationManager",
+    REPLICATION_CONTROLLERS)

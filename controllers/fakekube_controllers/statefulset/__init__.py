@@ -1,5 +1,9 @@
 """StatefulSets: pods with names, an order, and storage of their own. Read ``update.py``. Upstream: pkg/controller/statefulset."""
 
-from fakekube_controllers.statefulset.controller import StatefulSetController
+from functools import partial
 
-__all__ = ["StatefulSetController"]
+from fakekube.client.resources import STATEFUL_SETS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "statefulset", "fakekube_controllers.statefulset.controller:StatefulSetController", STATEFUL_SETS)

@@ -185,9 +185,9 @@ async def test_no_heartbeat_makes_work(world):
     """Given a DaemonSet at rest / when only the status of a node changes / then nothing is looked at."""
     await world.create(DAEMON_SETS)
     worked = []
-    component = world.cluster.component("daemonset")
-    add = component.queue.add
-    component.queue.add = lambda key: (worked.append(key), add(key))
+    queue = world.cluster.component("daemonset").component.queue
+    add = queue.add
+    queue.add = lambda key: (worked.append(key), add(key))
     await world.client.patch(NODES, "n0", body={"status": {"phase": "Running"}}, subresource="status")
     await world.settle()
     assert worked == []

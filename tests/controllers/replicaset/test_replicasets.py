@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS
+from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS
 from tests.controllers.workloads import NAMESPACE, Workloads, labels_of, manifest, name_of, names, template
 from tests.controllers.world import condition, manual_cluster
 
@@ -135,23 +135,36 @@ async def test_orphans_that_match_are_adopted_and_others_released(world):
 
 async def test_which_pods_go_first(world):
     """Given pods at every stage / when the set shrinks step by step / then unassigned go before pending ones, these before
-    running ones, these before ready ones, and crowded nodes lose pods before lonely ones.
+    running ones, and these before ready ones.
     """
-    await world.create(REPLICA_SETS, replicas=6)
-    loose, pending, running, crowded, company, lonely = await world.pods()
-    await world.bind(pending, running, crowded, company, node="n1")
-    await world.bind(lonely, node="n2")
+    await world.create(REPLICA_SETS, replicas=4)
+    loose, pending, running, ready = await world.pods()
+    await world.bind(pending, running, ready)
     await world.run(running, ready=False)
-    await world.ready(crowded, company, lonely)
+    await world.ready(ready)
     gone = []
-    for left in (5, 4, 3, 2):
+    for left in (3, 2, 1):
         before = names(await world.active())
         await world.patch(REPLICA_SETS, replicas=left)
         gone += [name for name in before if name not in names(await world.active())]
-    assert gone[:3] == names([loose, pending, running])
-    assert gone[3] in names([crowded, company])
-    await world.patch(REPLICA_SETS, replicas=1)
-    assert len(await world.active()) == 1
+    assert gone == names([loose, pending, running])
+
+
+@pytest.mark.parametrize("crowded", ["n1", "n2"])
+async def test_a_crowded_node_loses_pods_first(world, crowded):
+    """Given a Deployment's set whose pods crowd one node / when it shrinks / then each node keeps one."""
+    deployment = await world.client.create(DEPLOYMENTS, manifest("d", replicas=0))
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": deployment["metadata"]["uid"], "controller": True}
+    own = manifest(replicas=4)
+    own["metadata"]["ownerReferences"] = [owner]
+    await world.client.create(REPLICA_SETS, own)
+    await world.settle()
+    pods = await world.pods()
+    for number, pod in enumerate(pods):
+        await world.bind(pod, node=crowded if number else "n0")
+    await world.ready(*pods)
+    await world.patch(REPLICA_SETS, replicas=2)
+    assert sorted(pod["spec"]["nodeName"] for pod in await world.active()) == ["n0", crowded]
 
 
 async def test_a_set_that_is_deleted_with_orphans_leaves_pods_to_the_next(world):
