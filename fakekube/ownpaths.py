@@ -2,6 +2,7 @@
 
     GET  /fakekube/v1/clock     what time it is, which clock that is, and whether it stands
     POST /fakekube/v1/clock     {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too
+    GET  /fakekube/v1/snapshot  all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
 
 Errors are Status objects, as everywhere. Nothing here is Kubernetes'.
 """
@@ -26,7 +27,7 @@ CLOCK_FIELDS = ("advance", "set", "paused")
 def install(cluster: "Cluster") -> None:
     """Let a cluster's server answer these paths."""
     own = OwnPaths(cluster)
-    cluster.apiserver.own_paths[f"{PREFIX}/clock"] = own.clock
+    cluster.apiserver.own_paths |= {f"{PREFIX}/clock": own.clock, f"{PREFIX}/snapshot": own.snapshot}
 
 
 class OwnPaths:
@@ -46,6 +47,12 @@ class OwnPaths:
             "kind": "Clock", "apiVersion": API_VERSION, "now": times.format_micro_time(clock.time()),
             "unixSeconds": clock.time(), "mode": clock.mode, "factor": clock.factor, "paused": clock.paused,
         })
+
+    async def snapshot(self, request: Request) -> Response:
+        """All of the cluster, as a file. Raises APIError 405."""
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        return Response(200, self._cluster.snapshot().encode(), "application/gzip")
 
     async def _move(self, wanted: Tree) -> None:
         """Move first and pause afterwards: what cannot be is refused before anything happened."""

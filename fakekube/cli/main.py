@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from fakekube.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
@@ -61,12 +62,16 @@ def cli() -> None:
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Manifests to create at the start, in the order given."))
+@click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
+    "Go on from a snapshot, which decides what the cluster is like; --clock and --controllers may be given with it."))
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Where to write a kubeconfig that leads here.")
-def serve(**values: Any) -> None:
+@click.pass_context
+def serve(context: click.Context, /, **values: Any) -> None:
     """Serve a cluster until it is interrupted."""
     from fakekube.cli.serve import run
 
-    run(values)
+    given = [name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    run(values, given)
 
 
 @cli.group(invoke_without_command=True)
@@ -122,6 +127,32 @@ def clock_pause(context: click.Context) -> None:
 def clock_resume(context: click.Context) -> None:
     """Let time run on from where it stands."""
     move_clock(context, paused=False)
+
+
+@cli.command()
+@where
+@click.option("-o", "--output", type=click.Path(dir_okay=False), default="cluster.snapshot", show_default=True, help=(
+    "The file to write."))
+def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
+    """Write all of a served cluster to a file, to go on from, or to compare."""
+    from fakekube.cli.snapshots import take
+
+    take(server, kubeconfig, output)
+
+
+@cli.command()
+@click.argument("first", type=click.Path(exists=True, dir_okay=False))
+@click.argument("second", type=click.Path(exists=True, dir_okay=False))
+@click.argument("resources", nargs=-1)
+@click.pass_context
+def diff(context: click.Context, first: str, second: str, resources: tuple[str, ...]) -> None:
+    """Say what differs between two snapshots, by object and field; of RESOURCES (pods, jobs) alone if given.
+
+    Exits with 1 when anything differs.
+    """
+    from fakekube.cli.snapshots import diff as show
+
+    context.exit(1 if show(first, second, resources) else 0)
 
 
 @cli.group()

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import os
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +15,36 @@ from fakekube.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
 
 if TYPE_CHECKING:
     from fakekube.cluster import Cluster
+    from fakekube.snapshot import Snapshot
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-def run(values: dict[str, Any]) -> None:
-    """Serve with the options of the command line. Raises ClickException for those that cannot be meant."""
-    port, host = values.pop("port"), values.pop("bind_address")
+def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
+    """Serve with the options of the command line, of which ``given`` were said and the others have their defaults.
+
+    Raises ClickException for those that cannot be meant.
+    """
+    port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
     files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
+    state = _read(file) if file else None
     try:
-        options = ClusterOptions.of(**values)
+        if state is None:
+            options = ClusterOptions.of(**values)
+        else:
+            options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         _tune_collector()
-        _runner(options)(_serve(options, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+        _runner(options)(_serve(options, state, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _read(file: str) -> "Snapshot":
+    from fakekube.snapshot import SnapshotError, read
+
+    try:
+        return read(file)
+    except (SnapshotError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -71,7 +89,9 @@ def _runner(options: ClusterOptions) -> Any:
     return asyncio.run
 
 
-async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str, ...], kubeconfig: Path) -> None:
+async def _serve(
+    options: ClusterOptions, state: "Snapshot | None", host: str, port: int, files: tuple[str, ...], kubeconfig: Path,
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -79,7 +99,7 @@ async def _serve(options: ClusterOptions, host: str, port: int, files: tuple[str
     from fakekube.cluster import Cluster
 
     _import_server()
-    cluster = Cluster(options=options)
+    cluster = Cluster(options=options, state=state)
     try:
         server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
         await cluster.start()

@@ -13,7 +13,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMANDS = [
     ("serve",), ("clock",), *(("clock", name) for name in ("now", "advance", "set", "pause", "resume")),
-    ("demo",), ("demo", "job"),
+    ("snapshot",), ("diff",), ("demo",), ("demo", "job"),
 ]
 
 

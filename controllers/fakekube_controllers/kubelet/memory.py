@@ -12,8 +12,10 @@ from fakekube_controllers.kubelet.container import Container
 from fakekube_controllers.kubelet.outcomes import Outcome
 from fakekube_controllers.kubelet.podrun import PodRun
 
-OF_THE_SPEC = ("name", "image", "plan", "restarts_on", "pod", "init", "apps", "happened")
-"""What follows from the pod, or from the kubelet that has it."""
+OF_THE_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
+"""What follows from the pod."""
+PLAIN = (str, int, float, list, dict, tuple, type(None))
+"""What can be put down. All else, such as functions, belongs to the kubelet that has it."""
 
 Tree = dict[str, Any]
 
@@ -52,16 +54,21 @@ def memory_of(state: "Memory | Tree") -> Memory:
 def put_down(run: PodRun) -> Tree:
     """A run as JSON."""
     return {
-        "run": {f.name: getattr(run, f.name) for f in fields(run) if f.name not in OF_THE_SPEC},
+        "run": _plain(run),
         "containers": {container.name: _container(container) for container in run.containers},
     }
 
 
 def _container(container: Container) -> Tree:
-    found = {f.name: getattr(container, f.name) for f in fields(container) if f.name not in OF_THE_SPEC}
     outcome = container.outcome
-    return {**found, "log": list(container.log), "previous_log": list(container.previous_log), "outcome": (
-        None if outcome is None else {f.name: getattr(outcome, f.name) for f in fields(outcome)})}
+    return {
+        **_plain(container), "log": list(container.log), "previous_log": list(container.previous_log),
+        "outcome": None if outcome is None else _plain(outcome)}
+
+
+def _plain(what: PodRun | Container | Outcome) -> Tree:
+    found = {f.name: getattr(what, f.name) for f in fields(what) if f.name not in OF_THE_SPEC}
+    return {name: value for name, value in found.items() if isinstance(value, PLAIN)}
 
 
 def take_up(run: PodRun, state: Tree) -> None:
