@@ -1,0 +1,130 @@
+"""Keeps the EndpointSlices of every Service with a selector.
+
+Slices are read from the server when a Service is looked at, so that what was written a moment ago counts.
+Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.client.resources import ENDPOINT_SLICES, NODES, PODS, SERVICES
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Result
+from fakekube.workqueue.ratelimit import ExponentialBackoff
+from fakekube_controllers.endpoints import backends
+from fakekube_controllers.endpoints.owned import OwnSlices, is_namespace_closed
+from fakekube_controllers.endpoints.slices import MANAGER, Changes, Planner, address_types
+
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 1000.0
+MAX_RETRIES = 15
+SAME_TRAFFIC = "PreferSameTrafficDistribution"
+
+Tree = dict[str, Any]
+
+
+class EndpointSliceController:
+    """A component for the manager."""
+
+    name = "endpointslice"
+    user_agent = "kube-controller-manager"
+    user: UserInfo | None = None
+
+    async def start(self, ctx: Context) -> None:
+        """Watch Services, pods, nodes and slices, and begin."""
+        self.ctx = ctx
+        self.services, self.pods, self.nodes = ctx.lister(SERVICES), ctx.lister(PODS), ctx.lister(NODES)
+        self.events, self.times = ctx.recorder("endpoint-slice-controller"), backends.TriggerTimes()
+        limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
+        self.queue = ctx.queue("endpoint_slice", limiter=limiter)
+        self.slices = OwnSlices(ctx.client, self.queue, MANAGER)
+        self._tries: dict[ObjectKey, int] = {}
+        ctx.add_handler(SERVICES, self._service_changed, lambda _, new: self._service_changed(new), self._service_changed)
+        ctx.add_handler(PODS, self._pod_changed, self._pod_updated, self._pod_changed)
+        ctx.add_handler(ENDPOINT_SLICES, self.slices.seen, self.slices.updated, self.slices.deleted)
+        Worker(ctx, self.queue, self._sync).start()
+
+    async def stop(self) -> None:
+        """Everything belongs to the context."""
+
+    def _service_changed(self, service: Tree) -> None:
+        self.queue.add(meta.key_of(service))
+
+    def _pod_changed(self, pod: Tree) -> None:
+        for key in backends.touched(self.services, None, pod):
+            self.queue.add(key)
+
+    def _pod_updated(self, old: Tree, new: Tree) -> None:
+        for key in backends.touched(self.services, old, new):
+            self.queue.add(key)
+
+    async def _sync(self, key: ObjectKey) -> Result | None:
+        service = self.services.get(key.namespace, key.name)
+        if service is None:
+            self.times.forget(key)
+            self.slices.forget(key)
+            self._tries.pop(key, None)
+        if service is None or not backends.is_served(service):
+            return None
+        pods = self.pods.list(key.namespace, labels.from_set(service["spec"]["selector"]))
+        existing = [each for each in await self.slices.of(key) if not meta.is_deleting(each)]
+        trigger = self.times.trigger(service, pods)
+        planner = Planner(service, self.nodes, same_traffic=self.ctx.enabled(SAME_TRAFFIC))
+        families = address_types(service)
+        try:
+            for family in families:
+                changes = planner.plan(family, pods, [each for each in existing if each["addressType"] == family])
+                await self._write(service, changes, trigger)
+            others = [each for each in existing if each["addressType"] not in families]
+            await self._write(service, Changes([], [], others), trigger)
+        except APIError as error:
+            if is_namespace_closed(error):
+                return None
+            self._warn(service, str(error))
+            raise
+        return self._later(key, service, planner.lost)
+
+    async def _write(self, service: Tree, changes: Changes, trigger: str) -> None:
+        if not meta.is_deleting(service):
+            for each in changes.create:
+                await self.slices.create(_triggered(each, trigger))
+        for each in changes.update:
+            await self.slices.update(_triggered(each, trigger))
+        for each in changes.delete:
+            await self.slices.delete(each)
+
+    def _later(self, key: ObjectKey, service: Tree, lost: list[Tree]) -> Result | None:
+        """Pods whose node is not there are left out, and looked for some more times; nobody has to wait for that."""
+        if not lost:
+            self._tries.pop(key, None)
+            return None
+        name = f"{key.namespace}/{key.name}"
+        told = [f"skipping Pod {meta.name_of(pod)} for Service {name}: Node {_node(pod)} Not Found" for pod in lost]
+        self._warn(service, told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+        tries = self._tries[key] = self._tries.get(key, 0) + 1
+        if tries > MAX_RETRIES:
+            del self._tries[key]
+            return None
+        seconds = min(MIN_RETRY_SECONDS * 2 ** (tries - 1), MAX_RETRY_SECONDS)
+        return Result(requeue_after=timedelta(seconds=seconds), daemon=True)
+
+    def _warn(self, service: Tree, text: str) -> None:
+        name = f"{meta.namespace_of(service)}/{meta.name_of(service)}"
+        told = f"Error updating Endpoint Slices for Service {name}: {text}"
+        self.events.event(service, "Warning", "FailedToUpdateEndpointSlices", told)
+
+
+def _node(pod: Tree) -> str:
+    return str(pod["spec"].get("nodeName", ""))
+
+
+def _triggered(each: Tree, trigger: str) -> Tree:
+    metadata = each["metadata"]
+    annotations = {key: value for key, value in meta.annotations_of(each).items() if key != backends.TRIGGER_TIME}
+    if trigger:
+        annotations[backends.TRIGGER_TIME] = trigger
+    return {**each, "metadata": {**metadata, "annotations": annotations}}
