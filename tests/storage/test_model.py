@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.storage.memory import Compacted, Event, Future, KeyExists, Record, Stale, Storage
+from fakekube.storage.memory import Compacted, Event, Future, KeyExists, Record, Stale, Storage, Subscription
 
 NAMESPACES = ("a", "a-b", "a.b", "b")  # a-b and a.b sort before a, since - and . sort before /
 NAMES = ("x", "x-1", "y")
@@ -38,10 +38,15 @@ def seen(event: Event) -> Seen:
 
 @dataclass
 class Watcher:
+    """``expected`` grows with the model's events, of which ``known`` were looked at."""
+
     since: int
     namespace: str
     field: tuple[str, str] | None
     got: list[Seen] = field(default_factory=list)
+    expected: list[Seen] = field(default_factory=list)
+    known: int = 0
+    subscription: Subscription | None = None
 
 
 class StorageAgainstDict(RuleBasedStateMachine):
@@ -112,17 +117,46 @@ class StorageAgainstDict(RuleBasedStateMachine):
     def compact(self, back: int) -> None:
         self.storage.compact(max(1, self.storage.revision - back))
 
+    @rule(namespace=st.sampled_from(NAMESPACES), count=st.integers(30, 40), value=VALUES, gone=st.booleans())
+    def write_many(self, namespace: str, count: int, value: str, gone: bool) -> None:
+        """So many that the names are sorted anew instead of being put in one by one."""
+        for number in range(count):
+            key = namespace, f"many-{number * 7 % count}"
+            record = self.bucket.get(*key)
+            if record is None and not gone:
+                self.bucket.create(tree_of(key, value))
+                self.now[key] = value
+                self.note("ADDED", key, value, None)
+            elif record is not None and gone:
+                self.bucket.delete(record)
+                was = self.now.pop(key)
+                self.note("DELETED", key, was, was)
+
+    @precondition(lambda self: len(self.watchers) < 40)
     @rule(back=st.integers(-3, 12), namespace=st.sampled_from(("", *NAMESPACES)), value=st.none() | VALUES)
     def watch(self, back: int, namespace: str, value: str | None) -> None:
         since = max(0, self.storage.revision - back)
-        watcher = Watcher(since, namespace, ("spec.value", value) if value is not None else None)
-        subscribe = self.bucket.subscribe
+        self.begin_watch(Watcher(since, namespace, ("spec.value", value) if value is not None else None))
+
+    def begin_watch(self, watcher: Watcher) -> None:
+        subscribe, since, namespace = self.bucket.subscribe, watcher.since, watcher.namespace
         if since < self.bucket.compacted:
             with pytest.raises(Compacted):
                 subscribe(since, namespace, lambda _: None, field=watcher.field)
             return
-        subscribe(since, namespace, lambda event: watcher.got.append(seen(event)), field=watcher.field)
+        watcher.subscription = subscribe(
+            since, namespace, lambda event: watcher.got.append(seen(event)), field=watcher.field)
         self.watchers.append(watcher)
+
+    @precondition(lambda self: self.watchers)
+    @rule(number=st.integers(0, 40), back=st.integers(0, 30))
+    def lose_and_resume(self, number: int, back: int) -> None:
+        """A watcher that is cut goes on from what it saw last, or from any version before that."""
+        watcher = self.watchers.pop(number % len(self.watchers))
+        assert watcher.subscription is not None
+        watcher.subscription.cancel()
+        last = watcher.got[-1][1] if watcher.got else watcher.since
+        self.begin_watch(Watcher(max(watcher.since, last - back), watcher.namespace, watcher.field))
 
     @rule(back=st.integers(-1, 12), namespace=st.sampled_from(("", *NAMESPACES)), limit=st.integers(0, 4))
     def list_the_past(self, back: int, namespace: str, limit: int) -> None:
@@ -177,8 +211,10 @@ class StorageAgainstDict(RuleBasedStateMachine):
     @invariant()
     def watchers_saw_all(self) -> None:
         for watcher in getattr(self, "watchers", ()):
-            expected = [event for event in self.events if self.concerns(watcher, event)]
-            assert watcher.got == expected
+            watcher.expected += [event for event in self.events[watcher.known:] if self.concerns(watcher, event)]
+            watcher.known = len(self.events)
+            assert len(watcher.got) == len(watcher.expected)
+            assert watcher.got[-100:] == watcher.expected[-100:]  # what is older was compared when it came
 
     def concerns(self, watcher: Watcher, event: Seen) -> bool:
         _, revision, key, value = event
@@ -191,6 +227,15 @@ class StorageAgainstDict(RuleBasedStateMachine):
             self.storage.trees.check()
 
 
-TestStorageAgainstDict = StorageAgainstDict.TestCase
-TestStorageAgainstDict.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LONG = settings(QUICK, max_examples=100, stateful_step_count=400)
+
+
+class TestStorageAgainstDict(StorageAgainstDict.TestCase):  # type: ignore[name-defined,misc]
+    settings = QUICK
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+class TestStorageAgainstDictForLong(StorageAgainstDict.TestCase):  # type: ignore[name-defined,misc]
+    settings = LONG
