@@ -1,4 +1,4 @@
-"""What users of kubectl do with CronJobs and disruption budgets: running one by hand, suspending, draining under a budget, services."""
+"""What users of kubectl do with CronJobs, disruption budgets and Services: running one by hand, draining, looking at endpoints."""
 
 import json
 import shutil
