@@ -3,7 +3,9 @@
 Upstream: plugin/pkg/admission/limitranger.
 """
 
-from fakekube.admission.plugin import Plugin, forbidden, is_resource
+from collections.abc import Sequence
+
+from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.amounts import Amounts, pod_total, read
 from fakekube.apimachinery.quantity import Quantity
@@ -25,6 +27,10 @@ class LimitRanger(Plugin):
         if is_resource(kind, "", "pods"):
             return (operation, subresource) in (("CREATE", ""), ("UPDATE", "resize"))
         return is_resource(kind, "", "persistentvolumeclaims") and not subresource and operation in ("CREATE", "UPDATE")
+
+    def reads(self, attrs: Attributes) -> Sequence[Resource]:
+        """The ranges."""
+        return (("", "limitranges"),)
 
     def admit(self, attrs: Attributes) -> None:
         """The defaults, range by range."""

@@ -65,6 +65,8 @@ def _check(entry: Tree) -> None:
 
 def encode(managed: Managed) -> list[Tree]:
     """The list as it is stored: appliers first, then by time, name, version and sub-resource."""
+    if len(managed) < 2:
+        return [_encoded(key, entry) for key, entry in managed.items()]
     return [_encoded(key, managed[key]) for key in sorted(managed, key=lambda key: _rank(key, managed[key]))]
 
 
@@ -74,11 +76,13 @@ def _rank(key: Owner, entry: Entry) -> tuple[str, ...]:
 
 def _encoded(key: Owner, entry: Entry) -> Tree:
     result: Tree = {"manager": key.manager} if key.manager else {}
-    result |= {"operation": key.operation, "apiVersion": entry.api_version}
+    result["operation"], result["apiVersion"] = key.operation, entry.api_version
     if entry.time:
         result["time"] = entry.time
-    result |= {"fieldsType": "FieldsV1", "fieldsV1": entry.fields}
-    return result | {"subresource": key.subresource} if key.subresource else result
+    result["fieldsType"], result["fieldsV1"] = "FieldsV1", entry.fields
+    if key.subresource:
+        result["subresource"] = key.subresource
+    return result
 
 
 def is_reset(found: Json) -> bool:

@@ -25,6 +25,7 @@ class Attributes:
     old: Tree | None
     options: Mapping[str, Any]
     ctx: WriteContext
+    lesson: Any = None  # admission's own, between its two passes
 
 
 class Admission(Protocol):

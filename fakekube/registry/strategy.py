@@ -34,6 +34,9 @@ class Cluster(Protocol):
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
 
+    def changes(self, group: str, resource: str) -> int:
+        """A count of the changes of a resource: while it is the same, so is what the calls above say of it."""
+
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none."""
 

@@ -68,3 +68,51 @@ async def test_the_fifth_pod_is_as_the_first(spec: dict[str, Any], limited: bool
             await post(cluster, "pods", {"metadata": {"generateName": "other-", "labels": {"app": "other"}}, "spec": spec})
         assert len(dict.fromkeys(codes)) == 1
         assert len(dict.fromkeys(answers)) == 1, answers
+
+
+ENFORCED = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
+CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a limit range": ("POST", "/api/v1/namespaces/default/limitranges", LIMITS),
+    "a default priority class": ("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
+        "metadata": {"name": "usual"}, "value": 7, "globalDefault": True}),
+    "an account that mounts nothing": ("PATCH", "/api/v1/namespaces/default/serviceaccounts/default", {
+        "automountServiceAccountToken": False}),
+    "pod security": ("PATCH", "/api/v1/namespaces/default", ENFORCED),
+    "the end of the account": ("DELETE", "/api/v1/namespaces/default/serviceaccounts/default", {}),
+    "a quota": ("POST", "/api/v1/namespaces/default/resourcequotas", {
+        "metadata": {"name": "few"}, "spec": {"hard": {"pods": "8"}}}),
+}
+
+
+async def send(cluster: Cluster, method: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    answer = await cluster.apiserver.handle(Request(
+        method, path, {}, {"content-type": kind}, orjson.dumps(body) if body else b"", user=users.admin()))
+    return answer.status, orjson.loads(answer.body)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), CHANGES.values(), ids=CHANGES.keys())
+async def test_what_decides_about_pods_may_change_between_two_of_a_template(
+    method: str, path: str, body: dict[str, Any],
+) -> None:
+    """Given pods of one template, and something in the cluster that decides what becomes of them
+    When it changes after some of them
+    Then the next one is treated as the first one of a template would be."""
+    plane = {"nodes": 0, "controllers": "namespace,serviceaccount,resourcequota", "clock": "manual"}
+    results = []
+    for before in (0, 4):
+        async with Cluster(**plane) as cluster:
+            for number in range(before):
+                assert (await post(cluster, "pods", {"metadata": {"name": f"early-{number}"}, "spec": SPECS["plain"]}))[0] == 201
+            await cluster.manager.stop_component("serviceaccount")
+            assert (await send(cluster, method, path, body))[0] in (200, 201)
+            await cluster.settle()
+            for number in range(5):
+                code, answer = await post(cluster, "pods", {"metadata": {"name": f"pod-{number}"}, "spec": SPECS["plain"]})
+                results.append((before, number, code, alike(answer)))
+    first, second = ([result[1:] for result in results if result[0] == before] for before in (0, 4))
+    assert first[0] == second[0]
+    if "resourcequotas" not in path:
+        assert first == second
+    else:
+        assert [code for _, code, _ in second] == [201, 201, 201, 201, 403]

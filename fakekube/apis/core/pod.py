@@ -50,8 +50,9 @@ class PodStrategy(Strategy):
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj["spec"]
-        facts = pod_validation.facts_of(obj, ctx)
+        facts = pod_validation.known_facts(obj, ctx)
         if not facts.plain:
+            spec = obj["spec"] = orjson.loads(orjson.dumps(spec))  # what lies deeper may be shared
             _complete(spec, obj["metadata"].get("labels", {}), ctx)
             facts = pod_validation.facts_of(obj, ctx)
         status: Tree = {"phase": "Pending"}

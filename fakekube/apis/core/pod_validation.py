@@ -42,12 +42,20 @@ class Facts(NamedTuple):
 def facts_of(pod: Tree, ctx: WriteContext) -> Facts:
     """The facts about a Pod's spec as it is now. Its essence is left in the context."""
     spec = pod["spec"]
-    essence = ctx.essence = podspec_memory.essence(spec)
-    return _facts(essence, options_for(pod, ctx))
+    ctx.essence = podspec_memory.essence(spec)
+    return known_facts(pod, ctx)
+
+
+def known_facts(pod: Tree, ctx: WriteContext) -> Facts:
+    """The same about a new Pod whose essence may have been worked out before."""
+    if not ctx.essence:
+        return facts_of(pod, ctx)
+    return _facts(ctx.essence, *_sort(pod, ctx))
 
 
 @lru_cache(maxsize=256)
-def _facts(essence: bytes, options: PodSpecOptions) -> Facts:
+def _facts(essence: bytes, mirror: bool, comparing: bool) -> Facts:
+    options = OPTIONS[mirror, comparing]
     spec, gated = orjson.loads(essence), orjson.loads(essence)
     podspec_gates.drop_disabled(gated, None, lambda _: False)
     plain = gated == spec and "resources" not in spec and b"atchLabelKeys" not in essence
@@ -58,14 +66,19 @@ def _facts(essence: bytes, options: PodSpecOptions) -> Facts:
 
 def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
     """How a Pod's own spec is to be looked at."""
-    mirror = MIRROR in pod["metadata"].get("annotations", ())
-    return OPTIONS[mirror, "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")]
+    return OPTIONS[_sort(pod, ctx)]
+
+
+def _sort(pod: Tree, ctx: WriteContext) -> tuple[bool, bool]:
+    """Whether it is a mirror pod, and whether its tolerations may compare."""
+    comparing = "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")
+    return MIRROR in pod["metadata"].get("annotations", ()), comparing
 
 
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     """A new Pod, metadata excepted."""
     spec = pod["spec"]
-    found = validate_content(pod, ctx, _facts(ctx.essence, options_for(pod, ctx)) if ctx.essence else None)
+    found = validate_content(pod, ctx, known_facts(pod, ctx))
     if spec.get("ephemeralContainers"):
         found.append(field_errors.forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
