@@ -4,9 +4,10 @@ It acts on what its caches show and on its clock, and writes status like any oth
 first and then the delete that removes it. Upstream: pkg/kubelet.
 """
 
+import traceback
 import weakref
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -15,20 +16,26 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.cache.indexer import by_node_name
-from fakekube.client.resources import PODS
+from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import nodeagent, nodes, outcomes, podstatus
+from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podstatus, traits, usage
+from fakekube_controllers.kubelet.admission import Room
+from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome
 from fakekube_controllers.kubelet.container import Container, container_of
 from fakekube_controllers.kubelet.memory import Memory, memory_of, take_up
 from fakekube_controllers.kubelet.nodeagent import NodeAgent
-from fakekube_controllers.kubelet.outcomes import BadOutcome, Callback, Defaults
+from fakekube_controllers.kubelet.outcomes import Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
 from fakekube_controllers.kubelet.streams import Streams
+from fakekube_controllers.kubelet.telling import Teller
+from fakekube_controllers.kubelet.usage import Usage
 
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 NODE_INDEX = "node"
+HOLD_STATUS, REJECT = PREFIX + "hold-status", PREFIX + "admission-reject"
+FAILURES_TOLD = 40  # lines
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
+RESTART_RULES, QUICK_RESTARTS = "ContainerRestartRules", "ReduceDefaultCrashLoopBackOffDecay"
 
 Tree = dict[str, Any]
 
@@ -51,6 +58,7 @@ class Kubelet:
         self._addresses: dict[str, str] = {}
         self._node_numbers: dict[str, int] = {}
         self._pod_numbers: dict[str, int] = {}
+        self._failures: list[str] = []  # what was said of pods and cannot be meant
         self._memories: list[weakref.ref[Memory]] = []  # those that somebody still has
         self._recalled = Memory({}, {})  # what another kubelet knew, of pods that were not looked at yet
 
@@ -79,16 +87,18 @@ class Kubelet:
     async def start(self, ctx: Context) -> None:
         """Register the nodes and begin to look after pods."""
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
-        self.recorder = ctx.recorder("kubelet")
+        self.teller = Teller(ctx.recorder("kubelet"), checked=ctx.enabled(PULL_CHECKED))
+        self.room = Room()
         self.callback: Callback | None = ctx.options.get("outcome")
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        self.pods = ctx.lister(PODS)
+        self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
         self.queue = ctx.queue("kubelet")
         self.streams = Streams(ctx, self.run_of, self.queue.add)
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
         self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed)
+        ctx.explainers.append(lambda: iter(self._failures[-FAILURES_TOLD:]))
         ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
         await self.agent.register(int(ctx.options.get("nodes", 0)))
 
@@ -125,6 +135,7 @@ class Kubelet:
         self.runs = {uid: run for uid, run in self.runs.items() if uid in present}
 
     def _pod_gone(self, pod: Tree) -> None:
+        self.room.leave(pod["spec"].get("nodeName", ""), meta.uid_of(pod))
         self.runs.pop(meta.uid_of(pod), None)
         self._addresses.pop(meta.uid_of(pod), None)
         self.streams.forget(meta.uid_of(pod))
@@ -149,11 +160,20 @@ class Kubelet:
             run.conclude(now, phase)
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
+        self._shut_down(run, now)
         due = self._advance(run, now)
         self.streams.look(uid)
         if due is not None:
             self.queue.add_after(key, due - now)
-        await self._write(run, pod, now)
+        await self._tell_api(run, key, now)
+
+    async def _tell_api(self, run: PodRun, key: ObjectKey, now: float) -> None:
+        """Write what has changed, and remove what has gone; unless the pod is to look as on a dead node."""
+        if annotations.of_pod(run.pod).get(HOLD_STATUS) == "true":
+            return
+        if run.finished:
+            self.room.leave(run.pod["spec"]["nodeName"], meta.uid_of(run.pod))
+        await self._write(run, now)
         if run.finished and not any(c.running for c in run.containers):
             await self._remove_when_stopped(run, key, now)
 
@@ -161,63 +181,86 @@ class Kubelet:
         try:
             return run.advance(now)
         except BadOutcome as error:
-            run.fail(now, error.reason, str(error))
+            self._fail(run, now, error)
             return run.advance(now)
+
+    def _fail(self, run: PodRun, now: float, error: BadOutcome) -> None:
+        """What was said of the pod cannot be meant; whoever waits for something else is shown where it was said."""
+        run.fail(now, error.reason, str(error))
+        self.teller.pod(run, "Warning", error.reason, str(error))
+        self._failures.append(f"{_called(run.pod)}: {error}")
+        if error.__cause__ is not None and error.reason == "OutcomeCallbackFailed":
+            self._failures += "".join(traceback.format_exception(error.__cause__)).splitlines()
+
+    def _shut_down(self, run: PodRun, now: float) -> None:
+        if not run.finished and self.agent.mode_of(run.pod["spec"]["nodeName"]) == nodeagent.SHUTDOWN:
+            reason, message = nodeagent.TERMINATED
+            grace = float(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
+            run.fail(now, reason, message, grace_seconds=grace, disruption=message)
 
     def _accept(self, pod: Tree, now: float) -> PodRun:
         spec = pod["spec"]
         policy, attempt = spec.get("restartPolicy", "Always"), self._attempt_of(pod)
+        rules, quick = self.ctx.enabled(RESTART_RULES), self.ctx.enabled(QUICK_RESTARTS)
 
         def make(container: Mapping[str, Any], restarts_on: str) -> Container:
+            if rules:
+                restarts_on = container.get("restartPolicy") or restarts_on
             return container_of(
                 container, lambda number: outcomes.decide(pod, number, container, self.callback, self.defaults),
-                restarts_on, _called(pod), attempt)
+                restarts_on, _called(pod), attempt, traits.traits_of(container, pod, rules=rules, quick=quick))
 
         init = [
             make(c, "Always" if c.get("restartPolicy") == "Always" else "Never" if policy == "Never" else "OnFailure")
             for c in spec.get("initContainers") or ()
         ]
         run = PodRun(pod, now, now, init, [make(c, policy) for c in spec["containers"]], lambda *_: None)
-        run.happened = lambda what, container, _: self._tell(run, what, container)
+        run.happened = lambda what, container, _: self.teller.happened(run, what, container)
         if (deadline := spec.get("activeDeadlineSeconds")) is not None:
             run.deadline = now + deadline
         try:
             run.starts_at = now + outcomes.start_delay_seconds(pod, self.defaults)
+            if (evicted := outcomes.evict_after_seconds(pod)) is not None:
+                run.evicts_at = now + evicted
         except BadOutcome as error:
-            run.fail(now, error.reason, str(error))
+            self._fail(run, now, error)
+        self._admit(run)
+        for complaint in annotations.complaints(pod):
+            self.teller.pod(run, "Warning", "InvalidAnnotation", complaint)
         return run
+
+    def _admit(self, run: PodRun) -> None:
+        """Take the pod, or turn it away. One whose containers ran already was taken by an earlier kubelet."""
+        name, uid = run.pod["spec"]["nodeName"], meta.uid_of(run.pod)
+        requests, node = admission.requests_of(run.pod), self.nodes.get("", name)
+        known = uid in self._recalled or bool((run.pod.get("status") or {}).get("containerStatuses"))
+        refused = None
+        if wanted := annotations.of_pod(run.pod).get(REJECT):
+            reason, _, message = wanted.partition(":")
+            refused = admission.Refusal(reason.strip(), message.strip() or f"Node rejected the pod: {reason.strip()}")
+        elif self.agent.mode_of(name) == nodeagent.SHUTDOWN:
+            refused = admission.SHUTTING_DOWN
+        elif node is not None and not known and not meta.is_deleting(run.pod):
+            here = (pod for pod in self.pods.by_index(NODE_INDEX, name) if meta.uid_of(pod) in self.runs)
+            refused = self.room.lack(node, requests) or admission.refusal(run.pod, node, here)
+        if refused is None:
+            self.room.take(name, uid, requests)
+        elif run.failure is None:
+            run.reject(*refused)
+            self.teller.pod(run, "Warning", *refused)
 
     def _attempt_of(self, pod: Tree) -> int:
         """Which try this pod is among those that replace each other."""
         owner = meta.controller_of(pod)
         if owner is None or meta.uid_of(pod) in self._recalled:
             return 0
-        key = (owner["uid"], str(meta.annotations_of(pod).get(JOB_INDEX, "")))
+        key = (owner["uid"], str(meta.annotations_of(pod).get(outcomes.JOB_INDEX, "")))
         number = self._attempts.get(key, 0)
         self._attempts[key] = number + 1
         return number
 
-    def _tell(self, run: PodRun, what: str, container: Container) -> None:
-        if what == "started":
-            accessible = " and can be accessed by the pod" if self.ctx.enabled(PULL_CHECKED) else ""
-            text = f'Container image "{container.image}" already present on machine{accessible}'
-            self._event(run, container, "Normal", "Pulled", text)
-            self._event(run, container, "Normal", "Created", "Container created")
-            self._event(run, container, "Normal", "Started", "Container started")
-        elif what == "killing":
-            self._event(run, container, "Normal", "Killing", f"Stopping container {container.name}")
-        elif what == "backoff":
-            text = f"Back-off restarting failed container {container.name} in pod {container.pod}"
-            self._event(run, container, "Warning", "BackOff", text)
-
-    def _event(
-        self, run: PodRun, container: Container, kind: Literal["Normal", "Warning"], reason: str, message: str,
-    ) -> None:
-        where = "initContainers" if any(container is other for other in run.init) else "containers"
-        self.recorder.event(
-            run.pod, kind, reason, message, field_path=f"spec.{where}{{{container.name}}}", host=run.pod["spec"]["nodeName"])
-
-    async def _write(self, run: PodRun, pod: Tree, now: float) -> None:
+    async def _write(self, run: PodRun, now: float) -> None:
+        pod = run.pod
         present = pod.get("status") or {}
         node = pod["spec"]["nodeName"]
         number = self.agent.number_of(node)
@@ -238,7 +281,7 @@ class Kubelet:
             if error.code != 404:
                 raise
 
-    def _address_of(self, pod: Tree, node: str, number: int) -> str:
+    def _address_of(self, pod: Mapping[str, Any], node: str, number: int) -> str:
         uid = meta.uid_of(pod)
         if uid not in self._addresses:
             self._pod_numbers[node] = self._pod_numbers.get(node, -1) + 1
@@ -284,6 +327,40 @@ class Kubelet:
             return found.previous_log if found.restart_count else None
         end = found.finished_at if found.finished_at is not None else self.clock.time()
         return [(at, line) for at, line in found.log if at <= end]
+
+    def usage(self, namespace: str, name: str) -> dict[str, Usage] | None:
+        """What each running container of a pod uses now; None when there is no such pod, or its node is not heard of.
+
+        Raises BadOutcome for an annotation that cannot be meant.
+        """
+        pod = self.pods.get(namespace, name)
+        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
+        if run is None or self.agent.mode_of(run.pod["spec"]["nodeName"]) == nodeagent.STOPPED:
+            return None
+        now = self.clock.time()
+        used = {c.name: usage.of_container(run, c, now, self.defaults) for c in run.containers}
+        return {container: found for container, found in used.items() if found is not None}
+
+    def node_usage(self, name: str) -> Usage | None:
+        """What all pods on a node use together; None when there is no such node, or it is not heard of. Raises BadOutcome."""
+        if self.nodes.get("", name) is None or self.agent.mode_of(name) == nodeagent.STOPPED:
+            return None
+        found = [
+            used for pod in self.pods.by_index(NODE_INDEX, name)
+            for used in (self.usage(meta.namespace_of(pod), meta.name_of(pod)) or {}).values()]
+        return Usage(sum(used.cpu_nanocores for used in found), sum(used.memory_bytes for used in found))
+
+    def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
+        """End a pod as a node does that runs short of something. KeyError when there is no such pod here."""
+        pod = self.pods.get(namespace, name)
+        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
+        if run is None:
+            raise KeyError(f"{namespace}/{name}")
+        if not run.finished:
+            self._put_down(meta.uid_of(run.pod), run)
+            run.evict(self.clock.time(), resource)
+            self.teller.pod(run, "Warning", *(run.failure or ("", "")))
+            self.queue.add(ObjectKey(namespace, name))
 
 
 def _asked_for(pod: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from fakekube_controllers.kubelet import nodes
 from fakekube_controllers.kubelet.heartbeat import Heartbeat
 
 MODE, CONDITIONS = "fakekube.dev/kubelet", "fakekube.dev/conditions"
+TERMINATED = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
 RUNNING, STOPPED, SHUTDOWN = "running", "stopped", "shutdown"
 
 Tree = dict[str, Any]

@@ -20,8 +20,11 @@ def render(
     ``observed_generation``: whether the status says which generation of the pod it speaks of.
     """
     phase = run.phase
+    if run.rejected:
+        return _rejected(run, present, observed_generation)
     for container in run.apps:
-        container.waiting = "ContainerCreating" if run.initialized else "PodInitializing"
+        if not container.begun:
+            container.waiting = "ContainerCreating" if run.initialized else "PodInitializing"
     status: Tree = {
         **present, "phase": phase, "hostIP": host_ip, "hostIPs": [{"ip": host_ip}],
         "startTime": present.get("startTime") or times.format_time(run.accepted_at),
@@ -30,7 +33,7 @@ def render(
         status["podIP"], status["podIPs"] = pod_ip, [{"ip": pod_ip}]
     if run.failure is not None:
         status["reason"], status["message"] = run.failure
-    conditions = _conditions(run, present.get("conditions") or (), phase)
+    conditions = [*_disruption(run), *_conditions(run, present.get("conditions") or (), phase)]
     if observed_generation and (generation := meta.generation_of(run.pod)):
         status["observedGeneration"] = generation
         conditions = [{**condition, "observedGeneration": generation} for condition in conditions]
@@ -38,6 +41,22 @@ def render(
     if run.init:
         status["initContainerStatuses"] = [_init_status(c, now) for c in run.init]
     status["containerStatuses"] = [c.status(now) for c in run.apps]
+    return status
+
+
+def _rejected(run: PodRun, present: Mapping[str, Any], observed_generation: bool) -> Tree:
+    """Of a pod that the node did not take there is nothing to tell but that."""
+    assert run.failure is not None, "it says why"
+    reason, message = run.failure
+    status: Tree = {
+        **present, "phase": "Failed", "reason": reason, "message": message,
+        "startTime": present.get("startTime") or times.format_time(run.accepted_at)}
+    if others := [c for c in present.get("conditions") or () if c["type"] not in MINE]:
+        status["conditions"] = others
+    else:
+        status.pop("conditions", None)
+    if observed_generation and (generation := meta.generation_of(run.pod)):
+        status["observedGeneration"] = generation
     return status
 
 
@@ -55,6 +74,12 @@ def _conditions(run: PodRun, present: Sequence[Mapping[str, Any]], phase: str) -
         {"type": "Ready", **(containers_ready if containers_ready["status"] == "False" else _gates(run.pod, present))},
         {"type": "ContainersReady", **containers_ready}, {"type": "PodScheduled", "status": "True"},
     ]
+
+
+def _disruption(run: PodRun) -> list[Tree]:
+    if not run.disruption:
+        return []
+    return [{"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": run.disruption}]
 
 
 def _sandbox(run: PodRun, phase: str) -> Tree:
@@ -107,7 +132,8 @@ def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Tree], no
     """What others wrote, then the kubelet's own; a condition whose status did not change keeps its time."""
     since = {c["type"]: c.get("lastTransitionTime") for c in present}
     before = {c["type"]: c["status"] for c in present}
-    result = [dict(condition) for condition in present if condition["type"] not in MINE]
+    mine = (*MINE, *(condition["type"] for condition in conditions))
+    result = [dict(condition) for condition in present if condition["type"] not in mine]
     for condition in conditions:
         kind = condition["type"]
         kept = since.get(kind) if before.get(kind) == condition["status"] else None

@@ -29,10 +29,11 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt_async
 from fakekube.util.pipe import Pipe
 from fakekube.util.tasks import Tasks
+from fakekube_controllers.kubelet.annotations import PREFIX
 from fakekube_controllers.kubelet.container import SIGKILL_CODE, Container
 from fakekube_controllers.kubelet.files import Files
 from fakekube_controllers.kubelet.follower import Follower, Line
-from fakekube_controllers.kubelet.outcomes import PREFIX, Outcome
+from fakekube_controllers.kubelet.outcomes import Outcome
 from fakekube_controllers.kubelet.podrun import PodRun
 from fakekube_controllers.kubelet.process import Answer, Connection, OnConnect, OnExec, Process, Result
 from fakekube_controllers.kubelet.shell import Shell
