@@ -36,6 +36,11 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
 
     warns_of_names = False
 
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        super().default(obj, ctx)
+        if "metadata" in obj:  # whoever writes the object writes its generation too, and owns the annotation
+            _set_template_generation(obj, _template_generation(obj))
+
     def default_spec(self, spec: Tree, ctx: WriteContext) -> None:
         strategy = spec.setdefault("updateStrategy", {})
         if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
