@@ -1,7 +1,8 @@
 // What Node programs do with a cluster, with the official client. Each test has a namespace of its own in the cluster of
 // KUBECONFIG; test_node.py runs each against a fresh one.
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
+import net from 'node:net';
+import { PassThrough, Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import * as k8s from '@kubernetes/client-node';
 
@@ -183,6 +184,30 @@ test('what a pod has written can be read and followed', async (t) => {
   await new k8s.Log(config).log(namespace, 'talker', 'main', stream, { follow: true });
   await over;
   assert.equal(text, 'one\ntwo\n');
+});
+
+test('commands run in a pod and its ports are forwarded', async (t) => {
+  if (process.env.WITHOUT_KUBELETS) return t.skip('it needs nodes with kubelets');
+  const namespace = await space();
+  await core.createNamespacedPod({ namespace, body: { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'busybox' }] } } });
+  await eventually('the pod runs', async () =>
+    (await core.readNamespacedPod({ name: 'p', namespace })).status.phase === 'Running');
+  const run = (command, stdin = null) => new Promise((resolve, reject) => {
+    const said = ['', ''];
+    const streams = said.map((_, number) => new PassThrough().on('data', (chunk) => { said[number] += chunk; }));
+    new k8s.Exec(config).exec(namespace, 'p', 'c', command, ...streams, stdin, false, (status) =>
+      setImmediate(() => resolve([...said, status]))).catch(reject);
+  });
+  const [out, err, status] = await run(['sh', '-c', 'echo out; echo err >&2; exit 3']);
+  assert.deepEqual([out, err, status.reason, status.details.causes[0].message], ['out\n', 'err\n', 'NonZeroExitCode', '3']);
+  assert.equal((await run(['cat'], Readable.from(['from ', 'stdin'])))[0], 'from stdin');
+  const forward = new k8s.PortForward(config);
+  const server = net.createServer((socket) => forward.portForward(namespace, 'p', [80], socket, null, socket));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = net.connect(server.address().port, '127.0.0.1', () => client.write('ping'));
+  assert.equal(String(await new Promise((resolve) => client.once('data', resolve))), 'ping');
+  client.destroy();
+  server.close();
 });
 
 test('health and versions are told', async () => {
