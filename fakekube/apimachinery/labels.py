@@ -43,10 +43,10 @@ class Requirement(NamedTuple):
             return value not in self.values
         if operator in (EXISTS, DOES_NOT_EXIST):
             return (value is not None) == (operator == EXISTS)
-        number = _int64(value) if value is not None else None
-        if number is None:
+        number, limit = _int64(value) if value is not None else None, _int64(self.values[0])
+        if number is None or limit is None:
             return False
-        return number > int(self.values[0]) if operator == GREATER_THAN else number < int(self.values[0])
+        return number > limit if operator == GREATER_THAN else number < limit
 
     def __str__(self) -> str:
         if self.operator == EXISTS:

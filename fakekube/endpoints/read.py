@@ -15,6 +15,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
 from fakekube.endpoints.listoptions import (
     EXACT,
+    METADATA_LABELS,
     NOT_OLDER_THAN,
     ListOptions,
     parse_list_options,
@@ -36,6 +37,7 @@ FRESH_POLL_SECONDS = 0.05
 INDEX_FROM = 256  # below so many objects looking at each is cheaper than keeping an index
 
 EQUALITY = (labels.EQUALS, labels.DOUBLE_EQUALS, labels.IN)
+INEQUALITY = (labels.NOT_EQUALS, labels.NOT_IN)
 
 LIST_EXPIRED = "The resourceVersion for the provided list is too old."
 CONTINUE_EXPIRED = (
@@ -159,30 +161,41 @@ async def wait_until_fresh(bucket: Bucket, revision: int, clock: Clock) -> None:
 
 def matcher(options: ListOptions) -> Match | None:
     """What the selectors ask of a record; None when they ask nothing."""
-    by_label = _label_matcher(options.labels) if options.labels is not None else None
-    by_field = _field_matcher(options.fields) if options.fields is not None else None
-    if by_label is None:
-        return by_field
-    if by_field is None:
-        return by_label
-    return lambda record: by_label(record) and by_field(record)
+    requirements = options.labels.requirements if options.labels is not None else ()
+    terms = options.fields.terms if options.fields is not None else ()
+    tests = [*map(_label_test, requirements), *map(_field_test, terms)]
+    if len(tests) < 2:  # nearly always
+        return tests[0] if tests else None
+    first, *others = tests
+
+    def match(record: Record) -> bool:
+        if not first(record):
+            return False
+        for test in others:  # noqa: SIM110 (this is asked of every object, and a generator costs more than the answer)
+            if not test(record):
+                return False
+        return True
+
+    return match
 
 
-def _label_matcher(selector: labels.Selector) -> Match:
-    if len(selector.requirements) == 1:  # nearly always
-        key, operator, values = requirement = selector.requirements[0]
-        if operator in EQUALITY and len(values) == 1:
-            value = values[0]
-            return lambda record: record.labels.get(key) == value
-        return lambda record: requirement.matches(record.labels)
-    return lambda record: selector.matches(record.labels)
+def _label_test(requirement: labels.Requirement) -> Match:
+    key, operator, values = requirement
+    if operator in EQUALITY and len(values) == 1:
+        value = values[0]
+        return lambda record: record.labels.get(key) == value
+    if operator in EQUALITY:
+        return lambda record: record.labels.get(key) in values
+    if operator in INEQUALITY:
+        return lambda record: record.labels.get(key) not in values
+    return lambda record: requirement.matches(record.labels)
 
 
-def _field_matcher(selector: fields.Selector) -> Match:
-    if len(selector.terms) == 1:
-        label, value, equal = selector.terms[0]
+def _field_test(term: fields.Term) -> Match:
+    label, value, equal = term
+    if label in METADATA_LABELS:
         return lambda record: (field_value(record, label) == value) == equal
-    return lambda record: all((field_value(record, label) == value) == equal for label, value, equal in selector.terms)
+    return lambda record: (record.fields.get(label, "") == value) == equal
 
 
 def present(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions) -> list[Record]:

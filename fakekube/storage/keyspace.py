@@ -5,7 +5,7 @@ namespace ``a-b`` comes before ``a``, since ``-`` sorts before ``/``. Upstream: 
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
 from fakekube.storage.record import Page, Record
@@ -52,30 +52,28 @@ class Space:
 
     def names(self) -> list[str]:
         """All names, sorted; not to be changed. It costs little when few names came or went since the last call."""
-        if self._removed:
-            self._take_out()
-        if self._late:
-            self._put_in()
+        if self._removed or self._late:
+            self._names = mended(self._names, self._removed, self._late)
+            self._removed.clear()
+            self._late.clear()
         return self._names
 
-    def _take_out(self) -> None:
-        names, removed = self._names, self._removed
-        if len(removed) > SINGLY:
-            self._names = [name for name in names if name not in removed]
-        else:
-            for name in removed:
-                del names[bisect_left(names, name)]
-        removed.clear()
 
-    def _put_in(self) -> None:
-        names, late = self._names, self._late
-        if len(late) > SINGLY:
-            names.extend(late)
-            names.sort()
-        else:
-            for name in late:
-                insort(names, name)
-        late.clear()
+def mended(names: list[str], removed: Collection[str], added: Collection[str]) -> list[str]:
+    """Sorted names without some that are among them and with some that are not; the list is changed, or a new one made."""
+    if len(removed) > SINGLY:
+        unwanted = frozenset(removed)
+        names = [name for name in names if name not in unwanted]
+    else:
+        for name in removed:
+            del names[bisect_left(names, name)]
+    if len(added) > SINGLY:
+        names.extend(added)
+        names.sort()
+    else:
+        for name in added:
+            insort(names, name)
+    return names
 
 
 class State(Protocol):
@@ -107,33 +105,38 @@ def read_page(state: State, namespace: str, start: str = "", limit: int = 0, mat
     for ``remaining``.
     """
     records: list[Record] = []
-    for names, lookup in _ranges(state, namespace, start):
+    for names, begin, lookup in _ranges(state, namespace, start):
         if not limit and match is None:
-            records.extend(map(lookup.__getitem__, names))
-            continue
-        for name in names:
-            if limit and len(records) >= limit:
+            records.extend(map(lookup.__getitem__, names[begin:] if begin else names))
+        elif match is None:
+            end = begin + limit - len(records)
+            records.extend(map(lookup.__getitem__, names[begin:end]))
+            if end < len(names):
                 return _cut(state, namespace, records)
-            record = lookup[name]
-            if match is None or match(record):
-                records.append(record)
+        else:
+            for at in range(begin, len(names)):
+                if limit and len(records) >= limit:
+                    return _cut(state, namespace, records)
+                record = lookup[names[at]]
+                if match(record):
+                    records.append(record)
     return Page(records, state.revision, "", 0)
 
 
-def _ranges(state: State, namespace: str, start: str) -> Iterable[tuple[list[str], Mapping[str, Record]]]:
-    """The sorted names from ``start`` on, namespace by namespace, with where to look them up."""
+def _ranges(state: State, namespace: str, start: str) -> Iterable[tuple[list[str], int, Mapping[str, Record]]]:
+    """The sorted names namespace by namespace, where among them ``start`` is, and where to look them up."""
     if namespace:
         names = state.names(namespace)
-        yield names[bisect_left(names, start):] if start else names, state.lookup(namespace)
+        yield names, bisect_left(names, start) if start else 0, state.lookup(namespace)
         return
     for space in sorted(state.namespaces(), key=_prefix):
         prefix = _prefix(space)
-        names = state.names(space)
+        names, begin = state.names(space), 0
         if start > prefix:
             if not start.startswith(prefix):
                 continue
-            names = names[bisect_left(names, start[len(prefix):]):]
-        yield names, state.lookup(space)
+            begin = bisect_left(names, start[len(prefix):])
+        yield names, begin, state.lookup(space)
 
 
 def _prefix(namespace: str) -> str:
@@ -144,5 +147,5 @@ def _cut(state: State, namespace: str, records: list[Record]) -> Page:
     """A page that ends before the list does."""
     last = records[-1]
     next_start = (last.name if namespace else key_of(last)) + "\0"
-    remaining = sum(len(names) for names, _ in _ranges(state, namespace, next_start))
+    remaining = sum(len(names) - begin for names, begin, _ in _ranges(state, namespace, next_start))
     return Page(records, state.revision, next_start, remaining)

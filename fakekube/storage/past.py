@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fakekube.storage.keyspace import Match, read_page
+from fakekube.storage.keyspace import Match, mended, read_page
 from fakekube.storage.record import Page, Record
 
 if TYPE_CHECKING:
@@ -39,15 +39,24 @@ class PastState:
         if not changed:
             return names
         records = self._bucket.lookup(namespace)
-        kept = [name for name in names if changed.get(name, self) is not None]
-        kept.extend(name for name, record in changed.items() if record is not None and name not in records)
-        kept.sort()
-        return kept
+        came = [name for name, record in changed.items() if record is None and name in records]
+        gone = [name for name, record in changed.items() if record is not None and name not in records]
+        return mended(names.copy(), came, gone) if came or gone else names
 
     def lookup(self, namespace: str) -> Mapping[str, Record]:
         """The records of a namespace by name, with those of then where they differ."""
         changed = self._overlay.get(namespace)
         if not changed:
             return self._bucket.lookup(namespace)
-        then = {name: record for name, record in changed.items() if record is not None}
-        return {**self._bucket.lookup(namespace), **then}
+        then = _Then((name, record) for name, record in changed.items() if record is not None)
+        then.now = self._bucket.lookup(namespace)
+        return then
+
+
+class _Then(dict[str, Record]):
+    """The records that were others then; any other is looked up in those of now. A copy of all would cost what all cost."""
+
+    now: Mapping[str, Record]
+
+    def __missing__(self, name: str) -> Record:
+        return self.now[name]

@@ -26,7 +26,7 @@ NAMESPACES = ("n1", "n2")
 LABELS = st.fixed_dictionaries({}, optional={"t": st.sampled_from("12"), "n": st.just("x")})
 PHASES = st.sampled_from(["Pending", "Running"])
 SELECTORS: list[tuple[dict[str, str], Any]] = [
-    ({}, lambda pod: True),
+    ({}, lambda pod: pod is not None),
     ({"labelSelector": "t=1"}, lambda pod: pod.labels.get("t") == "1"),
     ({"labelSelector": "t!=1"}, lambda pod: pod.labels.get("t") != "1"),
     ({"labelSelector": "t in (1,2),n"}, lambda pod: pod.labels.get("t") in ("1", "2") and "n" in pod.labels),
