@@ -18,7 +18,8 @@ def asks(**requests):
 
 
 @pytest.mark.parametrize(("spec", "reason", "message"), [
-    ({"containers": asks(cpu="9")}, "OutOfcpu", "Node didn't have enough resource: cpu, requested: 9000, used: 1000, capacity: 8000"),
+    ({"containers": asks(cpu="9")}, "OutOfcpu",
+     "Node didn't have enough resource: cpu, requested: 9000, used: 1000, capacity: 8000"),
     ({"containers": asks(memory="64Gi")}, "OutOfmemory",
      "Node didn't have enough resource: memory, requested: 68719476736, used: 0, capacity: 34359738368"),
     ({"nodeSelector": {"disk": "fast"}}, "NodeAffinity",

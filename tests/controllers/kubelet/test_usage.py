@@ -68,5 +68,5 @@ async def test_what_is_no_quantity_is_refused(machine):
     """Given an amount that is none / when somebody asks / then the annotation is named."""
     await machine.run(restart_policy="Always", annotations={"memory-usage": "much"})
     await machine.advance(2)
-    with pytest.raises(BadOutcome, match="annotation fakekube.dev/memory-usage: 'much'"):
+    with pytest.raises(BadOutcome, match=r"annotation fakekube\.dev/memory-usage: 'much'"):
         used(machine)

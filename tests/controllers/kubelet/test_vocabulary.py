@@ -186,7 +186,7 @@ async def test_sidecars_end_after_the_rest(machine):
 
 
 async def test_a_stubborn_container_takes_its_sidecar_along_when_grace_is_over(machine):
-    """Given a container that ignores SIGTERM and a sidecar / when the pod is deleted / then both are gone after thirty seconds."""
+    """Given a container that ignores SIGTERM and a sidecar / when the pod is deleted / then both go after thirty seconds."""
     await machine.run(
         container("app"), initContainers=[container("side", restartPolicy="Always")], restart_policy="Always",
         annotations={"ignore-sigterm.app": "true"})
@@ -207,7 +207,7 @@ async def test_a_rule_restarts_what_would_not_be_restarted(machine):
 
 
 async def test_a_rule_restarts_the_whole_pod(machine):
-    """Given a rule that restarts all containers / when it matches / then the init container has run again, and the other one too."""
+    """Given a rule that restarts all containers / when it matches / then the init container has run again, the other one too."""
     rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [7]}}]
     await machine.run(
         container("main", restartPolicy="Never", restartPolicyRules=rules), container("other", "sleep", "1h"),
@@ -220,7 +220,7 @@ async def test_a_rule_restarts_the_whole_pod(machine):
 
 
 async def test_a_pod_is_evicted(machine):
-    """Given a pod that its node evicts / then it has failed for that, as the target of a disruption, and its containers with it."""
+    """Given a pod that its node evicts / then it has failed for that, as the target of a disruption, with its containers."""
     await machine.run(restart_policy="Always", annotations={"evict-after": "30s"})
     await machine.advance(30)
     status = await machine.status()
@@ -334,7 +334,7 @@ async def test_a_word_that_nobody_knows_is_told_of(machine, name, text):
 
 
 async def test_who_waits_in_vain_is_shown_what_a_callback_raised(caplog):
-    """Given a callback that raises / when a test waits for the pod to succeed / then it is shown the traceback, and the log too."""
+    """Given a callback that raises / when a test waits for the pod to succeed / then it is shown the traceback, as the log is."""
     def callback(pod, attempt, name):
         raise KeyError("oops")
 
@@ -344,7 +344,7 @@ async def test_who_waits_in_vain_is_shown_what_a_callback_raised(caplog):
         async def succeeded():
             return await machine.phase() == "Succeeded"
 
-        with pytest.raises(Exception, match="(?s)KeyError: 'oops'.*raise KeyError") as stalled:
+        with pytest.raises(Exception, match=r"(?s)KeyError: 'oops'.*raise KeyError") as stalled:
             await machine.cluster.run_until(succeeded)
         assert "test_vocabulary.py" in str(stalled.value)
     assert any(record.exc_info for record in caplog.records)

@@ -123,7 +123,7 @@ async def test_time_moves_until_a_silent_node_is_missed():
 
 
 async def test_conditions_become_taints(cluster):
-    """Given a node under pressure, and one whose kubelet is not ready / then each has the taints of it, until it is well again."""
+    """Given a node under pressure, and one whose kubelet is not ready / then each has the taints of it until it is well again."""
     await annotate(cluster, "node-0", conditions="MemoryPressure=True")
     await annotate(cluster, "node-1", conditions="Ready=False")
     await cluster.advance(1)

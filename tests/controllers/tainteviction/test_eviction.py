@@ -79,7 +79,7 @@ async def test_a_taint_that_goes_in_time_drives_nobody_away(cluster):
 
 
 async def test_a_second_taint_does_not_begin_the_time_anew(cluster):
-    """Given a pod that tolerates two taints for a minute each / when the second comes later / then the first one's minute counts."""
+    """Given a pod that tolerates two taints for a minute each / when the second comes later / then the first minute counts."""
     other = {"key": "other", "effect": "NoExecute"}
     await bind(cluster, [tolerate(60), {**tolerate(60), "key": "other"}])
     await taint(cluster, TAINT)
