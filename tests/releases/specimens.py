@@ -39,7 +39,7 @@ BODIES: dict[str, Tree] = {
         "regarding": {"kind": "Pod", "name": "p", "namespace": "default"}, "reason": "Made", "type": "Normal",
         "eventTime": "2026-01-01T00:00:00.000000Z", "action": "Make", "reportingController": "specimen.dev/c",
         "reportingInstance": "c-1", "note": "made"},
-    "LimitRange": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}},
+    "LimitRange": {"spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "1Ti"}}]}},
     "PersistentVolumeClaim": {"spec": CLAIM},
     "PersistentVolume": {"spec": VOLUME},
     "Pod": {"spec": {"containers": [CONTAINER], "serviceAccountName": "default"}},
@@ -107,6 +107,10 @@ BODIES: dict[str, Tree] = {
     "PodGroup": {"spec": {"schedulingPolicy": {"basic": {}}}},
     "CompositePodGroup": {"spec": {
         "schedulingPolicy": {"basic": {}}, "workloadRef": {"workloadName": "w", "templateName": "t"}}},
+    "PodSchedulingContext": {"spec": {}}, "StorageVersion": {"spec": {}, "status": {}},
+    "LeaseCandidate": {"spec": {
+        "leaseName": "l", "binaryVersion": "1.0.0", "emulationVersion": "1.0.0", "strategy": "OldestEmulationVersion"}},
+    "ClusterTrustBundle": {"spec": {"trustBundle": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}},
     "TokenReview": {"spec": {"token": "nobody's"}},
     "SubjectAccessReview": {"spec": ACCESS | {"user": "robin"}}, "SelfSubjectAccessReview": {"spec": ACCESS},
     "LocalSubjectAccessReview": {"spec": ACCESS | {"user": "robin"}, "metadata": {"namespace": "default"}},

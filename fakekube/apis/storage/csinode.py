@@ -18,8 +18,9 @@ class CSINodeStrategy(Strategy):
     """What is particular to CSINodes."""
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        """The status is the kubelet's."""
-        obj.pop("status", None)
+        """The status is the kubelet's; releases without one print none."""
+        if "status" in obj:
+            obj["status"] = {}
 
     def canonicalize(self, obj: Tree) -> None:
         """Empty lists are stored as none."""
