@@ -51,7 +51,7 @@ async def test_a_followed_log_comes_as_it_is_written(http: aiohttp.ClientSession
     ("", ("v4.channel.k8s.io",), 403), ("?container=nope", (), 400), ("?tailLines=-1", (), 422), ("?previous=true", (), 400)])
 async def test_what_is_refused_is_refused_before_the_change(
     http: aiohttp.ClientSession, query: str, protocols: tuple[str, ...], status: int) -> None:
-    """Given a protocol for channels, or a request that is wrong / when it comes over WebSocket / then the answer is plain HTTP."""
+    """Given a protocol for channels, or a request that is wrong / when it comes over WebSocket / then it is refused in HTTP."""
     with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
         await http.ws_connect(LOG + query, protocols=protocols)
     assert caught.value.status == status
