@@ -16,6 +16,7 @@ from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.options import ClusterOptions, OptionError
+from fakekube.registry.kind import Kind
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
@@ -56,19 +57,23 @@ def build_apiserver(
     apiserver.use_admission(admission)
     apiserver.stores.bucket(NAMESPACES)
     if state is None:
-        storage.compact()  # a cluster is found at work: nobody can ask for what was before its first namespaces
+        storage.log.begin(storage.revision)  # a cluster is found at work: nobody can ask for what was before its first namespaces
     return ControlPlane(apiserver, gates)
 
 
-def selectable_fields(options: ClusterOptions) -> FieldsOf:
-    """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
+def served_kinds(options: ClusterOptions) -> tuple[Kind, ...]:
+    """The built-in kinds that these options serve. Raises OptionError as ``build_apiserver`` does."""
     try:
         _, served = _served(
             options.kubernetes_version, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
-    known = {kind.group_resource: kind.selectable.values for kind in served.kinds if kind.conversion is None}
-    return known.get
+    return tuple(served.kinds)
+
+
+def selectable_fields(options: ClusterOptions) -> FieldsOf:
+    """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    return {kind.group_resource: kind.selectable.values for kind in served_kinds(options) if kind.conversion is None}.get
 
 
 # What follows from the release and the options alone never changes: clusters of one process share it, which is why the

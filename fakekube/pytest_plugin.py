@@ -2,7 +2,8 @@
 
 ``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients; ``fake_cluster`` runs in the
 test's own event loop, for async tests. Options come from the ini file (``fakekube_nodes`` ...) and from the marker
-``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning. Tests under pytest-xdist do not meet: every cluster
+``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning. The report of a test that fails has a section with
+the seed, the last writes and what they answered to. Tests under pytest-xdist do not meet: every cluster
 has a port and memory of its own.
 
 This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
@@ -31,6 +32,9 @@ INI = {
     "disable_admission_plugins": "admission plugins to switch off",
 }
 
+CLUSTERS = ("fake_cluster", "fakekube_server")
+SECTION = "fakekube: the seed, and the last writes"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The ini options, one for each that the marker takes."""
@@ -46,6 +50,21 @@ def pytest_configure(config: pytest.Config) -> None:
         from fakekube.testing import async_fixtures
 
         manager.register(async_fixtures.plugin(manager.hasplugin("asyncio")), "fakekube-async")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Iterator[None]":
+    """To the report of a test that failed, what its clusters did last, and how to have it again."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    if report.when == "call" and report.failed:
+        used = getattr(item, "funcargs", {})
+        clusters = [used[name] for name in CLUSTERS if name in used]
+        if clusters:
+            from fakekube.testing import report as words
+
+            for cluster in clusters:
+                report.sections.append((SECTION, words.of_failure(cluster, item.nodeid)))
 
 
 @pytest.fixture

@@ -71,7 +71,8 @@ class Snapshot(NamedTuple):
         storage, count = self.storage, 0
         yield orjson.dumps({
             "format": FORMAT, "version": VERSION, "options": _plain(self.options), "time": self.time, "started": self.started,
-            "revision": storage.revision, "compacted": storage.log.compacted, "rng": self.rng, "components": self.components,
+            "revision": storage.revision, "compacted": storage.log.compacted, "begun": storage.log.begun, "rng": self.rng,
+            "components": self.components,
         }, default=_remembered)
         for line in dump(storage):
             count += 1
@@ -105,7 +106,8 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
         start = header["options"].get("start")
         options = ClusterOptions.of(**{**header["options"], "start": datetime.fromisoformat(start) if start else None})
         storage = saved.load(
-            iter(lines[1:-1]), revision=header["revision"], compacted=header["compacted"], fields_of=_fields_of(options))
+            iter(lines[1:-1]), revision=header["revision"], compacted=header["compacted"], begun=header["begun"],
+            fields_of=_fields_of(options))
         return Snapshot(
             options, storage, float(header["time"]), str(header["started"]), list(header["rng"]), dict(header["components"]))
     except (Damaged, OptionError) as error:

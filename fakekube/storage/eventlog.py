@@ -39,7 +39,7 @@ class EventLog:
     """The retained window: every event after ``compacted``, which is the oldest state that can be told."""
 
     def __init__(self, revision: int, max_events: int, max_bytes: int) -> None:
-        self.compacted = revision
+        self.compacted = self.begun = revision  # ``begun``: where it began; what lies between the two is forgotten
         self.max_events, self.max_bytes = max_events, max_bytes
         self._order: deque[Track] = deque()  # one entry an event: the track whose oldest event it is
         self._taken_over: list[Track] | None = None  # tracks whose events are not in the order yet
@@ -63,13 +63,18 @@ class EventLog:
             self._forget()
         self.compacted = max(self.compacted, revision)
 
-    def take_over(self, tracks: list[Track], compacted: int) -> None:
+    def begin(self, revision: int) -> None:
+        """Let the history begin here: what was before is nobody's business, and not missed."""
+        self.compact(revision)
+        self.begun = self.compacted
+
+    def take_over(self, tracks: list[Track], compacted: int, begun: int) -> None:
         """Begin with a history that is there already: every event after ``compacted``, in a track a bucket.
 
         Which came first is worked out when somebody adds to it: a fork that only looks never pays for that.
         """
         assert not self._order, "there is a history already"
-        self.compacted, self._taken_over = compacted, tracks
+        self.compacted, self.begun, self._taken_over = compacted, begun, tracks
 
     def _put_in_order(self) -> None:
         tracks = self._taken_over or []

@@ -103,7 +103,7 @@ class Storage:
         other.revision = self.revision
         for resource, bucket in self._buckets.items():
             other._buckets[resource] = bucket.fork(other)
-        other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted)
+        other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted, self.log.begun)
         return other
 
     def retire(self) -> None:

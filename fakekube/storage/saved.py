@@ -69,7 +69,7 @@ def key_text(key: object) -> str:
     return "/".join(str(part) for part in key if part) if isinstance(key, tuple) else str(key)
 
 
-def load(lines: Iterator[bytes], *, revision: int, compacted: int, fields_of: FieldsOf) -> Storage:
+def load(lines: Iterator[bytes], *, revision: int, compacted: int, begun: int, fields_of: FieldsOf) -> Storage:
     """The storage that was dumped. Raises Damaged, and leaves what comes after the last bucket unread."""
     storage = Storage()
     storage.revision = revision
@@ -85,7 +85,7 @@ def load(lines: Iterator[bytes], *, revision: int, compacted: int, fields_of: Fi
         raise Damaged(f"a line cannot be read: {error}") from error
     except StopIteration:
         raise Damaged("it ends too early") from None
-    storage.log.take_over(tracks, compacted)
+    storage.log.take_over(tracks, compacted, begun)
     return storage
 
 

@@ -14,6 +14,7 @@ from fakekube.options import ClusterOptions
 
 if TYPE_CHECKING:
     from fakekube.cluster import Cluster
+    from fakekube.snapshot import Snapshot
     from fakekube.util.control import ClusterClock
     from fakekube.util.durations import Duration
 
@@ -85,10 +86,17 @@ class BackgroundCluster:
         assert self._path is not None, "no path was given for a kubeconfig"
         return self._path
 
-    def call(self, function: Callable[["Cluster"], Coroutine[Any, Any, T]]) -> T:
-        """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or raises."""
+    def call(self, function: Callable[["Cluster"], Coroutine[Any, Any, T]], timeout_seconds: float | None = None) -> T:
+        """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or raises, for ever or so long."""
         assert self._loop is not None, "not started"
-        return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result(timeout_seconds)
+
+    def snapshot(self, timeout_seconds: float | None = None) -> "Snapshot":
+        """All of the cluster as it is now; see ``Cluster.snapshot``. TimeoutError when its thread is busy for so long."""
+        async def take(cluster: "Cluster") -> "Snapshot":
+            return cluster.snapshot()
+
+        return self.call(take, timeout_seconds)
 
     def settle(self) -> None:
         """Return once the cluster has nothing left to do at its present time."""

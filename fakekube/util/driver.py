@@ -101,13 +101,15 @@ class Driver(ABC):
         return bool(await result) if inspect.isawaitable(result) else bool(result)
 
     def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
-        lines = [f"{_describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
+        lines = [f"{describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
         for explainer in self.explainers:
             lines.extend(f"  {line}" for line in explainer())
         return Stalled("\n".join(lines))
 
 
-def _describe(predicate: Callable[..., Any]) -> str:
+def describe(predicate: Callable[..., Any]) -> str:
+    """A predicate by its name and where it stands; of one that wraps another, that one's."""
+    predicate = inspect.unwrap(predicate)
     code = getattr(predicate, "__code__", None)
     name = getattr(predicate, "__qualname__", repr(predicate))
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name

@@ -131,3 +131,34 @@ def test_an_ini_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester) -
 def glob(text: str) -> str:
     """The text as fnmatch wants it."""
     return re.sub(r"([\[\]*?])", r"[\1]", text)
+
+
+def test_a_failure_is_reported_with_the_seed_and_the_last_writes(run: Run) -> None:
+    """Given tests that fail, one with a blocking client's cluster and one in-process, when they are reported, then each has a
+    section with the last writes, who made them and why, the seed, and how to run it again; a test that passes has none."""
+    done = run(*QUIET, "-m", "", test="""
+import pytest
+from fakekube.client.resources import CONFIG_MAPS
+
+MAP = {"metadata": {"name": "settings", "namespace": "default"}}
+
+@pytest.mark.fakekube(seed=5, nodes=0)
+def test_blocking(fakekube_server):
+    fakekube_server.call(lambda cluster: cluster.client.create(CONFIG_MAPS, MAP))
+    assert False
+
+@pytest.mark.asyncio
+async def test_in_process(fake_cluster):
+    await fake_cluster.client.create(CONFIG_MAPS, MAP)
+    assert False
+
+@pytest.mark.asyncio
+async def test_that_passes(fake_cluster):
+    pass
+""")
+    assert outcome(done) == "2 failed, 1 passed"
+    assert done.stdout.count("fakekube: the seed, and the last writes") == 2
+    written = "ADDED configmaps default/settings  POST /api/v1/namespaces/default/configmaps  by fakekube as kubernetes-admin"
+    assert done.stdout.count(written) == 2
+    assert "seed 5, Kubernetes 1.37" in done.stdout
+    assert "pytest 'test_written.py::test_in_process'" in done.stdout

@@ -14,8 +14,8 @@ from fakekube_controllers.kubelet.podrun import PodRun
 
 OF_THE_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """What follows from the pod."""
-PLAIN = (str, int, float, list, dict, tuple, type(None))
-"""What can be put down. All else, such as functions, belongs to the kubelet that has it."""
+PLAIN = (str, bool, int, float, tuple, type(None))
+"""What can be put down as it is. All else, such as functions, belongs to the kubelet that has it."""
 
 Tree = dict[str, Any]
 
@@ -61,14 +61,21 @@ def put_down(run: PodRun) -> Tree:
 
 def _container(container: Container) -> Tree:
     outcome = container.outcome
-    return {
-        **_plain(container), "log": list(container.log), "previous_log": list(container.previous_log),
-        "outcome": None if outcome is None else _plain(outcome)}
+    return {**_plain(container), "outcome": None if outcome is None else _plain(outcome)}
 
 
 def _plain(what: PodRun | Container | Outcome) -> Tree:
-    found = {f.name: getattr(what, f.name) for f in fields(what) if f.name not in OF_THE_SPEC}
-    return {name: value for name, value in found.items() if isinstance(value, PLAIN)}
+    """The fields that can be put down, those that change in place as copies."""
+    found: Tree = {}
+    for f in fields(what):
+        value = getattr(what, f.name)
+        if f.name in OF_THE_SPEC:
+            continue
+        if isinstance(value, dict | list):
+            found[f.name] = value.copy()
+        elif type(value) in PLAIN:
+            found[f.name] = value
+    return found
 
 
 def take_up(run: PodRun, state: Tree) -> None:
@@ -80,13 +87,21 @@ def take_up(run: PodRun, state: Tree) -> None:
         known = state["containers"].get(container.name)
         if known is not None:
             outcome = known["outcome"]
-            _set(container, {**known, "outcome": None if outcome is None else Outcome(**{
-                **outcome, "log": _lines(outcome["log"])}), "log": list(_lines(known["log"])),
-                "previous_log": list(_lines(known["previous_log"]))})
+            _set(container, {**known, "log": _pairs(known["log"]), "previous_log": _pairs(known["previous_log"])})
+            container.outcome = None if outcome is None else _outcome(outcome)
 
 
-def _lines(saved: list[Any]) -> tuple[tuple[float, str], ...]:
-    return tuple((at, line) for at, line in saved)
+def _outcome(saved: Tree) -> Outcome:
+    values: dict[str, Any] = {name: _tuple(value) if isinstance(value, list) else value for name, value in saved.items()}
+    return Outcome(**values)
+
+
+def _pairs(saved: list[Any]) -> list[tuple[float, str]]:
+    return [(at, line) for at, line in saved]
+
+
+def _tuple(saved: "list[Any] | tuple[Any, ...]") -> tuple[Any, ...]:
+    return tuple(_tuple(item) if isinstance(item, list) else item for item in saved)
 
 
 def _set(what: PodRun | Container, values: Tree) -> None:

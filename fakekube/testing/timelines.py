@@ -1,0 +1,90 @@
+"""The life of one object: every write to it, field by field, and the Events about it, in order.
+
+``print(timeline(cluster, PODS, "web-0"))`` tells it.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fakekube.client.resources import EVENTS, Resource
+from fakekube.differences import BOOKKEEPING
+from fakekube.testing import explain
+from fakekube.testing.history import Change, History
+from fakekube.util.treediff import Difference, differences
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.types import Tree
+    from fakekube.testing.history import Where
+
+MAX_FIELDS = 12
+
+
+class Step(NamedTuple):
+    """One write to the object, or an Event about it. ``fields`` are what a change of the object changed."""
+
+    change: Change
+    fields: tuple[Difference, ...]
+
+    @property
+    def is_event(self) -> bool:
+        """Whether it is an Event about the object."""
+        return self.change.resource.resource == "events"
+
+
+class Timeline:
+    """``steps`` in order. Printed, it is a story."""
+
+    def __init__(self, history: History, title: str, steps: list[Step]) -> None:
+        self.history, self.title, self.steps = history, title, steps
+
+    @property
+    def changes(self) -> list[Change]:
+        """The writes to the object itself."""
+        return [step.change for step in self.steps if not step.is_event]
+
+    def values(self, path: str) -> list[Any]:
+        """What stood at ``status.phase`` in the course of time, each value once in a row; None where there was nothing."""
+        found: list[Any] = []
+        for change in self.changes:
+            value: Any = change.object
+            for part in path.split("."):
+                value = value.get(part) if isinstance(value, dict) else None
+            if not found or found[-1] != value:
+                found.append(value)
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *(line for step in self.steps for line in self._lines(step))])
+
+    def _lines(self, step: Step) -> Iterator[str]:
+        if step.is_event:
+            event = step.change.object
+            yield (f"  {explain.offset(self.history, step.change.time)} Event {event.get('type', '')} {event.get('reason', '')}: "
+                   f"{event.get('message', '')}")
+            return
+        yield f"  {explain.line(self.history, step.change)}"
+        for field in step.fields[:MAX_FIELDS]:
+            yield f"      {field}"
+        if len(step.fields) > MAX_FIELDS:
+            yield f"      and {len(step.fields) - MAX_FIELDS} more"
+
+
+def timeline(where: "Where", resource: Resource, name: str, namespace: str = "default") -> Timeline:
+    """The life of an object, as far as it is retained; of all that have had the name."""
+    history = History.of(where)
+    changes = history.of_object(resource, name, namespace)
+    uids = dict.fromkeys(change.event.record.uid for change in changes)
+    about = [
+        change for change in history.changes
+        if change.resource == EVENTS.group_resource and change.type != "DELETED"
+        and (change.object.get("involvedObject") or {}).get("uid") in uids]
+    steps = [Step(change, _fields(change)) for change in sorted([*changes, *about], key=lambda change: change.revision)]
+    title = f"{resource.kind} {f'{namespace}/' if resource.namespaced else ''}{name}"
+    return Timeline(history, title, steps)
+
+
+def _fields(change: Change) -> tuple[Difference, ...]:
+    before: Tree | None = change.before
+    if before is None or change.type == "DELETED" or change.resource == EVENTS.group_resource:
+        return ()
+    return tuple(differences(before, change.object, ignored=BOOKKEEPING))
