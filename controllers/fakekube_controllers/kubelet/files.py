@@ -5,7 +5,6 @@ Nothing is there at the beginning, and a restart begins again. Left out: owners,
 
 import io
 import posixpath
-import tarfile
 from collections.abc import Iterator
 
 NOWHERE = "/dev/null"
@@ -59,6 +58,8 @@ class Files:
 
     def pack(self, path: str) -> bytes | None:
         """A file or directory as a tar archive, or None when it is not there."""
+        import tarfile
+
         whole, archive = absolute(path), io.BytesIO()
         found = sorted(self._below(self._contents, whole))
         if not found and not self.is_directory(whole):
@@ -71,14 +72,19 @@ class Files:
         return archive.getvalue()
 
     def unpack(self, archive: bytes, directory: str) -> None:
-        """Put what is in a tar archive into a directory. Raises tarfile.TarError."""
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            for entry in tar:
-                path = posixpath.join(absolute(directory), entry.name.lstrip("/"))
-                if entry.isdir():
-                    self.make_directory(path)
-                elif content := tar.extractfile(entry):
-                    self.write(path, content.read())
+        """Put what is in a tar archive into a directory. Raises ValueError for what is no archive."""
+        import tarfile
+
+        try:
+            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+                for entry in tar:
+                    path = posixpath.join(absolute(directory), entry.name.lstrip("/"))
+                    if entry.isdir():
+                        self.make_directory(path)
+                    elif content := tar.extractfile(entry):
+                        self.write(path, content.read())
+        except tarfile.TarError as error:
+            raise ValueError(str(error)) from error
 
     def _below(self, paths: dict[str, bytes] | dict[str, None], path: str) -> Iterator[str]:
         return (name for name in list(paths) if name == path or name.startswith(f"{path.rstrip('/')}/"))

@@ -36,8 +36,6 @@ from fakekube_controllers.kubelet.follower import Follower, Line
 from fakekube_controllers.kubelet.outcomes import Outcome
 from fakekube_controllers.kubelet.podrun import PodRun
 from fakekube_controllers.kubelet.process import Answer, Connection, OnConnect, OnExec, Process, Result
-from fakekube_controllers.kubelet.shell import Shell
-from fakekube_controllers.kubelet.terminal import Terminal, with_returns
 
 INTERRUPTED = 130
 log = logging.getLogger(__name__)
@@ -164,6 +162,8 @@ class Streams:
             process = Process(options, client, self._clock, files, attached=attached)
             code = await self._while_running(uid, container, self._answer(process, what))
             return SIGKILL_CODE if code is None else code
+        from fakekube_controllers.kubelet.terminal import Terminal
+
         try:
             terminal = Terminal(client)
             process = Process(options, terminal.streams, self._clock, files, attached=attached)
@@ -207,6 +207,8 @@ class Streams:
         if answer is None:
             answer = _annotated(process)
         if answer is None:
+            from fakekube_controllers.kubelet.shell import Shell
+
             return await Shell(process).run()
         result = _result(answer)
         if result is None:
@@ -222,6 +224,8 @@ class Streams:
             meta.uid_of(run.pod), container, told, lambda line: lines.feed(f"{line[1]}\n".encode()), lines.end)
 
         async def write_lines() -> None:
+            from fakekube_controllers.kubelet.terminal import with_returns
+
             output = with_returns(client.stdout) if own.tty else client.stdout
             while data := await lines.read():
                 await output(data)

@@ -2,7 +2,6 @@
 other commands made. Upstream: busybox, of which most is left out.
 """
 
-import tarfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -124,7 +123,7 @@ async def _tar(shell: "Shell", words: Sequence[str], io: Io) -> int:
     if "x" in flags:
         try:
             files.unpack(await io.read_all(), directory)
-        except tarfile.TarError as error:
+        except ValueError as error:
             return await io.complain(f"tar: {error}", 1)
         return 0
     for path in paths:
