@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> "Iterator[None]":
+def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
     """To the report of a test that failed, what its clusters did last, and how to have it again."""
     outcome: Any = yield
     report = outcome.get_result()
