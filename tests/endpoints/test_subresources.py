@@ -137,3 +137,36 @@ async def test_connections_are_refused_clearly(api: Api, path: str, status: int,
     answer = await api("GET", f"/api/v1/namespaces/t/{path}")
     assert answer.status == status
     assert text in answer.message
+
+
+SIGNING_REQUEST = {"metadata": {"name": "c"}, "spec": {
+    "signerName": "example.com/signer", "usages": ["client auth"],
+    "request": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0t"}}
+APPROVED = {"type": "Approved", "status": "True", "reason": "Fine"}
+
+
+@pytest.mark.spec("API-140")
+async def test_approval_takes_conditions_and_metadata_only(api: Api) -> None:
+    """Given a signing request, when its approver sends a condition, a label, another spec and a certificate, then condition and
+    label stay, with their times; the signer's endpoint cannot approve, and no endpoint takes an approval back."""
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    created = await api("POST", path, SIGNING_REQUEST)
+    assert created.status == 201
+    approval = {
+        **created.tree, "metadata": {**created.tree["metadata"], "labels": {"by": "me"}},
+        "spec": {**created.tree["spec"], "usages": ["server auth"]},
+        "status": {"conditions": [APPROVED]}}
+    refused = await api("PUT", f"{path}/c/status", approval)
+    assert (refused.status, refused.tree["details"]["causes"][0]["message"]) == (
+        422, 'Forbidden: updates may not add a condition of type "Approved"')
+    approved = await api("PUT", f"{path}/c/approval", approval)
+    assert approved.status == 200
+    assert approved.tree["spec"] == created.tree["spec"]
+    assert approved.tree["metadata"]["labels"] == {"by": "me"}
+    condition = approved.tree["status"]["conditions"][0]
+    assert {name: condition[name] for name in APPROVED} == APPROVED
+    assert condition["lastUpdateTime"] == condition["lastTransitionTime"]
+    for endpoint in ("status", "approval"):
+        withdrawn = await api("PUT", f"{path}/c/{endpoint}", {**approved.tree, "status": {}})
+        assert (withdrawn.status, withdrawn.tree["details"]["causes"][0]["message"]) == (
+            422, 'Forbidden: updates may not remove a condition of type "Approved"')

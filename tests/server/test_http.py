@@ -96,6 +96,7 @@ async def test_connection_is_reused(http: aiohttp.ClientSession) -> None:
             assert answer.status == (204 if path == "/nothing" else 200)
 
 
+@pytest.mark.spec("API-075")
 async def test_large_answer_is_compressed_for_who_asks(http: aiohttp.ClientSession, server: HttpServer) -> None:
     """Given an answer beyond 128 KiB / when gzip is accepted, and when not / then it comes compressed, or as it is."""
     async with http.get("/large") as answer:
