@@ -6,10 +6,10 @@ SHARED ?= ../shared
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow clients lint type contracts format bench schemas fidelity clean
+.PHONY: help demo dev test slow clients lint type contracts format bench bench-reference schemas fidelity clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 $(VENV)/run.stamp: pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,11 @@ type: $(VENV)/dev.stamp  ## mypy, strict
 
 bench: $(VENV)/dev.stamp  ## print the table of speeds
 	@$(BIN)/python -m benchmarks
+
+bench-reference:  ## print the same requests to a real control plane, where one is present, and to ours
+	@if [ -x $(SHARED)/tools/reference ] && command -v go >/dev/null && command -v wrk >/dev/null; then \
+	  $(MAKE) --no-print-directory dev && $(BIN)/python -m benchmarks.reference $(SHARED)/tools/reference; \
+	else echo "needs $(SHARED)/tools/reference, Go and wrk: nothing to compare with"; fi
 
 schemas: $(VENV)/dev.stamp  ## rebuild the schema tables and fail on a difference
 	@$(BIN)/python tools/build_schemas.py --check

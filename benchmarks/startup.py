@@ -66,7 +66,7 @@ def _serve() -> tuple[float, float]:
                     connection = http.client.HTTPConnection("127.0.0.1", port)
                     connection.request("GET", "/api/v1/namespaces/default")
                     assert connection.getresponse().status == 200
-                    return (time.perf_counter() - started) * 1000, _cpu_seconds(process.pid) * 1000
+                    return (time.perf_counter() - started) * 1000, cpu_seconds(process.pid) * 1000
                 except OSError:
                     time.sleep(0.002)
         finally:
@@ -74,7 +74,7 @@ def _serve() -> tuple[float, float]:
             process.wait()
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """What a process has used so far."""
     words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
