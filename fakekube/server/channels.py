@@ -168,6 +168,7 @@ async def serve_ports(socket: web.WebSocketResponse, session: PortSession) -> No
         with suppress(ConnectionError):
             if text := await forwarded(session, streams):
                 await channels.send(2 * number + 1, text.encode())
+        inputs[2 * number].end()  # what the client still sends is dropped
 
     await race(work(), channels.receive(inputs, lambda *_: None))
 

@@ -145,11 +145,10 @@ class Stream:
                 await self._connection.write(data(self.number, payload[start:start + PIECE_BYTES]))
 
     async def end(self) -> None:
-        """End our half."""
+        """End our half; what the client still sends is dropped."""
         if self._open:
-            self._open = False
             await self._connection.write(data(self.number, b"", FIN))
-            self._connection.forget(self)
+            self.broken()
 
     async def reset(self) -> None:
         """End both halves at once."""
@@ -158,15 +157,10 @@ class Stream:
             await self._connection.write(control(RST_STREAM, self.number.to_bytes(4) + CANCEL.to_bytes(4)))
 
     def broken(self) -> None:
-        """The client has ended both halves."""
+        """Nothing comes and goes any more."""
         self._open = False
         self.received.end()
         self._connection.forget(self)
-
-    @property
-    def over(self) -> bool:
-        """Whether both halves have ended."""
-        return not self._open and self.received.ended
 
 
 class Connection:
@@ -200,9 +194,8 @@ class Connection:
         return True
 
     def forget(self, stream: Stream) -> None:
-        """Give up a stream of which both halves have ended."""
-        if stream.over:
-            self._streams.pop(stream.number, None)
+        """Give up a stream by which nothing comes and goes any more."""
+        self._streams.pop(stream.number, None)
 
     async def go_away(self) -> None:
         """Say that no stream is taken any more."""
@@ -217,7 +210,6 @@ class Connection:
             raise BadFrame("too much is left unread")
         if frame.flags & FIN:
             stream.received.end()
-            self.forget(stream)
 
     async def _take_stream(self, frame: Frame) -> None:
         headers = self._reader.read(frame.payload[10:])

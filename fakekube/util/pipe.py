@@ -8,6 +8,8 @@ transport, and telling it to pause.
 import asyncio
 from collections.abc import Callable
 
+MAX_LINE_BYTES = 1 << 20
+
 
 class Pipe:
     """One writer, one reader."""
@@ -46,8 +48,8 @@ class Pipe:
         return self._take(len(self._waiting))
 
     async def read_line(self) -> bytes:
-        """A line with its end; the last one may have none, and is empty at the end."""
-        await self._until(lambda: b"\n" in self._waiting)
+        """A line with its end; the last one may have none, and is empty at the end. A line that is too long comes in parts."""
+        await self._until(lambda: b"\n" in self._waiting or len(self._waiting) > MAX_LINE_BYTES)
         return self._take(self._waiting.find(b"\n") + 1 or len(self._waiting))
 
     async def read_all(self) -> bytes:

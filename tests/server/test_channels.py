@@ -220,6 +220,18 @@ async def test_a_token_is_no_protocol(http: aiohttp.ClientSession) -> None:
         assert socket.protocol == V4
 
 
+async def test_what_is_sent_to_a_port_that_is_over_is_dropped(
+    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given two ports, of which one is over / when much is sent to that one / then the other goes on."""
+    monkeypatch.setattr(channels, "MAX_WAITING_BYTES", 1000)
+    async with http.ws_connect("/ports?ports=80&ports=1", protocols=(V4,)) as socket:
+        for _ in range(5):
+            await socket.receive_bytes()
+        await socket.send_bytes(b"\x02" + bytes(2000))
+        await socket.send_bytes(b"\x00ping")
+        assert await socket.receive_bytes() == b"\x00ping"
+
+
 @pytest.mark.parametrize("protocols", [(), (V4,), (V5, V4)])
 async def test_each_port_has_two_channels(http: aiohttp.ClientSession, protocols: tuple[str, ...]) -> None:
     """Given two ports / when a client connects / then each has a data and an error channel, which begin with its number; what

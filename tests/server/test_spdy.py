@@ -1,6 +1,7 @@
 """SPDY/3.1: frames and headers, and commands and ports over its streams, bare or inside a WebSocket."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 
@@ -54,6 +55,32 @@ def test_frames_come_out_whole(sent: list[tuple[int, bytes, int]], draw: st.Data
         position = end
     assert [(frame.stream, frame.payload, frame.flags) for frame in found[:-1]] == sent
     assert found[-1].kind == spdy.PING
+
+
+@given(st.lists(st.one_of(
+    st.binary(max_size=30),
+    st.builds(spdy.control, st.integers(0, 9), st.binary(max_size=30), st.integers(0, 3)),
+    st.builds(spdy.data, st.integers(0, 9), st.binary(max_size=9), st.integers(0, 1)),
+    st.builds(lambda number, headers: spdy.control(spdy.SYN_STREAM, number.to_bytes(4) + bytes(6) + headers),
+              st.integers(0, 9), st.just(spdy.HeaderWriter().write({"port": "80"}))),
+), max_size=8))
+def test_whatever_comes_is_served_or_refused(pieces: list[bytes]) -> None:
+    """Given any bytes, well formed or not / when a connection takes them in / then it goes on, or says BadFrame; what it writes
+    are frames."""
+    written = list[bytes]()
+
+    async def write(data: bytes) -> None:
+        written.append(data)
+
+    async def feed() -> None:
+        connection = spdy.Connection(write, lambda stream: stream.number != 3)
+        with contextlib.suppress(spdy.BadFrame):
+            for piece in pieces:
+                await connection.feed(piece)
+
+    asyncio.run(feed())
+    frames = list(spdy.Deframer().feed(b"".join(written)))
+    assert len(frames) == len(written)
 
 
 @pytest.mark.parametrize("block", [b"", b"garbage", spdy.HeaderWriter().write({"a": "x" * 70_000})])
@@ -166,7 +193,10 @@ async def test_connections_to_ports_are_pairs_of_streams(server: HttpServer) -> 
         await client.write(old, b"one", fin=True)
         await client.write(new, b"two")
         await connection.until(client, lambda: old in client.finished and new in client.data and client.saw(3, refused))
-    assert (client.data[old], client.data[new]) == (b"one", b"two")
+        await client.write(refused, b"too late")
+        await client.write(new, b"!", fin=True)
+        await connection.until(client, lambda: new in client.finished)
+    assert (client.data[old], client.data[new]) == (b"one", b"two!")
     assert client.data[error] == b"error forwarding port 1 to pod p, uid u-1: connection refused"
 
 

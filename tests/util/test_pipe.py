@@ -2,9 +2,11 @@
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.util import pipe as pipe_module
 from fakekube.util.pipe import Pipe
 
 
@@ -28,6 +30,14 @@ async def test_the_end_is_read_as_nothing() -> None:
     pipe.feed(b"late")
     assert [await pipe.read(), await pipe.read(), await pipe.read_line()] == [b"last", b"", b""]
     assert pipe.ended
+
+
+async def test_a_line_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a limit of lines / when more comes without an end / then it is read as far as it goes."""
+    monkeypatch.setattr(pipe_module, "MAX_LINE_BYTES", 10)
+    pipe = Pipe()
+    pipe.feed(b"x" * 11)
+    assert await pipe.read_line() == b"x" * 11
 
 
 @given(st.lists(st.binary(max_size=6), max_size=8))

@@ -14,7 +14,7 @@ class Machine:
     """An async context manager. Options are those of the cluster."""
 
     def __init__(self, **options):
-        self.cluster = Cluster(nodes=1, clock="manual", **options)
+        self.cluster = Cluster(nodes=1, **{"clock": "manual", **options})
         self.client = self.cluster.client
 
     async def __aenter__(self):

@@ -135,6 +135,27 @@ async def test_nothing_is_left_of_a_cancelled_command(running):
     assert len(asyncio.all_tasks()) == before
 
 
+async def test_an_idle_command_leaves_time_alone():
+    """Given a clock that jumps when nothing is to be done / when a command waits for its input / then time stands still; when one
+    sleeps, time jumps there."""
+    async def runs():
+        return await machine.phase() == "Running"
+
+    async with Machine(clock="auto", controllers="kubelet,scheduler,serviceaccount") as machine:
+        clock = machine.cluster.clock
+        await machine.run(restart_policy="Always")
+        await machine.cluster.run_until(runs)
+        waiting, before = await begin(machine, "cat"), clock.time()
+        for _ in range(3):
+            waiting.stdin.feed(b"x")
+            await machine.cluster.settle()
+        assert (waiting.says(), clock.time()) == ("xxx", before)
+        assert await (await begin(machine, "sleep", "1h")).code() == 0
+        assert clock.time() == before + 3600
+        waiting.stdin.end()
+        assert await waiting.code() == 0
+
+
 # terminals
 
 
