@@ -37,6 +37,7 @@ class RuntimeClass(Plugin):
         if overhead is not None:
             if spec.get("overhead") and spec["overhead"] != overhead:
                 raise forbidden(attrs, MISMATCH)
+            spec.pop("overhead", None)
             if overhead:
                 spec["overhead"] = dict(overhead)
         scheduling = runtime.get("scheduling")

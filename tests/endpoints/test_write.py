@@ -223,3 +223,17 @@ async def test_answer_is_what_is_stored(api: Api) -> None:
     read = await api("GET", f"{CONFIG_MAPS}/a")
     assert made.response.body == read.response.body
     assert orjson.loads(read.response.body)["metadata"]["name"] == "a"
+
+
+async def test_an_overhead_with_nothing_in_it(api: Api) -> None:
+    """Given a pod with an empty overhead / when it is posted, once and again / then it is refused as one with an overhead; a PUT
+    that has it changes nothing."""
+    pods = "/api/v1/namespaces/t/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    for _ in range(2):
+        refused = await api("POST", pods, {**pod, "spec": {**pod["spec"], "overhead": {}}})
+        assert (refused.status, refused.message) == (403, (
+            'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'))
+    made = (await api("POST", pods, pod)).tree
+    kept = await api("PUT", f"{pods}/p", {**made, "spec": {**made["spec"], "overhead": {}}})
+    assert (kept.status, kept.tree["metadata"]["resourceVersion"]) == (200, made["metadata"]["resourceVersion"])

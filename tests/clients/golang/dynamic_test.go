@@ -186,7 +186,7 @@ func TestScaleClient(t *testing.T) {
 	client := must(scale.NewForConfig(config(t, json), mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(typed.Discovery())))(t)
 	target := schema.GroupResource{Group: "apps", Resource: "statefulsets"}
 	found := must(client.Scales(ns).Get(ctx, target, "stateful", metav1.GetOptions{}))(t)
-	found.Spec.Replicas = 1
+	found.Spec.Replicas, found.ResourceVersion = 1, "" // a controller may write meanwhile
 	must(client.Scales(ns).Update(ctx, target, found, metav1.UpdateOptions{}))(t)
 	patched := must(client.Scales(ns).Patch(ctx, target.WithVersion("v1"), "stateful", types.MergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}))(t)
 	equal(t, "replicas", patched.Spec.Replicas, 2)

@@ -157,7 +157,7 @@ func TestSubresourcesInProtobuf(t *testing.T) {
 	made := must(deployments.Create(ctx, deployment("web"), metav1.CreateOptions{}))(t)
 	scale := must(deployments.GetScale(ctx, "web", metav1.GetOptions{}))(t)
 	equal(t, "selector", scale.Status.Selector, "app=web")
-	scale.Spec.Replicas = 2
+	scale.Spec.Replicas, scale.ResourceVersion = 2, "" // a controller may write meanwhile
 	equal(t, "replicas", must(deployments.UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}))(t).Spec.Replicas, 2)
 	equal(t, "replicas", *must(deployments.Get(ctx, "web", metav1.GetOptions{}))(t).Spec.Replicas, 2)
 	ingresses := client.NetworkingV1().Ingresses(ns)
