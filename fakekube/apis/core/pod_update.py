@@ -1,13 +1,15 @@
 """What may change in a Pod: hardly anything on its own endpoint, and one thing each on two sub-resources.
 
 Upstream: ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation/validation.go and the
-strategies in pkg/registry/core/pod/strategy.go. Left out: the difference of the two specs that ends upstream's text.
+strategies in pkg/registry/core/pod/strategy.go. Left out: the difference of the two specs that ends upstream's text about
+a changed Pod.
 """
 
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
+from fakekube.apis.core.container_diff import changed_lines
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_validation import validate_content
@@ -204,7 +206,7 @@ class EphemeralContainersStrategy(Strategy):
             name = container["name"]
             if present.get(name) == container:
                 continue
-            verb = "changed" if name in present else "removed"
-            what = f"existing ephemeral containers {field_errors.go_quote(name)} may not be {verb}\n"
+            what = f"existing ephemeral containers {field_errors.go_quote(name)} may not be "
+            what += f"changed\n{changed_lines(container, present[name])}" if name in present else "removed\n"
             found.append(field_errors.forbidden("spec.ephemeralContainers", what))
         return found

@@ -202,6 +202,14 @@ def test_ephemeral_containers_come_by_their_own_endpoint() -> None:
     assert "nodeName" not in outcome.spec
     assert update(outcome.obj, old, strategy=strategy).errors == [
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be removed\n']
+    newer = with_spec(outcome.obj, ephemeralContainers=[{"name": "d", "image": "a<b", "tty": True, "env": [{"name": "E"}]}])
+    assert update(outcome.obj, newer, strategy=strategy).errors == [(
+        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be changed\n'
+        '@@ -1,12 +1,16 @@\n {\n  "Name": "d",\n- "Image": "busybox:1",\n+ "Image": "a\\u003cb",\n  "Command": null,\n'
+        '  "Args": null,\n  "WorkingDir": "",\n  "Ports": null,\n  "EnvFrom": null,\n- "Env": null,\n+ "Env": [\n+  {\n'
+        '+   "Name": "E"\n+  }\n+ ],\n  "Resources": {\n   "Limits": null,\n   "Requests": null,\n'
+        '@@ -27,6 +31,6 @@\n  "SecurityContext": null,\n  "Stdin": false,\n  "StdinOnce": false,\n- "TTY": false,\n'
+        '+ "TTY": true,\n  "TargetContainerName": ""\n }\n')]
 
 
 def test_a_resize_takes_cpu_and_memory_only() -> None:
