@@ -11,6 +11,7 @@ from fakekube.runtime.context import Context
 
 OBSERVED_GENERATION = "PodObservedGenerationTracking"
 """The gate by which statuses say of which generation of the pod they speak."""
+DISRUPTION_TARGET = "DisruptionTarget"
 
 
 def pod_condition(
@@ -27,3 +28,10 @@ def pod_condition(
     if ctx.enabled(OBSERVED_GENERATION):
         condition["observedGeneration"] = meta.generation_of(pod)
     return condition | ({"reason": reason} if reason else {}) | ({"message": message} if message else {})
+
+
+def condition_patch(pod: Tree, condition: Tree) -> Tree:
+    """What to put into the ``status`` of a strategic merge patch that sets a condition: it comes last if it is new."""
+    present = [each["type"] for each in (pod.get("status") or {}).get("conditions") or ()]
+    kept = [*present, *(() if condition["type"] in present else (condition["type"],))]
+    return {"conditions": [condition], "$setElementOrder/conditions": [{"type": each} for each in kept]}

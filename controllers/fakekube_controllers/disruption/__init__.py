@@ -2,3 +2,20 @@
 
 Upstream: pkg/controller/disruption.
 """
+
+from functools import partial
+from typing import Any
+
+from fakekube.apimachinery import meta
+from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
+from fakekube.runtime.dormant import Dormant
+
+
+def _is_disrupted(pod: dict[str, Any]) -> bool:
+    """A pod that says that it is about to go, which is taken back when it stays."""
+    return meta.is_condition_true(pod, "DisruptionTarget")
+
+
+component = partial(
+    Dormant, "disruption", "fakekube_controllers.disruption.controller:DisruptionController", POD_DISRUPTION_BUDGETS,
+    (PODS, _is_disrupted))

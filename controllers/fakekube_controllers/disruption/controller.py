@@ -22,7 +22,7 @@ from fakekube.runtime import pods
 from fakekube.runtime.conditions import set_condition
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube.runtime.podconditions import pod_condition
+from fakekube.runtime.podconditions import DISRUPTION_TARGET, pod_condition
 from fakekube.runtime.reconcile import Result
 from fakekube_controllers.disruption.expected import Expected, UnknownScale, expected
 
@@ -159,7 +159,7 @@ class DisruptionController:
 
     def _seconds_until_stale(self, pod: Tree) -> float | None:
         """How long a pod may still say that it is about to go; None when it does not say so, or really goes."""
-        condition = meta.find_condition(pod, "DisruptionTarget")
+        condition = meta.find_condition(pod, DISRUPTION_TARGET)
         if pods.is_terminating(pod) or pods.is_finished(pod) or condition is None:
             return None
         if condition["status"] != "True" or condition.get("reason") == BY_KUBELET:
@@ -173,7 +173,7 @@ class DisruptionController:
             return None
         if seconds > 0:
             return Result(requeue_after=timedelta(seconds=seconds), daemon=True)
-        condition = pod_condition(self.ctx, cached, "DisruptionTarget", "False")
+        condition = pod_condition(self.ctx, cached, DISRUPTION_TARGET, "False")
         kept = [condition if each["type"] == condition["type"] else each for each in cached["status"]["conditions"]]
         await self.client.update_status(PODS, {**cached, "status": {**cached["status"], "conditions": kept}})
         return None

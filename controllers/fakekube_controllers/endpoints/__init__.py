@@ -6,3 +6,21 @@ the same for Endpoints; ``mirroring.py`` copies Endpoints of Services without a 
 Upstream: k8s.io/endpointslice, pkg/controller/{endpointslice,endpoint,endpointslicemirroring}. Left out: hints by the annotation
 ``service.kubernetes.io/topology-mode``, which are worked out from the CPUs of zones; metrics.
 """
+
+from functools import partial
+from typing import Any
+
+from fakekube.client.resources import ENDPOINTS, SERVICES
+from fakekube.runtime.dormant import Dormant
+
+
+def _selects(service: dict[str, Any]) -> bool:
+    return bool(service["spec"].get("selector"))
+
+
+for_endpoints = partial(
+    Dormant, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects), ENDPOINTS)
+for_slices = partial(
+    Dormant, "endpointslice", "fakekube_controllers.endpoints.slicecontroller:EndpointSliceController", (SERVICES, _selects))
+for_mirrors = partial(
+    Dormant, "endpointslicemirroring", "fakekube_controllers.endpoints.mirroring:EndpointSliceMirroring", ENDPOINTS)

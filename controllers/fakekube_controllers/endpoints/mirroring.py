@@ -94,6 +94,7 @@ class EndpointSliceMirroring:
             if not slices:
                 create.append(each)
             elif not _is_like(slices[0], each):
+                del each["metadata"]["generateName"]
                 await self._replace(slices[0], each)
         for each in create:
             recycled = next((old for old in spare if old["addressType"] == each["addressType"]), None)
@@ -106,8 +107,7 @@ class EndpointSliceMirroring:
             await self.slices.delete(each)
 
     async def _replace(self, old: Tree, new: Tree) -> None:
-        metadata = {key: value for key, value in new["metadata"].items() if key != "generateName"}
-        await self.slices.update({**new, "metadata": {**metadata, "name": meta.name_of(old)}})
+        await self.slices.update({**new, "metadata": {**new["metadata"], "name": meta.name_of(old)}})
 
     def _wanted(self, endpoints: Tree) -> dict[Group, Tree]:
         """The slices that mirror Endpoints, one for each family and each set of ports."""

@@ -34,11 +34,11 @@ class OwnSlices:
 
     async def create(self, each: Tree) -> None:
         """Create a slice. Raises APIError."""
-        self._wrote(await self.client.create(ENDPOINT_SLICES, each))
+        self._wrote(await self.client.create(ENDPOINT_SLICES, _sent(each)))
 
     async def update(self, each: Tree) -> None:
         """Replace a slice. Raises APIError."""
-        self._wrote(await self.client.update(ENDPOINT_SLICES, each))
+        self._wrote(await self.client.update(ENDPOINT_SLICES, _sent(each)))
 
     async def delete(self, each: Tree) -> None:
         """Delete a slice, if it is still there. Raises APIError."""
@@ -84,6 +84,11 @@ class OwnSlices:
         key = _service_of(each)
         if key.name:
             self.queue.add_after(key, DELAY_SECONDS)
+
+
+def _sent(each: Tree) -> Tree:
+    """The slice as upstream's controllers send it: protobuf knows no empty lists, and nobody then manages them."""
+    return {key: value for key, value in each.items() if value not in ([], None)}
 
 
 def _service_of(each: Tree) -> ObjectKey:

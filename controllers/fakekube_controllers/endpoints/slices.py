@@ -182,8 +182,7 @@ class Planner:
             mine = any(owner["uid"] == meta.uid_of(self.service) for owner in meta.owners_of(gone))
             if create and mine and create[-1]["addressType"] == gone["addressType"]:
                 new = create.pop()
-                metadata = {key: value for key, value in new["metadata"].items() if key != "generateName"}
-                update.append({**new, "metadata": {**metadata, "name": meta.name_of(gone)}})
+                update.append({**new, "metadata": {**new["metadata"], "name": meta.name_of(gone)}})
             else:
                 delete.append(gone)
         return Changes(create, update, delete)

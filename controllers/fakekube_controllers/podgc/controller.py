@@ -18,7 +18,7 @@ from fakekube.client.resources import NODES, PODS
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube.runtime.podconditions import OBSERVED_GENERATION, pod_condition
+from fakekube.runtime.podconditions import DISRUPTION_TARGET, OBSERVED_GENERATION, condition_patch, pod_condition
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
@@ -158,8 +158,8 @@ class PodGarbageCollector:
             if self.ctx.enabled(OBSERVED_GENERATION):
                 status["observedGeneration"] = meta.generation_of(pod)
             if reason:
-                status["conditions"] = [
-                    pod_condition(self.ctx, pod, "DisruptionTarget", "True", reason=reason, message=message)]
+                condition = pod_condition(self.ctx, pod, DISRUPTION_TARGET, "True", reason=reason, message=message)
+                status |= condition_patch(pod, condition)
             body = {"metadata": {"uid": meta.uid_of(pod)}, "status": status}
             await self.client.patch(PODS, name, namespace, body, type="strategic", subresource="status")
         await self.client.delete(PODS, name, namespace, grace_period_seconds=0)
