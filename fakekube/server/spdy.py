@@ -131,7 +131,7 @@ class HeaderWriter:
 
 
 class Stream:
-    """One stream that the client opened. ``received`` ends when the client ends its half, or the connection does."""
+    """One stream that the client opened. ``received`` ends when the client ends its half, or when it is over."""
 
     def __init__(self, connection: "Connection", number: int, headers: dict[str, str]) -> None:
         self._connection, self.number, self.headers = connection, number, headers
