@@ -19,7 +19,8 @@ def _selects(service: dict[str, Any]) -> bool:
 
 
 for_endpoints = partial(
-    Dormant, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects), ENDPOINTS)
+    Dormant, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects),
+    ENDPOINTS)
 for_slices = partial(
     Dormant, "endpointslice", "fakekube_controllers.endpoints.slicecontroller:EndpointSliceController", (SERVICES, _selects))
 for_mirrors = partial(
