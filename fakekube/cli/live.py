@@ -37,8 +37,9 @@ class LiveTable:
 
     def drop(self, key: str) -> None:
         """Take a row out."""
-        if self.rows.pop(key, None) is not None and not self._terminal:
-            self._line(f"  {self._clock()}  {key} is gone")
+        row = self.rows.pop(key, None)
+        if row is not None and not self._terminal:
+            self._line(f"  {self._clock()}  {row[0]} is gone")
         self._draw()
 
     def _line(self, text: str) -> None:

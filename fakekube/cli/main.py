@@ -3,7 +3,8 @@
 Option texts are upstream's where upstream has the option. Nothing heavy is imported before a command runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -160,11 +161,28 @@ def demo() -> None:
     """Watch a cluster at work, step by step."""
 
 
-@demo.command("job")
-@click.option("--speed", type=float, default=10.0, show_default=True, help=(
-    "How many times as fast as the wall's the cluster's time runs."))
-def demo_job(speed: float) -> None:
-    """A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."""
-    from fakekube.cli.demo_job import run
+STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
+    "job": (10.0, "A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."),
+    "cronjob": (30.0, "A Job each minute: one that takes too long, a suspension, and the end of history."),
+    "failure-policy": (10.0, "Which failures of pods a Job tries again, which end it, and which do not count."),
+    "success-policy": (10.0, "A Job that is done as soon as its leader is."),
+    "rollout": (10.0, "A new version of a Deployment, one that gets stuck, and the way back."),
+    "node-failure": (15.0, "A node falls silent, is given up, and comes back."),
+})
+"""What can be watched: the speed that suits it, and what it is about."""
 
-    run(speed)
+
+def _add_story(name: str, speed: float, about: str) -> None:
+    @demo.command(name, help=about)
+    @click.option("--speed", type=float, default=speed, show_default=True, help=(
+        "How many times as fast as the wall's the cluster's time runs."))
+    @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
+        "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
+    def play(speed: float, pauses: bool) -> None:
+        from fakekube.cli.demos.stage import run
+
+        run(name, speed, pauses=pauses)
+
+
+for _name, (_speed, _about) in STORIES.items():
+    _add_story(_name, _speed, _about)

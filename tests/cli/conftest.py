@@ -78,9 +78,9 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
 @pytest.fixture
 def fakekube(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs a command to its end."""
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*FAKEKUBE, *arguments], cwd=tmp_path, env=os.environ | {"COLUMNS": "110"}, capture_output=True, text=True,
-            timeout=100, check=False)
+            timeout=100, check=False, input=typed)
 
     return run

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
@@ -13,7 +14,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMANDS = [
     ("serve",), ("clock",), *(("clock", name) for name in ("now", "advance", "set", "pause", "resume")),
-    ("snapshot",), ("diff",), ("demo",), ("demo", "job"),
+    ("snapshot",), ("diff",), ("demo",), ("demo", "job"), ("demo", "rollout"),
 ]
 
 
@@ -49,20 +50,59 @@ def test_the_command_line_knows_every_option_of_a_cluster() -> None:
     assert {name for name in ClusterOptions.__dataclass_fields__ if name not in names} == {"start"}
 
 
-def test_the_demo_tells_a_jobs_life(fakekube: Run) -> None:
-    """Given no terminal, when the demonstration runs at two hundred times the wall's speed, then its story is printed
-    line by line, from the create to the moment when nothing is left."""
-    done = fakekube("demo", "job", "--speed", "200")
-    assert done.returncode == 0, done.stderr
-    story = [
+STORIES = {
+    "job": [
         "A cluster with two nodes is up", "the Job controller makes a pod: Created pod: hello-",
         "the scheduler picks a node: Successfully assigned default/hello-", "the kubelet starts the container",
         "A pod has failed", "Three pods have succeeded: the Job is Complete", "We delete the Job", "Nothing is left of hello",
-    ]
-    places = [done.stdout.find(text) for text in story]
-    assert -1 not in places, story[places.index(-1)]
+    ],
+    "failure-policy": [
+        "Three Jobs with the same podFailurePolicy", "flaky has exited with 1", "hopeless has exited with 42: FailJob",
+        "is evicted through the API", "failures that it was charged with: 0",
+    ],
+    "success-policy": [
+        "An Indexed Job of four pods", "All four run", "SuccessCriteriaMet", "succeeded 1 of 4, completed indexes '0'",
+    ],
+    "cronjob": [
+        "A CronJob for every minute", "made: Created job report-", "The second one takes ninety seconds",
+        "concurrencyPolicy Forbid", "We suspend it", "The newest Job is still report-", "One run was started for the minutes that were missed",
+    ],
+    "rollout": [
+        "Version 1 serves", "the Deployment: Scaled up replica set", "Three pods of version 2 are ready",
+        "ProgressDeadlineExceeded. 3 pods of version 2 serve on", "We go back",
+    ],
+    "node-failure": [
+        "All four run", "the node controller: Node node-1 status is now: NodeNotReady", "calls the node Unknown",
+        "a taint drives a pod away", "They stay Terminating", "Four pods are ready again", "Ready for new pods",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "job" else pytest.mark.slow) for name in STORIES])
+def test_a_demo_tells_its_story(fakekube: Run, name: str) -> None:
+    """Given no terminal, when a demonstration runs much faster than the wall, then its story is printed in order."""
+    done = fakekube("demo", name, "--speed", "150")
+    assert done.returncode == 0, done.stderr
+    places = [done.stdout.find(text) for text in STORIES[name]]
+    assert -1 not in places, STORIES[name][places.index(-1)]
     assert places == sorted(places)
     assert "\x1b" not in done.stdout
+
+
+def test_every_demo_has_a_story_that_is_tested_and_a_page() -> None:
+    """Given the demonstrations, when tests and pages are looked for, then each has both."""
+    assert set(cli.commands["demo"].commands) == set(STORIES)
+    for name in STORIES:
+        assert (Path(__file__).parents[2] / "docs" / "demos" / f"{name}.md").exists()
+
+
+def test_time_stands_while_people_read(fakekube: Run) -> None:
+    """Given pauses and somebody who presses Enter once and leaves, when the demonstration runs, then it waits after the first
+    step, and goes on without pauses once nobody is there."""
+    done = fakekube("demo", "success-policy", "--speed", "150", "--pause", typed="\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("[Enter]") == 2
+    assert "completed indexes '0'" in done.stdout
 
 
 def test_a_speed_that_is_none_is_told(fakekube: Run) -> None:

@@ -34,6 +34,13 @@ def of(how: str) -> list[Block]:
     return [block for block in BLOCKS if block.how.split(" ")[0] == how]
 
 
+def of_page(name: str, how: str) -> str:
+    """The one block of a page under docs that is run like that."""
+    found = [match["code"] for match in BLOCK.finditer((ROOT / "docs" / name).read_text()) if match["how"] == how]
+    assert len(found) == 1
+    return found[0]
+
+
 def python(folder: Path, *arguments: str) -> str:
     """What a Python command prints; a failure shows it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -127,3 +134,34 @@ def test_links_lead_somewhere() -> None:
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(("page", "printed"), [
+    ("time.md", ["2026-02-01 00:00:00+00:00 auto True"]),
+    ("snapshots.md", [
+        "~ configmaps default/settings", '    data.mode: "slow" -> "fast"', "2026-01-01 00:00:00+00:00", "{'mode': 'fast'}"]),
+])
+def test_programs_on_other_pages_run(tmp_path: Path, page: str, printed: list[str]) -> None:
+    """Given the program that a page under docs shows, when it is run, then it prints what the page says it would."""
+    (tmp_path / "program.py").write_text(of_page(page, "python"))
+    assert python(tmp_path, "program.py").splitlines() == printed
+
+
+def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
+    """Given the test that the page about testing shows, when pytest runs it in an empty project, then it passes."""
+    (tmp_path / "test_page.py").write_text(of_page("testing.md", "pytest"))
+    assert "1 passed" in python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")
+
+
+@pytest.mark.kubectl
+@pytest.mark.skipif(shutil.which("kubectl") is None or shutil.which("curl") is None, reason="no kubectl or no curl here")
+@pytest.mark.parametrize(("page", "printed"), [
+    ("time.md", ["paused", '"paused":false', "2100-01-01T00:00:00Z"]), ("snapshots.md", ["+ configmaps default/settings"]),
+])
+def test_commands_on_other_pages_work(tmp_path: Path, served: str, page: str, printed: list[str]) -> None:
+    """Given a served cluster, when the commands of a page under docs are run, then they do what the page says."""
+    (tmp_path / "fakekube").write_text(f'#!/bin/sh\nexec {sys.executable} -c "from fakekube.cli import main; main()" "$@"\n')
+    (tmp_path / "fakekube").chmod(0o755)
+    text = "export PATH=$PWD:$PATH KUBECONFIG=$PWD/fakekube.kubeconfig\n" + of_page(page, "shell")
+    output = shell(tmp_path, text, served)
+    assert [words for words in printed if words not in output] == []

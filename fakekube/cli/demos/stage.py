@@ -1,0 +1,151 @@
+"""What every demonstration has: a cluster, a table that follows it, somebody who tells, and who waits when asked to.
+
+Everything shown comes from watches and Events, as any client would see it; the story only says what to look at. With pauses
+the cluster's clock stands while people read, so that nothing is missed.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any, ClassVar
+
+import click
+import yaml
+
+from fakekube.apimachinery import meta
+from fakekube.cli.live import LiveTable
+from fakekube.client.resources import EVENTS, PODS, Resource
+from fakekube.cluster import Cluster
+from fakekube.options import ClusterOptions
+from fakekube.util.tasks import Tasks
+
+Tree = dict[str, Any]
+Row = Callable[[Tree], tuple[str, ...]]
+
+CONTINUE = "    [Enter]"
+
+
+class Story:
+    """One demonstration; a subclass says the rest. ``told`` are the Events worth a line, each with what it means."""
+
+    nodes = 2
+    header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
+    told: ClassVar[Mapping[str, str]] = {
+        "SuccessfulCreate": "the controller makes a pod", "Scheduled": "the scheduler picks a node",
+        "Started": "the kubelet starts the container", "SuccessfulDelete": "a pod is deleted",
+    }
+
+    def __init__(self) -> None:
+        self.cluster: Cluster
+        self.table: LiveTable
+        self.pauses = False
+
+    def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
+        """How a container fares, in the words of the annotations; None leaves it to those of the pod."""
+        return None
+
+    def follows(self) -> Mapping[Resource, Row]:
+        """What the table shows, and how."""
+        return {PODS: pod_row}
+
+    async def tell(self) -> None:
+        """The story, from its beginning to its end."""
+        raise NotImplementedError
+
+    # what stories are told with
+
+    async def say(self, text: str) -> None:
+        """A sentence; then, with pauses, time stands until somebody presses Enter."""
+        self.table.say(text)
+        if self.pauses:
+            self.cluster.clock.pause()
+            self.pauses = await asyncio.to_thread(_wait_for_enter)
+            self.cluster.clock.resume()
+
+    async def create(self, manifests: str) -> None:
+        """Create what a YAML text holds, and show its beginning."""
+        await self.cluster.load(list(yaml.safe_load_all(manifests)))
+
+    async def until(self, predicate: Callable[[], Any]) -> None:
+        """Let time run until something is so."""
+        await self.cluster.run_until(predicate)
+
+    async def until_condition(self, resource: Resource, name: str, condition: str) -> None:
+        """Let time run until an object of ``default`` has a condition."""
+        async def holds() -> bool:
+            return meta.is_condition_true(await self.cluster.client.get(resource, name, "default"), condition)
+
+        await self.until(holds)
+
+    async def pass_seconds(self, seconds: float) -> None:
+        """Let so much time run."""
+        await self.cluster.clock.sleep(seconds)
+
+    def rows(self, **cells: str) -> list[tuple[str, ...]]:
+        """The rows whose cells are these, by the column's name in lower case: ``rows(status="Running")``."""
+        places = {name.lower(): place for place, name in enumerate(self.table.header)}
+        return [row for row in self.table.rows.values() if all(row[places[name]] == text for name, text in cells.items())]
+
+
+def pod_row(pod: Tree) -> tuple[str, ...]:
+    """Name, what kubectl calls its status, more or less, whether it is ready, and its node."""
+    status = pod.get("status") or {}
+    shown = "Terminating" if meta.is_deleting(pod) else status.get("reason") or status.get("phase", "Pending")
+    ready = "yes" if meta.is_condition_true(pod, "Ready") else "no"
+    return meta.name_of(pod), shown, ready, pod["spec"].get("nodeName", "")
+
+
+def _wait_for_enter() -> bool:
+    """Whether there is still somebody to wait for."""
+    click.echo(CONTINUE, nl=False)
+    return sys.stdin.readline() != ""
+
+
+def run(name: str, speed: float, *, pauses: bool) -> None:
+    """Show a story, ``speed`` times as fast as the wall. Raises ClickException for a speed that is none."""
+    if speed <= 0:
+        raise click.ClickException("the speed must be above 0")
+    story: Story = import_module(f"fakekube.cli.demos.{name.replace('-', '_')}").Demo()
+    story.pauses = pauses
+    asyncio.run(_run(story, speed))
+
+
+async def _run(story: Story, speed: float) -> None:
+    options = ClusterOptions.of(nodes=story.nodes, clock=speed)
+    async with Cluster(options=options, outcome=story.outcome) as cluster:
+        story.cluster = cluster
+        async with _show(story):
+            await story.tell()
+
+
+@asynccontextmanager
+async def _show(story: Story) -> AsyncIterator[None]:
+    """The table follows its watches, and Events worth telling become lines."""
+    cluster = story.cluster
+    story.table = LiveTable(story.header, lambda: f"{cluster.clock.now():%H:%M:%S}")
+    tasks = Tasks()
+    for resource, row in story.follows().items():
+        tasks.spawn(_follow(story, resource, row), f"demo {resource}")
+    tasks.spawn(_follow_events(story), "demo events")
+    try:
+        yield
+    finally:
+        await tasks.close()
+
+
+async def _follow(story: Story, resource: Resource, row: Row) -> None:
+    async for event in await story.cluster.client.watch(resource):
+        key = f"{resource.plural}/{meta.name_of(event.object)}"
+        if event.type == "DELETED":
+            story.table.drop(key)
+        elif event.type in ("ADDED", "MODIFIED"):
+            story.table.put(key, row(event.object))
+
+
+async def _follow_events(story: Story) -> None:
+    async for event in await story.cluster.client.watch(EVENTS):
+        reason = str(event.object.get("reason"))
+        if event.type == "ADDED" and reason in story.told:
+            story.table.note(f"{story.told[reason]}: {event.object.get('message', '')}")
