@@ -239,12 +239,13 @@ class Streams:
                 self._wake(meta.key_of(run.pod))
 
         try:
-            writing = tasks.spawn(write_lines(), "attached output")
-            commanding = tasks.spawn(command(), "attached command") if own.stdin and spec.get("stdin") else None
-            await asyncio.wait((writing,))
-            if commanding is not None and commanding.done():
-                commanding.result()
-            writing.result()
+            both = [tasks.spawn(write_lines(), "attached output")]
+            if own.stdin and spec.get("stdin"):
+                both.append(tasks.spawn(command(), "attached command"))
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_EXCEPTION)
+            for task in both:
+                if task in done:
+                    task.result()
         finally:
             stop()
             await tasks.close()

@@ -250,6 +250,17 @@ async def test_an_input_that_ends_once_ends_the_container(machine, once, phase):
     await asyncio.wait((session.task,))
 
 
+async def test_who_attaches_is_told_what_went_wrong():
+    """Given a callback that raises / when somebody attaches to a container that reads its input / then they are told."""
+    async with Machine(on_exec=raising) as machine:
+        await machine.run(container("main", "sh", stdin=True))
+        await machine.advance(2)
+        session = await attach(machine, stdin=True)
+        with pytest.raises(StreamError, match="attaching to container: on_exec raised LookupError"):
+            await session.code()
+        assert await machine.phase() == "Running"
+
+
 # ports
 
 
