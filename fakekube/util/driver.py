@@ -165,7 +165,7 @@ class VirtualDriver(Driver):
                 if due is None:
                     raise self._stalled("no timer is left", predicate)
                 if within is None and not clock.pending:
-                    raise self._stalled("only daemon timers are left", predicate)
+                    raise self._stalled("only daemon timers are left, for which within= would wait", predicate)
                 if due > end:
                     clock.move_to(end)
                     raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
