@@ -34,6 +34,8 @@ _SPECIAL: Mapping[str, Callable[[str], Shape]] = {
     _META + "FieldsV1": Anything,
     _EXTENSIONS + "JSON": Anything,
 }
+# Lists that are left out when there are none, and that may not be empty: defaults and checks tell the one from the other.
+_SEEN_WHEN_EMPTY = (("HPAScalingRules", "policies"),)
 _ALTERNATIVES = {
     _EXTENSIONS + "JSONSchemaPropsOrArray": "schema",
     _EXTENSIONS + "JSONSchemaPropsOrBool": "bool",
@@ -95,19 +97,23 @@ def _struct(schema: Schema, go_type: str) -> Struct:
     def plan() -> dict[str, FieldPlan]:
         go = schema.go
         assert go is not None
-        return {name: _field(name, field, schema.properties[name]) for name, field in go.fields.items()}
+        kind = schema.name.rpartition(".")[2]
+        return {
+            name: _field(name, field, schema.properties[name], seen_when_empty=(kind, name) in _SEEN_WHEN_EMPTY)
+            for name, field in go.fields.items()
+        }
 
     made = schema.shape = Struct(go_type, plan)
     return made
 
 
-def _field(name: str, field: GoField, schema: Schema) -> FieldPlan:
+def _field(name: str, field: GoField, schema: Schema, *, seen_when_empty: bool = False) -> FieldPlan:
     shape = _shape(schema, field.type)
     omitted = field.omit_zero or (field.omit_empty and (field.pointer or shape.omittable))
     return FieldPlan(
         shape=shape,
         label=f"{field.embedded}.{name}" if field.embedded else name,
-        omitted_when_empty=not field.pointer and omitted,
+        omitted_when_empty=not field.pointer and omitted and not seen_when_empty,
         printed_when_missing=not omitted,
         pointer=field.pointer,
     )

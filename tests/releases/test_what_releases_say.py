@@ -182,3 +182,33 @@ async def test_locked_gates_stay(release: str) -> None:
     with pytest.raises((OptionError, InvalidFeatureGate), match="feature is locked to true"):
         async with cluster_of(release, feature_gates="JobManagedBy=false"):
             pass
+
+
+BELOW_MINIMUM = "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`"
+
+
+@pytest.mark.parametrize(("release", "expected"), [
+    ("1.35", ["spec.maxReplicas: Invalid value: 0: must be greater than 0", BELOW_MINIMUM]),
+    ("1.36", ["spec.maxReplicas: Required value: must be set and greater than 0", BELOW_MINIMUM]),
+    ("1.37", [BELOW_MINIMUM, "spec.maxReplicas: Required value"]),
+])
+async def test_an_autoscaler_without_a_maximum(release: str, expected: list[str]) -> None:
+    """Given an autoscaler without a maximum, and without policies where it names some, when it is made, then each release says
+    so in its way, and an empty list of policies is not taken for none."""
+    policies = "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"
+    spec = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "behavior": {
+        "scaleUp": {"policies": []}}}
+    async with cluster_of(release) as cluster:
+        path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+        found = await told(cluster, "POST", path, {"metadata": {"name": "a"}, "spec": spec})
+        assert [cause for cause in found if cause != policies] == expected
+        assert policies in found
+
+
+async def test_true_is_no_number_in_what_may_hold_anything() -> None:
+    """Given a revision of a controller, when true in its data becomes 1, then that is the change that it may not see."""
+    async with cluster_of("1.37") as cluster:
+        path = "/apis/apps/v1/namespaces/default/controllerrevisions"
+        await asked(cluster, "POST", path, {"metadata": {"name": "r"}, "revision": 1, "data": {"a": True}})
+        assert await told(cluster, "PATCH", f"{path}/r", {"data": {"a": 1}}, MERGE) == [
+            'data: Invalid value: {"a":1}: field is immutable']
