@@ -29,7 +29,7 @@ TERMINATED_POD_THRESHOLD = 12500
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
 NODE_NAME, FINISHED, UNSCHEDULED = "node", "finished", "unscheduled-terminating"
-ROUND = "round"
+ROUND, LOOK = "round", "look"
 
 Tree = dict[str, Any]
 
@@ -54,13 +54,14 @@ class PodGarbageCollector:
         self.pods.add_index(FINISHED, lambda pod: ("",) if pods.is_finished(pod) else ())
         self.pods.add_index(UNSCHEDULED, lambda pod: ("",) if _is_unscheduled_terminating(pod) else ())
         self._missing_until: dict[str, float] = {}  # nodes in quarantine
+        self._suspects: dict[str, None] = {}  # nodes that pods name and that the cache did not show
         self._next: Timer | None = None
         self._looked = False
         self._began = self.clock.time()
         self.queue = ctx.queue("podgc")
         ctx.add_handler(PODS, self._pod_changed, lambda _, new: self._pod_changed(new))
         ctx.add_handler(NODES, None, lambda _, new: self._node_changed(new), self._node_changed)
-        Worker(ctx, self.queue, self._round).start()
+        Worker(ctx, self.queue, self._process).start()
         self.queue.add(ROUND)
 
     async def stop(self) -> None:
@@ -75,7 +76,8 @@ class PodGarbageCollector:
             return
         node = pod["spec"].get("nodeName")
         if node and self.nodes.get("", node) is None:
-            self._plan_round()
+            self._suspects[node] = None
+            self.queue.add(LOOK)
         elif pods.is_terminating(pod):
             if not node or self._is_out_of_service(node):
                 self._plan_round()
@@ -108,7 +110,14 @@ class PodGarbageCollector:
 
     # what is done
 
-    async def _round(self, _: str) -> None:
+    async def _process(self, key: str) -> None:
+        if key == ROUND:
+            await self._round()
+        elif any(self.nodes.get("", name) is None for name in self._suspects):
+            self._plan_round()
+        self._suspects.clear()
+
+    async def _round(self) -> None:
         self._looked, failed = True, False
         if (surplus := self._surplus()) > 0:
             failed |= await self._remove(sorted(self.pods.by_index(FINISHED, ""), key=_oldest_first)[:surplus])
