@@ -1,7 +1,7 @@
 """Workloads: the templates that a controller makes groups from. Upstream: pkg/registry/scheduling/workload/strategy.go."""
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.field_errors import FieldError, declared
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.scheduling import blocks, groups, templates
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -28,11 +28,12 @@ class WorkloadStrategy(Strategy):
 
 
 def _validate_spec(spec: Tree, old: Tree | None, path: str) -> list[FieldError]:
-    found = templates.validate_tree(spec, path)
+    by_rules: list[FieldError] = []
     if old is None or _lists(spec).keys() != _lists(old).keys():
-        found += blocks.one_member(_lists(spec), path, templates.LISTS)
-    found += groups.settled(spec, old, path, "controllerRef", validate_controller)
-    return found + templates.validate_lists(spec, old, path)
+        by_rules += blocks.one_member(_lists(spec), path, templates.LISTS)
+    by_rules += groups.settled(spec, old, path, "controllerRef", validate_controller)
+    by_rules += templates.validate_lists(spec, old, path)
+    return templates.validate_tree(spec, path) + [declared(error) for error in by_rules]
 
 
 def _lists(spec: Tree) -> Tree:
