@@ -298,6 +298,9 @@ class RealDriver(Driver):
                     await self._quiet()
                 clock.move_to(end)
                 await self._quiet()
+                while (due := clock.next_due()) is not None and due <= end and self._failure is None:
+                    clock.fire_next()  # lazy ones, that time came past
+                    await self._quiet()
         self.raise_failure()
 
     async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:

@@ -24,7 +24,7 @@ class RealClock(Clock):
         self._offset = 0.0
         self._held: float | None = None
         self._holders = 0
-        self._timers = TimerHeap()
+        self._timers, self._lazy = TimerHeap(), TimerHeap()
         self._sequence = 0
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
@@ -53,25 +53,33 @@ class RealClock(Clock):
         self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
         """Call ``callback(*args)`` at ``when``."""
-        timer = Timer(when, callback, args, daemon or lazy, self._forget)
+        heap = self._lazy if lazy else self._timers
+        timer = Timer(when, callback, args, daemon or lazy, lambda _: self._forget(heap))
         self._sequence += 1
-        self._timers.push(timer, self._sequence)
+        heap.push(timer, self._sequence)
         if self._held is None and (self._alarm is None or when < self._alarm_at):
             self._arm()
         return timer
 
-    def _forget(self, _: Timer) -> None:
-        self._timers.forget_one()
-        if self._timers.due() is None:
+    def _forget(self, heap: TimerHeap) -> None:
+        heap.forget_one()
+        if self._first() is None:
             self._disarm()
+
+    def _first(self) -> TimerHeap | None:
+        """The heap with the timer that is due first."""
+        due, lazy = self._timers.due(), self._lazy.due()
+        if lazy is not None and (due is None or lazy < due):
+            return self._lazy
+        return None if due is None else self._timers
 
     def _arm(self) -> None:
         self._disarm()
-        due = self._timers.due()
-        if due is not None:
-            delay_seconds = self.real_seconds(max(0.0, due - self.time()))
+        heap = self._first()
+        if heap is not None:
+            self._alarm_at = heap.due() or 0.0
+            delay_seconds = self.real_seconds(max(0.0, self._alarm_at - self.time()))
             self._alarm = asyncio.get_running_loop().call_later(delay_seconds, self._ring)
-            self._alarm_at = due
 
     def _disarm(self) -> None:
         if self._alarm is not None:
@@ -80,8 +88,8 @@ class RealClock(Clock):
 
     def _ring(self) -> None:
         self._alarm = None
-        while self._held is None and (due := self._timers.due()) is not None and due <= self.time():
-            self._fire(self._timers.pop())
+        while self._held is None and (heap := self._first()) is not None and (heap.due() or 0.0) <= self.time():
+            self._fire(heap.pop())
         if self._held is None and self._alarm is None:
             self._arm()
 
@@ -127,17 +135,21 @@ class RealClock(Clock):
             self._arm()
 
     def next_due(self) -> float | None:
-        """When the next timer fires, or None."""
+        """Where time must stop next while it is held, or None. For a lazy timer it does not; one that it passed is due there."""
+        lazy = self._lazy.due()
+        if lazy is not None and lazy <= self.time():
+            return self.time()
         return self._timers.due()
 
     def fire_next(self) -> bool:
-        """On a clock that is held: move to the next timer's instant and fire it."""
-        due = self._timers.due()
+        """On a clock that is held: move to the next timer's instant and fire it, or a lazy one that time came past."""
+        due = self.next_due()
         if due is None:
             return False
         assert self._held is not None, "time runs by itself"
         self._held = max(self._held, due)
-        self._fire(self._timers.pop())
+        lazy = self._lazy.due()
+        self._fire((self._lazy if lazy is not None and lazy <= self._held else self._timers).pop())
         return True
 
     def move_to(self, when: float) -> None:

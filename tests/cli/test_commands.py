@@ -65,7 +65,8 @@ STORIES = {
     ],
     "cronjob": [
         "A CronJob for every minute", "made: Created job report-", "The second one takes ninety seconds",
-        "concurrencyPolicy Forbid", "We suspend it", "The newest Job is still report-", "One run was started for the minutes that were missed",
+        "concurrencyPolicy Forbid", "We suspend it", "The newest Job is still report-",
+        "One run was started for the minutes that were missed",
     ],
     "rollout": [
         "Version 1 serves", "the Deployment: Scaled up replica set", "Three pods of version 2 are ready",

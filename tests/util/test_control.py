@@ -130,3 +130,22 @@ def test_every_clock_says_what_it_is() -> None:
     """Given each clock, when it is asked, then mode, speed and whether it stands are told."""
     assert [(handle.mode, handle.factor, handle.paused) for handle in (control(make()) for make in CLOCKS)] == [
         ("manual", 0.0, True), ("auto", 0.0, False), ("real", 1.0, False), ("scaled", 2.0, False)]
+
+
+async def test_the_walls_time_does_not_stop_for_heartbeats_either() -> None:
+    """Given a heartbeat each ten seconds on the wall's clock, when a day passes at once, then it comes where time stops for
+    something else, and where it lands: not 8,640 times."""
+    clock = RealClock(START)
+    beats = []
+
+    def beat() -> None:
+        beats.append(round(clock.time() - start))
+        clock.call_later(10, beat, lazy=True)
+
+    handle = control(clock)
+    handle.pause()
+    start = clock.time()
+    clock.call_later(10, beat, lazy=True)
+    clock.call_later(3600, lambda: None)
+    await handle.advance("1d")
+    assert beats == [3600, 86400]
