@@ -21,6 +21,7 @@ from fakekube.apimachinery.types import Json, Tree
 from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
+from fakekube.client.nodehandle import NodeHandle
 from fakekube.controlplane import build_apiserver
 from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions, OptionError
@@ -62,7 +63,8 @@ class Cluster:
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
     ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare,
     ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet;
-    ``extra`` are components that run besides those found, a controller of your own among them. With ``state``, a snapshot, it
+    ``extra`` are components that run besides those found, a controller of your own among them; ``load`` are manifests that are
+    loaded at the start, files (their paths) or YAML texts, KWOK's Stages among them. With ``state``, a snapshot, it
     goes on from there, under the snapshot's options; keyword arguments may then say ``clock`` and ``controllers``. Raises
     OptionError.
     """
@@ -70,7 +72,7 @@ class Cluster:
     def __init__(
         self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
         on_exec: Callable[..., Any] | None = None, on_connect: Callable[..., Any] | None = None,
-        extra: Iterable[Any] = (), state: "Snapshot | None" = None, **values: Any,
+        extra: Iterable[Any] = (), state: "Snapshot | None" = None, load: "Path | str | Iterable[Path | str]" = (), **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
@@ -90,6 +92,8 @@ class Cluster:
         self.tasks = Tasks(on_failure=self.driver.fail)
         self._manager: Manager | None = None
         self._servers: list[Served] = []
+        self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
+        self._stages: list[Tree] = []
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
         """The server, on a storage of its own. Raises OptionError, and has changed nothing then."""
@@ -130,6 +134,8 @@ class Cluster:
         self.driver.explainers.append(lambda: self._manager.explain() if self._manager is not None else ())
         self.driver.start(self.tasks)
         await self._start_controllers()
+        for manifests in self._manifests:
+            await self.load(manifests)
 
     async def _start_controllers(self) -> None:
         from fakekube.runtime.manager import Manager
@@ -153,7 +159,7 @@ class Cluster:
             await self.driver.settle()
 
     def _controller_options(self) -> Mapping[str, Any]:
-        return {"nodes": self.options.nodes, **self._callbacks, "root_ca": ""}
+        return {"nodes": self.options.nodes, **self._callbacks, "root_ca": "", "stages": self._stages}
 
     # moments
 
@@ -245,11 +251,20 @@ class Cluster:
     async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
         """Create what a YAML file (its path), a YAML text or a list of trees holds; the objects as created.
 
-        An object that exists already is applied over it. Raises APIError, OptionError for what is no manifest.
+        An object that exists already is applied over it. KWOK's Stages (and its KwokConfiguration) are for the kubelet, see
+        ``docs/kubelet.md``. Raises APIError, OptionError for what is no manifest, and for a Stage that cannot be meant.
         """
         from fakekube.manifests import create_all
 
-        return await create_all(self.client, manifests)
+        return await create_all(self.client, manifests, add_stages=self._add_stages if self._kubelet() is not None else None)
+
+    def _add_stages(self, stages: "list[Tree]") -> None:
+        self._kubelet().add_stages(stages)
+        self._stages += stages
+
+    def node(self, name: str) -> NodeHandle:
+        """A node, to be stopped, drained, tainted or taken away; there may be none of that name."""
+        return NodeHandle(self.client, name)
 
     async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
         """Listen on a port (0: one that is free) until the cluster stops. Raises OSError when it is taken."""

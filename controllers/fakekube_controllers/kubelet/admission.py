@@ -7,7 +7,7 @@ and devices.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import amounts, meta
+from fakekube.apimachinery import amounts, meta, quantity
 from fakekube.runtime import placement
 
 Tree = Mapping[str, Any]
@@ -66,8 +66,8 @@ class Room:
         name, status = meta.name_of(node), node.get("status") or {}
         texts = status.get("allocatable") or status.get("capacity") or {}
         count, used = len(self._pods.get(name, ())), self._used.get(name, {})
-        if "pods" in texts and count + 1 > int(texts["pods"]):
-            return _out_of("pods", 1, count, int(texts["pods"]))
+        if "pods" in texts and count + 1 > (places := quantity.parse(texts["pods"]).value):
+            return _out_of("pods", 1, count, places)
         # An extended resource that the node does not know is not the kubelet's to refuse.
         wanted = {name: amount for name, amount in requests.items() if amount and (name in texts or "/" not in name)}
         if wanted:

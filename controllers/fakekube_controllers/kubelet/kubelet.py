@@ -6,7 +6,7 @@ first and then the delete that removes it. Upstream: pkg/kubelet.
 
 import traceback
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -27,6 +27,7 @@ from fakekube_controllers.kubelet.memory import Memory, memory_of, take_up
 from fakekube_controllers.kubelet.nodeagent import NodeAgent
 from fakekube_controllers.kubelet.outcomes import Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.staged import Staged
 from fakekube_controllers.kubelet.streams import Streams
 from fakekube_controllers.kubelet.telling import Teller
 from fakekube_controllers.kubelet.usage import Usage
@@ -58,6 +59,7 @@ class Kubelet:
         self._addresses: dict[str, str] = {}
         self._node_numbers: dict[str, int] = {}
         self._pod_numbers: dict[str, int] = {}
+        self.staged = Staged(lambda uid: uid in self.runs, self._is_silent)
         self._failures: list[str] = []  # what was said of pods and cannot be meant
         self._memories: list[weakref.ref[Memory]] = []  # those that somebody still has
         self._recalled = Memory({}, {})  # what another kubelet knew, of pods that were not looked at yet
@@ -97,7 +99,9 @@ class Kubelet:
         self.streams = Streams(ctx, self.run_of, self.queue.add)
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
-        self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed)
+        self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed, self.staged.has_node)
+        self.staged.add(ctx.options.get("stages") or ())
+        self.staged.start(ctx, nodes.Addresses(self._address_of_node, self._address_by))
         ctx.explainers.append(lambda: iter(self._failures[-FAILURES_TOLD:]))
         ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
         await self.agent.register(int(ctx.options.get("nodes", 0)))
@@ -105,9 +109,17 @@ class Kubelet:
     async def stop(self) -> None:
         """Everything else belongs to the context; nothing is heard of the nodes from now on."""
         self.streams.close()
+        self.staged.close()
         self.agent.close()
 
     # nodes
+
+    def add_stages(self, manifests: Sequence[Mapping[str, Any]]) -> None:
+        """Let KWOK's Stages say how pods and nodes fare, see ``staged.py``. Raises ValueError for one that cannot be meant."""
+        self.staged.add(manifests)
+
+    def _is_silent(self, node: str) -> bool:
+        return self.agent.mode_of(node) == nodeagent.STOPPED
 
     def _mode_changed(self, node: str) -> None:
         """What ran on while nothing was heard of it is told of now; what is to end there ends."""
@@ -117,7 +129,7 @@ class Kubelet:
     # pods
 
     def _pod_seen(self, pod: Tree) -> None:
-        if pod["spec"].get("nodeName"):
+        if pod["spec"].get("nodeName") and not self.staged.take(pod):
             self.queue.add(meta.key_of(pod))
 
     def _pod_changed(self, old: Tree, new: Tree) -> None:
@@ -135,6 +147,7 @@ class Kubelet:
         self.runs = {uid: run for uid, run in self.runs.items() if uid in present}
 
     def _pod_gone(self, pod: Tree) -> None:
+        self.staged.forget(pod)
         self.room.leave(pod["spec"].get("nodeName", ""), meta.uid_of(pod))
         self.runs.pop(meta.uid_of(pod), None)
         self._addresses.pop(meta.uid_of(pod), None)
@@ -142,7 +155,7 @@ class Kubelet:
 
     async def _sync_pod(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
-        if pod is None or not pod["spec"].get("nodeName") or self.agent.mode_of(pod["spec"]["nodeName"]) == nodeagent.STOPPED:
+        if pod is None or not pod["spec"].get("nodeName") or self._is_silent(pod["spec"]["nodeName"]):
             return
         uid, now = meta.uid_of(pod), self.clock.time()
         phase = (pod.get("status") or {}).get("phase")
@@ -263,9 +276,8 @@ class Kubelet:
         pod = run.pod
         present = pod.get("status") or {}
         node = pod["spec"]["nodeName"]
-        number = self.agent.number_of(node)
-        address = nodes.address(number)
-        mine = address if pod["spec"].get("hostNetwork") else self._address_of(pod, node, number)
+        address = self._address_of_node(node)
+        mine = self._address_by(node, meta.uid_of(pod), bool(pod["spec"].get("hostNetwork")))
         status = podstatus.render(
             run, present, host_ip=address, pod_ip=mine, now=now, observed_generation=self.ctx.enabled(OBSERVED_GENERATION))
         if status == present:
@@ -281,11 +293,16 @@ class Kubelet:
             if error.code != 404:
                 raise
 
-    def _address_of(self, pod: Mapping[str, Any], node: str, number: int) -> str:
-        uid = meta.uid_of(pod)
+    def _address_of_node(self, name: str) -> str:
+        return nodes.address(self.agent.number_of(name))
+
+    def _address_by(self, node: str, uid: str, on_host: bool) -> str:
+        """A pod's address: its node's, or one of its own for as long as it is there."""
+        if on_host:
+            return self._address_of_node(node)
         if uid not in self._addresses:
             self._pod_numbers[node] = self._pod_numbers.get(node, -1) + 1
-            self._addresses[uid] = nodes.pod_address(number, self._pod_numbers[node])
+            self._addresses[uid] = nodes.pod_address(self.agent.number_of(node), self._pod_numbers[node])
         return self._addresses[uid]
 
     async def _remove_when_stopped(self, run: PodRun, key: ObjectKey, now: float) -> None:
@@ -335,7 +352,7 @@ class Kubelet:
         """
         pod = self.pods.get(namespace, name)
         run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
-        if run is None or self.agent.mode_of(run.pod["spec"]["nodeName"]) == nodeagent.STOPPED:
+        if run is None or self._is_silent(run.pod["spec"]["nodeName"]):
             return None
         now = self.clock.time()
         used = {c.name: usage.of_container(run, c, now, self.defaults) for c in run.containers}
@@ -343,7 +360,7 @@ class Kubelet:
 
     def node_usage(self, name: str) -> Usage | None:
         """What all pods on a node use together; None when there is no such node, or it is not heard of. Raises BadOutcome."""
-        if self.nodes.get("", name) is None or self.agent.mode_of(name) == nodeagent.STOPPED:
+        if self.nodes.get("", name) is None or self._is_silent(name):
             return None
         found = [
             used for pod in self.pods.by_index(NODE_INDEX, name)

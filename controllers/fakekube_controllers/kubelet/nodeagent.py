@@ -30,15 +30,18 @@ Tree = dict[str, Any]
 class NodeAgent:
     """Looks after every node that there is. ``mode_changed(name)`` is called when a node's kubelet fares otherwise.
 
-    ``numbers`` are the places of the nodes among those that there ever were; new ones are added.
+    ``numbers`` are the places of the nodes among those that there ever were; new ones are added. ``staged(node)`` is whether
+    somebody else says what a node is like; of such a node only the lease is kept.
     """
 
-    def __init__(self, ctx: Context, numbers: dict[str, int], mode_changed: Callable[[str], None]) -> None:
+    def __init__(
+        self, ctx: Context, numbers: dict[str, int], mode_changed: Callable[[str], None], staged: Callable[[Tree], bool],
+    ) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.heartbeat = Heartbeat(ctx)
         self.nodes = ctx.lister(NODES)
         self._recorder = ctx.recorder("kubelet")
-        self._mode_changed, self._numbers = mode_changed, numbers
+        self._mode_changed, self._numbers, self._staged = mode_changed, numbers, staged
         self._modes: dict[str, str] = {}
         self._queue = ctx.queue("kubelet_nodes")
         ctx.add_handler(NODES, self._seen, lambda _, new: self._seen(new), self._gone)
@@ -89,7 +92,7 @@ class NodeAgent:
         node = self.nodes.get("", name)
         if node is None or self.mode_of(name) == STOPPED:
             return
-        if not _says(node, self._wanted_of(node)):
+        if not self._staged(node) and not _says(node, self._wanted_of(node)):
             await self._post(name)
         await self.heartbeat.begin(name)
 
@@ -106,7 +109,7 @@ class NodeAgent:
     async def _post(self, name: str) -> None:
         """Post the node's status; once it is ready the taint of new nodes goes, as the node lifecycle controller sees to."""
         node = await self.client.get(NODES, name, missing_ok=True)
-        if node is None:
+        if node is None or self._staged(node):
             return
         present, conditions = node.get("status") or {}, self._wanted_of(node)
         given = present.get("capacity") or self.ctx.options.get("node_capacity")

@@ -3,8 +3,8 @@
 Upstream: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus, component-helpers/apimachinery/lease.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery import times
 
@@ -28,6 +28,13 @@ OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
     ("Ready", "False"): ("KubeletNotReady", "container runtime is down"),
 }
 """What it posts when it is not well: reason and message."""
+
+
+class Addresses(NamedTuple):
+    """Where nodes and pods are, by name and uid."""
+
+    of_node: Callable[[str], str]
+    of_pod: Callable[[str, str, bool], str]  # node, uid, whether on the node's network
 
 
 def address(number: int) -> str:
