@@ -54,19 +54,20 @@ async def _command(
     container = chosen_container(pod, request.param("container"))
     _check_host(pod)
     upgrade.check(request)
-    tty = _flag(request, "tty")
+    gate, tty = scope.services.stores.gate, _flag(request, "tty")
     options = CommandOptions(
         pod, container, tuple(request.query.get("command") or ()), stdin=_flag(request, "stdin"),
         stdout=_flag(request, "stdout"), stderr=_flag(request, "stderr") and not tty, tty=tty)
+    first = upgrade.V5 if gate("TranslateStreamCloseWebsocketRequests") else ""
     try:
         _check_options(options, info.subresource)
         run = await begin(options)
-        chosen = upgrade.choose(request, channels=upgrade.COMMAND_CHANNELS, first=upgrade.V5, spdy=upgrade.COMMAND_SPDY)
+        chosen = upgrade.choose(request, channels=upgrade.COMMAND_CHANNELS, first=first, spdy=upgrade.COMMAND_SPDY)
     except NodeError as error:
         # Where kubelets do not speak v5 yet, the API server agrees to it before it asks them.
-        if scope.services.stores.gate("ExtendWebSocketsToKubelet") or not upgrade.offers(request, upgrade.V5):
+        if gate("ExtendWebSocketsToKubelet") or not first or not upgrade.offers(request, first):
             return _plain(error)
-        run, chosen = _failing(f"unable to upgrade connection: {error}"), upgrade.Chosen(upgrade.V5)
+        run, chosen = _failing(f"unable to upgrade connection: {error}"), upgrade.Chosen(first)
     except upgrade.Refused as refused:
         return refused.response
     response = chosen.response()
@@ -95,11 +96,12 @@ async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: 
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     _check_host(pod)
     upgrade.check(request)
+    tunnel = upgrade.TUNNEL if scope.services.stores.gate("PortForwardWebsockets") else ""
     try:
-        if upgrade.wants_websocket(request) and not upgrade.offers(request, upgrade.TUNNEL):
+        if upgrade.wants_websocket(request) and not (tunnel and upgrade.offers(request, tunnel)):
             _check_ports(ports)
         forward = await nodes().forward(pod)
-        chosen = upgrade.choose(request, channels=upgrade.PORT_CHANNELS, first=upgrade.TUNNEL, spdy=upgrade.PORT_SPDY)
+        chosen = upgrade.choose(request, channels=upgrade.PORT_CHANNELS, first=tunnel, spdy=upgrade.PORT_SPDY)
     except NodeError as error:
         return _plain(error)
     except upgrade.Refused as refused:

@@ -74,12 +74,13 @@ def check(request: Request) -> None:
 
 
 def choose(request: Request, *, channels: Sequence[str], first: str, spdy: Sequence[str]) -> Chosen:
-    """What to speak: over WebSocket ``first`` if it is offered at all, else one of ``channels``; or one of ``spdy``.
+    """What to speak: over WebSocket ``first`` (if there is any) once it is offered at all, else one of ``channels``; or one of
+    ``spdy``.
 
     Raises Refused.
     """
     if wants_websocket(request):
-        return Chosen(first if first in offered(request) else choose_websocket(request, channels))
+        return Chosen(first if first and first in offered(request) else choose_websocket(request, channels))
     return Chosen(_choose_spdy(request, spdy), spdy=True)
 
 

@@ -212,6 +212,20 @@ def test_kubectl_follows_a_log(inside: Kubectl) -> None:
     assert inside("logs", "-f", "speaker") == "one\ntwo\n"
 
 
+@pytest.mark.kubectl
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.skipif(shutil.which(name) is None, reason=f"no {name} on this machine"))
+    for name in ("kubectl.1.27", "kubectl.1.30", "kubectl.1.31")])
+def test_older_kubectls_run_commands(core: client.CoreV1Api, kubeconfig: Path, namespace: str, name: str) -> None:
+    """Given kubectl from before and after it took to WebSocket, when it runs a command with an input, then both come back with
+    the exit code."""
+    script = "cat; echo x >&2; exit 3"
+    command = [name, "--kubeconfig", str(kubeconfig), "-n", namespace, "exec", "-i", "p", "--", "sh", "-c", script]
+    done = subprocess.run(command, input="typed\n", capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (3, "typed\n"), done.stderr
+    assert done.stderr.startswith("x\n")
+
+
 @pytest.fixture
 def forwarded(kubeconfig: Path, core: client.CoreV1Api, namespace: str) -> Iterator[int]:
     """The local port of a ``kubectl port-forward`` to port 80 of the pod."""

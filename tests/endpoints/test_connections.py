@@ -146,6 +146,17 @@ async def test_before_kubelets_spoke_websocket_the_refusal_came_inside(connected
     assert (await connect(connected, "p/exec?command=x&stdout=1", V4)).status == 500
 
 
+async def test_old_api_servers_do_not_know_what_came_later(connected: Api) -> None:
+    """Given a release before version 5 and tunnels / when a client offers them / then it gets what was there, or a refusal."""
+    connected.server.stores.gate = lambda _: False
+    path = "p/exec?command=x&stdout=1"
+    response = await connect(connected, path, V5, V4)
+    assert response.session is not None
+    assert response.session.protocol == V4
+    assert (await connect(connected, path, V5)).status == 403
+    assert (await connect(connected, "p/portforward?ports=80", TUNNEL)).status == 403
+
+
 async def test_a_node_without_a_kubelet_cannot_be_reached(connected: Api) -> None:
     """Given a cluster without a kubelet / when anybody connects / then the API server says that it reached nobody."""
     connected.server.nodes = NoNodes()
