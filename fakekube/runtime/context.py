@@ -96,6 +96,11 @@ class Context:
         self._queues.append(queue)
         return queue
 
+    @property
+    def taken(self) -> int:
+        """How many keys its workers have taken so far."""
+        return sum(queue.taken for queue in self._queues)
+
     def recorder(self, component: str = "", *, host: str = "") -> Recorder:
         """Records Events as ``component``, which is this component's name unless given."""
         return self._events.recorder(component or self.name, host=host, client=self.client)

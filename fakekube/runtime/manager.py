@@ -129,6 +129,11 @@ class Manager:
         self.informers.close()
         await self.tasks.close()
 
+    @property
+    def taken(self) -> int:
+        """How many keys the workers of all running components have taken so far: reconciles, more or less."""
+        return sum(ctx.taken for ctx in self._running.values())
+
     def dump(self) -> dict[str, Json]:
         """What components remember that the cluster's objects do not say, by name: of those that have a ``dump()``."""
         return {name: one.dump() for name, one in self._components.items() if _remembers(one)}

@@ -48,6 +48,7 @@ class WorkQueue(Generic[K]):
         self._revisions: dict[K, str] = {}  # of dirty keys: what brought them here last
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shut_down = False
+        self.taken = 0  # how many keys were given to workers so far
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -100,6 +101,7 @@ class WorkQueue(Generic[K]):
         key = self._queue.popleft()
         self._activity.release()
         self._processing.add(key)
+        self.taken += 1
         self._dirty.discard(key)
         ACTING.set(Acting(self.name, key, self._revisions.pop(key, "")))
         return key

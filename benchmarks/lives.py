@@ -1,0 +1,106 @@
+"""Workloads through their lives, in virtual time: Jobs small and large, many of them, a year of schedules, a week of nodes.
+
+Each life has a process of its own, so that its memory is its own: ``python -m benchmarks.lives NAME`` prints one as JSON.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+from benchmarks.table import Figure
+from fakekube.apimachinery import meta
+from fakekube.client.resources import CRON_JOBS, JOBS
+from fakekube.cluster import Cluster
+
+TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
+YEAR, WEEK = 365 * 86_400, 7 * 86_400
+
+Life = Callable[[Cluster], Awaitable[None]]
+
+
+def figures() -> Iterator[Figure]:
+    """On the wall, and what the life did in that time."""
+    for name in LIVES:
+        done = subprocess.run([sys.executable, "-m", "benchmarks.lives", name], capture_output=True, text=True, check=True)
+        life = json.loads(done.stdout)
+        seconds = life["seconds"]
+        note = (f"CPU {life['cpu']:.1f} s, {life['writes']:,} writes, {life['virtual_hours'] / seconds:,.1f} virtual hours/s, "
+                f"peak {life['peak_mb']:,.0f} MB")
+        yield Figure(name, seconds, "s", note=note)
+        yield Figure(f"{name}: writes", life["writes"] / seconds, "/s")
+        yield Figure(f"{name}: reconciles", life["reconciles"] / seconds, "/s")
+
+
+def job(name: str, pods: int) -> dict[str, Any]:
+    """A Job whose pods all run at once, for a second."""
+    return {"metadata": {"name": name, "namespace": "default"},
+            "spec": {"completions": pods, "parallelism": pods, "template": TEMPLATE}}
+
+
+def of_jobs(count: int, pods: int) -> Life:
+    """So many Jobs at once, until all are Complete."""
+    async def live(cluster: Cluster) -> None:
+        for number in range(count):
+            await cluster.client.create(JOBS, job(f"j{number}", pods))
+        left = dict.fromkeys(f"j{number}" for number in range(count))
+
+        async def complete() -> bool:
+            while left:
+                name = next(iter(left))
+                if not meta.is_condition_true(await cluster.client.get(JOBS, name, "default"), "Complete"):
+                    return False
+                del left[name]
+            return True
+
+        await cluster.run_until(complete)
+
+    return live
+
+
+async def a_year_of_hours(cluster: Cluster) -> None:
+    """A CronJob for every hour."""
+    await cluster.client.create(CRON_JOBS, {
+        "metadata": {"name": "hourly", "namespace": "default"},
+        "spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": TEMPLATE}}}})
+    await cluster.advance(YEAR)
+
+
+async def a_week_of_nodes(cluster: Cluster) -> None:
+    """Nothing but nodes and those who look after them."""
+    await cluster.advance(WEEK)
+
+
+LIVES: Mapping[str, tuple[int, Life]] = {
+    "a Job of 1 pod": (1, of_jobs(1, 1)),
+    "a Job of 100 pods": (10, of_jobs(1, 100)),
+    "a Job of 10,000 pods": (1_000, of_jobs(1, 10_000)),
+    "1,000 Jobs of 10 pods": (1_000, of_jobs(1_000, 10)),
+    "a CronJob year, hourly": (1, a_year_of_hours),
+    "a week of 50 nodes": (50, a_week_of_nodes),
+}
+"""By name: how many nodes, and what happens."""
+
+
+async def _live(name: str) -> dict[str, float]:
+    nodes, life = LIVES[name]
+    async with Cluster(nodes=nodes, clock="manual") as cluster:
+        storage, before, reconciled = cluster.apiserver.stores.storage, cluster.clock.time(), _reconciles(cluster)
+        written, started, cpu = storage.revision, time.perf_counter(), time.process_time()
+        await life(cluster)
+        return {
+            "seconds": time.perf_counter() - started, "cpu": time.process_time() - cpu, "writes": storage.revision - written,
+            "reconciles": _reconciles(cluster) - reconciled, "virtual_hours": (cluster.clock.time() - before) / 3600,
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def _reconciles(cluster: Cluster) -> int:
+    return cluster.manager.taken
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_live(sys.argv[1]))))
