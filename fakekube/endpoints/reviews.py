@@ -18,6 +18,7 @@ from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import ANONYMOUS, Scope
+from fakekube.registry.validation import as_told
 
 GROUP = "authorization.k8s.io"
 EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
@@ -41,7 +42,7 @@ class Reviews:
         kind = scope.kind.kind
         form, review = _posted(scope, info, request)
         _own_fields(scope, info, request, review)
-        _validate(kind, review)
+        _validate(kind, review, scope.minor)
         spec = review.get("spec") or {}
         if kind == "SelfSubjectAccessReview":
             user = request.user or ANONYMOUS
@@ -132,12 +133,14 @@ def _own_fields(scope: Scope, info: RequestInfo, request: Request, review: Tree)
         review["status"] = status
 
 
-def _validate(kind: str, review: Tree) -> None:
+def _validate(kind: str, review: Tree, minor: int) -> None:
     spec, meta = review.get("spec") or {}, review.get("metadata") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     found: list[FieldError] = []
     if (resource is None) == (path is None):
-        found.append(field_errors.invalid("spec", _go_path(path), EXACTLY_ONE))
+        before = field_errors.invalid("spec.resourceAttributes", None, EXACTLY_ONE) if path is None else field_errors.invalid(
+            "spec.nonResourceAttributes", _go_path(path), "cannot be specified in combination with resourceAttributes")
+        found.append(field_errors.invalid("spec", _go_path(path), EXACTLY_ONE)._replace(before=before))
     if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
         found.append(field_errors.invalid("spec.user", "", "at least one of user or group must be specified"))
     if kind == "LocalSubjectAccessReview":
@@ -154,7 +157,7 @@ def _validate(kind: str, review: Tree) -> None:
     if any(name != "managedFields" for name in meta):
         found.append(field_errors.invalid("metadata", meta, "must be empty"))
     if found:
-        raise errors.invalid(GroupKind(GROUP, ""), "", found)
+        raise errors.invalid(GroupKind(GROUP, ""), "", as_told(found, minor))
 
 
 def _go_path(path: Tree | None) -> object:

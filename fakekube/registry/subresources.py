@@ -6,17 +6,18 @@ write with other rules (status, finalize, approval, resize) are strategies of th
 
 from collections.abc import Callable
 
-from fakekube.apimachinery import errors, field_errors, labels
+from fakekube.apimachinery import errors, field_errors, labels, names
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields import scale as scalefields
-from fakekube.registry import deletion
+from fakekube.registry import deletion, validation
 from fakekube.registry.deletion import DeleteOptions
 from fakekube.registry.store import Store, Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.storage.memory import Record, Stale
 
+NODE_NAME_CHECKED_SINCE = 37  # the minor number of the release in which a Binding must name what can be a node
 BLOCKED = "Cannot evict pod as it would violate the pod's disruption budget."
 TOO_MANY_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
@@ -34,7 +35,7 @@ async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, bindi
     meta, target = binding.get("metadata") or {}, binding.get("target") or {}
     if meta.get("name") != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
-    _check_target(target)
+    _check_target(target, ctx.minor)
     while True:
         record = store.find(namespace, name)
         old = store.load(record)
@@ -49,13 +50,15 @@ async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, bindi
         return success()
 
 
-def _check_target(target: Tree) -> None:
-    kind = target.get("kind", "")
+def _check_target(target: Tree, minor: int) -> None:
+    kind, name = target.get("kind", ""), target.get("name", "")
     found = []
     if kind not in ("", "Node"):
         found.append(field_errors.not_supported("target.kind", kind, ["Node", "<empty>"]))
-    if not target.get("name"):
+    if not name:
         found.append(field_errors.required("target.name"))
+    elif kind in ("", "Node") and minor >= NODE_NAME_CHECKED_SINCE:
+        found += validation.complaints("target.name", name, names.dns1123_subdomain(name))
     if found:
         raise errors.raw(field_errors.aggregate(found))
 

@@ -212,3 +212,23 @@ async def test_true_is_no_number_in_what_may_hold_anything() -> None:
         await asked(cluster, "POST", path, {"metadata": {"name": "r"}, "revision": 1, "data": {"a": True}})
         assert await told(cluster, "PATCH", f"{path}/r", {"data": {"a": 1}}, MERGE) == [
             'data: Invalid value: {"a":1}: field is immutable']
+
+
+@pytest.mark.parametrize(("release", "field"), [("1.36", "spec.resourceAttributes"), ("1.37", "spec")])
+async def test_a_review_of_nothing(release: str, field: str) -> None:
+    """Given a review that asks for nothing, when it is sent, then each release names another field."""
+    async with cluster_of(release) as cluster:
+        path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+        assert await told(cluster, "POST", path, {"spec": {}}) == [
+            f"{field}: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"]
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.36", 201), ("1.37", 500)])
+async def test_a_binding_names_a_node_since_1_37(release: str, code: int) -> None:
+    """Given a pod, when it is bound to what no node can be called, then only the newest release looks."""
+    async with cluster_of(release) as cluster:
+        path = "/api/v1/namespaces/default/pods"
+        body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        assert (await asked(cluster, "POST", path, body))[0] == 201
+        binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "A b"}}
+        assert (await asked(cluster, "POST", f"{path}/p/binding", binding))[0] == code
