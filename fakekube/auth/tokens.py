@@ -63,7 +63,7 @@ class Tokens:
     def verify(self, token: str) -> Token | None:
         """Whom a token names; None when it is not one of ours or not valid any more."""
         text, _, signature = token.rpartition(".")
-        if text.count(".") != 1 or not hmac.compare_digest(signature, self._sign(text)):
+        if text.count(".") != 1 or not hmac.compare_digest(signature.encode(), self._sign(text).encode()):
             return None
         claims = orjson.loads(_decode(text.partition(".")[2]))
         if claims["exp"] <= self._clock.time():

@@ -1,0 +1,112 @@
+"""A server to throw things at: whatever comes, what it answers must keep some promises."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+import pytest
+
+from fakekube.apimachinery.http import Frame, Request, Response
+from fakekube.apiserver.nodeproxy import NoNodes
+from fakekube.controlplane import build_apiserver
+from fakekube.options import ClusterOptions
+from fakekube.util.clock import ManualClock
+from fakekube.util.rng import Rng
+
+NAMESPACE = "/api/v1/namespaces/default"
+MAPS, PODS = f"{NAMESPACE}/configmaps", f"{NAMESPACE}/pods"
+MAP, POD = f"{MAPS}/kept", f"{PODS}/kept"
+JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+Query = Mapping[str, str | list[str]]
+
+
+class Hurried(ManualClock):
+    """A clock by which nobody waits: a sleep moves it."""
+
+    async def sleep(self, seconds: float) -> None:
+        self._time += seconds
+
+
+class Ear:
+    """Takes the frames of a stream."""
+
+    def __init__(self) -> None:
+        self.frames: list[bytes] = []
+
+    def send(self, frame: Frame) -> None:
+        self.frames.append(frame.data)
+
+    def end(self) -> None:
+        pass
+
+
+class Target:
+    """A server with a ConfigMap and a Pod called ``kept``, on a loop of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        plane = build_apiserver(
+            ClusterOptions.of(), ManualClock(), Rng(0), tokens={}, nodes=NoNodes(), service_accounts=lambda: False
+        )
+        self.server = plane.apiserver
+        self.storage = plane.apiserver.stores.storage
+        pod = {"metadata": {"name": "kept"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        for kind in self.server.routes.kinds:  # what a resource has from the beginning comes to be when it is first asked for
+            if "list" in kind.verbs:
+                self.read(f"/{'apis/' + kind.group if kind.group else 'api'}/{kind.version}/{kind.plural}")
+        assert self.send("POST", MAPS, orjson.dumps({"metadata": {"name": "kept"}, "data": {"k": "v"}})).status == 201
+        assert self.send("POST", PODS, orjson.dumps(pod)).status == 201
+
+    def read(self, path: str) -> Any:
+        """The tree that a GET gives."""
+        return orjson.loads(self.loop.run_until_complete(self.server.handle(Request("GET", path, {}, {}, b""))).body)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        media: str = JSON,
+        *,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """One request. Its answer is no panic, can be written, and, if it is a refusal, nothing has happened."""
+        asked = {name: [value] if isinstance(value, str) else value for name, value in (query or {}).items()}
+        request = Request(method, path, asked, {"content-type": media, **(headers or {})}, body, patience=Hurried())
+        before = self.storage.revision
+        response = self.loop.run_until_complete(asyncio.wait_for(self.server.handle(request), 60))
+        if response.stream is not None:
+            ear = Ear()
+            response.stream.start(ear)
+            response.stream.stop()
+            assert all(orjson.loads(frame) for frame in ear.frames if frame[:1] == b"{")
+        for name, value in response.headers:
+            assert f"{name}: {value}".encode().isascii() or name in ("Warning", "Audit-Id")
+        assert b"Traceback" not in response.body
+        if response.status >= 400:
+            assert self.storage.revision == before
+            assert b'"reason":"InternalError"' not in response.body, response.body
+        if response.content_type == JSON and response.body:
+            orjson.loads(response.body)
+        return response
+
+    def told(self, response: Response) -> tuple[int, str]:
+        """Status code and message."""
+        tree: Any = orjson.loads(response.body)
+        return response.status, str(tree.get("message", ""))
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Target]:
+    found = Target()
+    yield found
+    found.loop.close()
