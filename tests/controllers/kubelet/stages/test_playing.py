@@ -174,7 +174,8 @@ async def test_weights_decide_among_several():
 async def test_steps_and_patches_of_all_kinds():
     """Given a stage of several steps / then each is taken: a merge patch, a JSON patch below a root, an Event."""
     async with cluster_with(stage("many", when=[(".metadata.labels.done", "DoesNotExist")], steps=[
-        {"patch": {"type": "json", "root": "metadata", "template": '[{"op": "add", "path": "/annotations", "value": {"a": "1"}}]'}},
+        {"patch": {
+            "type": "json", "root": "metadata", "template": '[{"op": "add", "path": "/annotations", "value": {"a": "1"}}]'}},
         {"patch": {"subresource": "status", "root": "status", "template": "phase: Running"}},
         {"finalizers": {"add": [{"value": "example.com/one"}]}},
         {"event": {"reason": "Seen", "message": "seen"}},
