@@ -1,6 +1,7 @@
 """What users of kubectl do with pods and nodes: running, waiting, logs, events, describing, draining."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 
@@ -74,20 +75,20 @@ def test_a_node_is_cordoned_tainted_and_drained(running: Kubectl) -> None:
     for text in ("Taints:             a=b:NoSchedule", "Unschedulable:      false", "KubeletReady", "HolderIdentity:  node-0"):
         assert text in described
     running("taint", "node", "node-0", "a-")
-    template = {"metadata": {"labels": {"d": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    template = {"metadata": {"labels": {"d": "d"}, "annotations": {"fakekube.dev/run-duration": "forever"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]}}
     running("create", "-f", "-", stdin=json.dumps({
         "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
         "spec": {"selector": {"matchLabels": {"d": "d"}}, "template": template}}))
-    uid = running("get", "daemonset", "d", "-o", "jsonpath={.metadata.uid}")
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": uid, "controller": True}
-    running("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {
-        "name": "daemon", "ownerReferences": [owner], "annotations": {"fakekube.dev/run-duration": "forever"}},
-        "spec": template["spec"] | {"nodeName": "node-0"}}))
-    assert "Pods that declare no controller" in running("drain", "node-0", "--ignore-daemonsets", code=1)
+    running("rollout", "status", "daemonset/d", "--timeout=30s")
+    daemons = running("get", "pods", "-l", "d=d", "-o", "name")
+    assert len(daemons.splitlines()) == 2
+    refused = running("drain", "node-0", "--ignore-daemonsets", code=1)
+    assert re.search(r"cannot delete Pods (that )?declare no controller .*/one\n", refused)
     drained = running("drain", "node-0", "--ignore-daemonsets", "--force")
     assert "evicting pod" in drained
     assert drained.endswith("node/node-0 drained\n")
-    assert running("get", "pods", "-o", "name") == "pod/daemon\n"
+    assert running("get", "pods", "-o", "name") == daemons
 
 
 @pytest.mark.spec("API-146", "API-172")

@@ -212,8 +212,9 @@ def test_delete_by_label_all_now_and_cascade(inside: Kubectl) -> None:
     for name in ("a", "b", "c"):
         inside("create", "configmap", name)
     inside("label", "configmap", "a", "b", "go=yes")
-    assert inside("delete", "configmap", "-l", "go=yes").splitlines() == ['configmap "a" deleted', 'configmap "b" deleted']
-    assert inside("delete", "configmap", "c", "--now") == 'configmap "c" deleted\n'
+    deleted = inside("delete", "configmap", "-l", "go=yes").splitlines()
+    assert [line.partition(" from ")[0] for line in deleted] == ['configmap "a" deleted', 'configmap "b" deleted']
+    assert inside("delete", "configmap", "c", "--now").startswith('configmap "c" deleted')
     assert inside("delete", "configmap", "c", "--ignore-not-found") == ""
     for job in ("kept", "taken"):
         inside("create", "-f", "-", stdin=json.dumps({
@@ -228,5 +229,5 @@ def test_delete_by_label_all_now_and_cascade(inside: Kubectl) -> None:
     assert "ownerReferences" not in read(inside, "configmap", "of-kept")["metadata"]
     assert "not found" in inside("get", "configmap", "of-taken", code=1)
     inside("create", "secret", "generic", "s")
-    assert inside("delete", "secrets", "--all") == 'secret "s" deleted\n'
+    assert inside("delete", "secrets", "--all").startswith('secret "s" deleted')
     assert "not found" in inside("delete", "secret", "s", code=1)
