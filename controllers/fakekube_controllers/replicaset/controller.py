@@ -21,6 +21,7 @@ from fakekube.runtime.controller import Worker
 from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.podcontrol import PodControl, pod_from_template, slow_start
 from fakekube.runtime.reconcile import Result
+from fakekube_controllers.replicaset.facts import PodFacts
 from fakekube_controllers.replicaset.status import calculate, is_news
 
 BURST_REPLICAS = 500
@@ -41,10 +42,12 @@ class ReplicaSetController:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.pods = ctx.lister(self.resource), ctx.lister(PODS)
         self.expectations = Expectations(ctx.clock)
+        self.facts: dict[str, PodFacts] = {}  # by the uid of the set
         self.control = PodControl(ctx.client, ctx.recorder(self.component))
         self.queue = ctx.queue(self.name)
         ctx.add_handler(self.resource, self._enqueue, lambda _, new: self._enqueue(new), self._gone)
         self.children = OwnedObjects(ctx, self.resource, self.queue, self.expectations)
+        ctx.add_handler(PODS, on_delete=self._forget)
         Worker(ctx, self.queue, self._sync).start()
 
     async def stop(self) -> None:
@@ -54,8 +57,15 @@ class ReplicaSetController:
         self.queue.add(meta.key_of(owner))
 
     def _gone(self, owner: Tree) -> None:
+        self.facts.pop(meta.uid_of(owner), None)
         self.expectations.forget(meta.key_of(owner))
         self._enqueue(owner)
+
+    def _forget(self, pod: Tree) -> None:
+        reference = meta.controller_of(pod)
+        facts = self.facts.get(reference["uid"]) if reference is not None else None
+        if facts is not None:
+            facts.forget(pod)
 
     async def _sync(self, key: ObjectKey) -> Result | None:
         owner = self.owners.get(key.namespace, key.name)
@@ -63,13 +73,17 @@ class ReplicaSetController:
             self.expectations.forget(key)
             return None
         satisfied = self.expectations.satisfied(key)
+        facts = self._facts_of(owner)
         candidates = self.children.candidates(owner)
-        active = await self.children.claim(owner, filter(pods.is_active, candidates))
+        active = await self._claim(owner, candidates, facts)
         error: APIError | None = None
         if satisfied and not meta.is_deleting(owner):
             error = await self._manage(owner, active)
         now = self.ctx.clock.time()
-        status = calculate(owner, active, self._terminating(owner, candidates), error, now)
+        terminating = None
+        if self.counts_terminating and self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"):
+            terminating = sum(fact.terminating and fact.settled for fact in map(facts.of, candidates))
+        status = calculate(owner, [facts.of(pod) for pod in active], terminating, error, now)
         await self._write_status(owner, status)
         if error is not None:
             raise error
@@ -79,14 +93,18 @@ class ReplicaSetController:
         wait = pods.seconds_until_available(active, min_ready, now)
         return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
 
-    def _terminating(self, owner: Tree, candidates: Sequence[Tree]) -> int | None:
-        """How many of its pods are on their way out; None when that is not told."""
-        if not self.counts_terminating or not self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"):
-            return None
-        selector = selector_of(owner)
-        return sum(
-            pods.is_terminating(pod) and not pods.is_finished(pod) and meta.is_controlled_by(pod, owner)
-            and selector.matches(meta.labels_of(pod)) for pod in candidates)
+    def _facts_of(self, owner: Tree) -> PodFacts:
+        found = self.facts.get(meta.uid_of(owner))
+        if found is None or found.generation != meta.generation_of(owner):
+            found = self.facts[meta.uid_of(owner)] = PodFacts(owner)
+        return found
+
+    async def _claim(self, owner: Tree, candidates: Sequence[Tree], facts: PodFacts) -> list[Tree]:
+        """The active pods that are the set's: those that are settled, and those that it adopts. Raises ClaimFailed."""
+        active = [(pod, fact) for pod in candidates if (fact := facts.of(pod)).active]
+        undecided = [pod for pod, fact in active if not fact.settled]
+        adopted = await self.children.claim(owner, undecided) if undecided else []
+        return [*(pod for pod, fact in active if fact.settled), *adopted]
 
     # pods
 

@@ -6,7 +6,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ReadOnlyTree
 from fakekube.apimachinery.types import Tree
-from fakekube.runtime import pods
+from fakekube_controllers.replicaset.facts import Facts
 
 FAILURE = "ReplicaFailure"
 COUNTED = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
@@ -14,16 +14,15 @@ COMPARED = ("replicas", *COUNTED, "terminatingReplicas", "conditions")
 
 
 def calculate(
-    owner: ReadOnlyTree, active: Sequence[pods.Pod], terminating: int | None, error: APIError | None, now: float,
+    owner: ReadOnlyTree, active: Sequence[Facts], terminating: int | None, error: APIError | None, now: float,
 ) -> Tree:
     """The status for these pods; ``error`` is what kept their number from being right."""
     spec = owner["spec"]
-    own_labels = ((spec["template"].get("metadata") or {}).get("labels") or {}).items()
-    ready = [pod for pod in active if pods.is_ready(pod)]
+    min_ready = spec.get("minReadySeconds", 0)
     status: Tree = {**(owner.get("status") or {}), "replicas": len(active)}
     numbers = (
-        sum(own_labels <= meta.labels_of(pod).items() for pod in active), len(ready),
-        sum(pods.is_available(pod, spec.get("minReadySeconds", 0), now) for pod in ready),
+        sum(pod.labelled for pod in active), sum(pod.ready for pod in active),
+        sum(pod.is_available(min_ready, now) for pod in active),
     )
     for name, number in zip(COUNTED, numbers, strict=True):
         status[name] = number
