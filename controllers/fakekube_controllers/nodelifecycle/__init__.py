@@ -1,1 +1,14 @@
-"""Which nodes still live, what their taints say of it, and their pods. Read ``controller.py``, then ``health.py``."""
+"""Which nodes still live, what their taints say of it, and their pods. Read ``controller.py``, then ``health.py``.
+
+Upstream: pkg/controller/nodelifecycle.
+"""
+
+from functools import partial
+
+from fakekube.client.resources import NODES
+from fakekube.client.users import controller_account
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "nodelifecycle", "fakekube_controllers.nodelifecycle.controller:NodeLifecycleController", NODES,
+    user=controller_account("node-controller"))
