@@ -23,7 +23,7 @@ from tests.fuzz.conftest import (
     Target,
 )
 
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 NUMBERS = [
     "NaN",
     "Infinity",

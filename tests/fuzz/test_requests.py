@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.conftest import APPLY, MAP, MAPS, MERGE_PATCH, NAMESPACE, POD, PODS, Target
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 OPTIONS = [
     "labelSelector",
     "fieldSelector",
