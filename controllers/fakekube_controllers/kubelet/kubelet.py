@@ -44,8 +44,8 @@ Tree = dict[str, Any]
 class Kubelet:
     """A component for the manager.
 
-    Options of the context: ``nodes`` (how many to register), ``node_capacity``, ``outcome`` (a callback, see ``outcomes``), and
-    ``kubelet_defaults``.
+    Options of the context: ``nodes`` (how many to register), ``node_capacity``, ``outcome`` (a callback, see ``outcomes``),
+    ``on_exec`` and ``on_connect`` (callbacks, see ``process``), and ``kubelet_defaults``.
     """
 
     name = "kubelet"

@@ -109,12 +109,11 @@ class Streams:
         run = self._run_of(meta.uid_of(pod))
         if run is None or not any(container.running for container in run.containers):
             raise NodeError(500, f'pod not found ("{_full_name(pod)}")')
-
         running = next(container for container in run.containers if container.running)
 
         async def connect(streams: PortStreams) -> None:
             serving = self._serve(Connection(pod, streams, self._clock))
-            if await self._while_running(meta.uid_of(pod), running, serving) is None:
+            if await self._while_running(meta.uid_of(pod), running, serving, asyncio.Event()) is None:
                 raise StreamError("the pod runs no longer")
 
         return connect
@@ -157,27 +156,29 @@ class Streams:
         attached: bool = False,
     ) -> int:
         """Run a command to its end, or to the container's; at a terminal if there is one."""
-        uid, tasks = meta.uid_of(options.pod), Tasks(lambda _: None)  # a client that goes is noticed by its own task
-        if not options.tty:
-            process = Process(options, client, self._clock, files, attached=attached)
-            code = await self._while_running(uid, container, self._answer(process, what))
-            return SIGKILL_CODE if code is None else code
-        from fakekube_controllers.kubelet.terminal import Terminal
+        uid, tasks, over = meta.uid_of(options.pod), Tasks(lambda _: None), asyncio.Event()
+        killed = SIGKILL_CODE
+
+        def interrupt() -> None:
+            nonlocal killed
+            killed = INTERRUPTED
+            over.set()
 
         try:
-            terminal = Terminal(client)
-            process = Process(options, terminal.streams, self._clock, files, attached=attached)
-            tasks.spawn(terminal.type(), "terminal")
-            code = await self._while_running(uid, container, self._answer(process, what), terminal.interrupted)
-            return code if code is not None else INTERRUPTED if terminal.interrupted.is_set() else SIGKILL_CODE
+            if options.tty:
+                from fakekube_controllers.kubelet.terminal import Terminal
+
+                terminal = Terminal(client, interrupt)
+                tasks.spawn(terminal.type(), "terminal")  # a client that has gone is noticed by who writes to it
+                client = terminal.streams
+            process = Process(options, client, self._clock, files, attached=attached)
+            code = await self._while_running(uid, container, self._answer(process, what), over)
+            return killed if code is None else code
         finally:
             await tasks.close()
 
-    async def _while_running(
-        self, uid: str, container: Container, work: Coroutine[Any, Any, T], interrupted: asyncio.Event | None = None,
-    ) -> T | None:
-        """What the work comes to; None when the container ended before, or the work was interrupted."""
-        over = interrupted or asyncio.Event()
+    async def _while_running(self, uid: str, container: Container, work: Coroutine[Any, Any, T], over: asyncio.Event) -> T | None:
+        """What the work comes to; None when it was over before, which it is when the container ends."""
         stop, tasks = self.follow(uid, container, len(container.log), lambda _: None, over.set), Tasks(lambda _: None)
         try:
             working = tasks.spawn(work, "stream")

@@ -4,7 +4,7 @@ What is typed is echoed; a line is handed on when it is finished; ^D ends the in
 returns. Upstream: the pseudo-terminal that a container runtime opens. Left out: raw mode, cursor keys, ^Z.
 """
 
-import asyncio
+from collections.abc import Callable
 
 from fakekube.apimachinery.streams import CommandStreams, Write
 from fakekube.util.pipe import Pipe
@@ -15,11 +15,11 @@ INTERRUPT, END, BACKSPACE, RETURN, NEWLINE, DELETE = 3, 4, 8, 13, 10, 127
 class Terminal:
     """Wraps the streams of a client: ``streams`` are for the command, and ``type`` is run while the command is.
 
-    ``interrupted`` is set by ^C.
+    ``interrupt`` is called for ^C.
     """
 
-    def __init__(self, client: CommandStreams) -> None:
-        self._client, self.interrupted = client, asyncio.Event()
+    def __init__(self, client: CommandStreams, interrupt: Callable[[], None]) -> None:
+        self._client, self._interrupt = client, interrupt
         self._line = bytearray()
         output = with_returns(client.stdout)
         self.streams = CommandStreams(Pipe(ended=client.stdin.ended), output, output, client.size)
@@ -42,7 +42,7 @@ class Terminal:
             return b"\r\n"
         if key == INTERRUPT:
             self._line.clear()
-            self.interrupted.set()
+            self._interrupt()
             return b"^C\r\n"
         if key == END:
             if not self._line:

@@ -107,14 +107,15 @@ async def test_only_what_runs_can_be_reached(machine):
         await machine.advance(60)
 
 
-async def test_a_command_dies_with_its_container(machine):
+@pytest.mark.parametrize("tty", [False, True])
+async def test_a_command_dies_with_its_container(machine, tty):
     """Given a command that runs for long / when its container ends / then it is killed; the same when the pod is deleted."""
     await machine.run(annotations={"run-duration": "10s"}, restart_policy="Always")
     await machine.advance(2)
-    session = await begin(machine, "sleep", "1d")
+    session = await begin(machine, "sleep", "1d", tty=tty)
     await machine.advance(10)
     assert await session.code() == 137
-    session = await begin(machine, "cat")
+    session = await begin(machine, "cat", tty=tty)
     await machine.delete(grace_period_seconds=0)
     assert await session.code() == 137
 
