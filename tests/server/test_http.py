@@ -227,3 +227,16 @@ async def test_body_that_ends_too_soon(server: HttpServer, caplog: pytest.LogCap
         await reader.read()
     await server.stop()
     assert caplog.records == []
+
+
+async def test_junk_over_websocket(server: HttpServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Given an endless stream over WebSocket / when its client sends bytes that are no frame / then the stream is stopped."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(
+        b"GET /stream?count=0 HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
+    assert (await reader.readline()) == b"HTTP/1.1 101 Switching Protocols\r\n"
+    writer.write(b"\xff" * 200)
+    await stopped(server)
+    writer.close()
+    assert caplog.records == []
