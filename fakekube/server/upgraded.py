@@ -72,6 +72,8 @@ class Upgraded(web.StreamResponse):
                     if message.type != WSMsgType.BINARY:
                         return
                     received.feed(message.data)
+                    if received.waiting > channels.MAX_WAITING_BYTES:
+                        return
 
             await channels.race(channels.race(_over_spdy(received, socket.send_bytes, session), receive()), self._left())
         elif isinstance(session, CommandSession):
@@ -110,6 +112,8 @@ class _Receiver:
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         self._received.feed(data)
+        if self._received.waiting > channels.MAX_WAITING_BYTES:
+            self._received.end()  # it sends, and does not take what it is sent
         return False, b""
 
     def feed_eof(self) -> None:
