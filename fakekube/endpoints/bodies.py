@@ -90,6 +90,8 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
     media = input_type(request)
     check_size(request)
     expected = scope.gvk
+    if media == PROTOBUF:  # its fields are numbers, and upstream skips those that it does not know, however strict it is to be
+        directive = "Ignore"
     if sharing and media == JSON and (recalled := _recalled(scope, request.body)) is not None:
         return recalled
     try:

@@ -97,7 +97,8 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     kind, services = scope.kind, scope.services
     form = negotiation.negotiate_stream(request, table=kind.table)
     name = info.name if info.watch_path else ""
-    options = parse_list_options(request.query, kind, watch=True, name=name)
+    streamed = scope.store.cluster.gate("WatchList")
+    options = parse_list_options(request.query, kind, watch=True, name=name, watch_list=streamed)
     stream = WatchStream(
         kind, scope.store.bucket, info.namespace if kind.namespaced else "", options, request.patience or services.clock,
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=lambda: scope.empty, render=_render(scope,
