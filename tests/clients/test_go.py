@@ -43,3 +43,14 @@ def test_an_informer_of_an_older_client(request: pytest.FixtureRequest, kubeconf
 def test_a_client_that_would_take_cbor(request: pytest.FixtureRequest, kubeconfig: Path, program: Path) -> None:
     """Given a dynamic client that takes CBOR, when the server gives none, then it goes on in JSON."""
     run(request, program, kubeconfig, "TestDynamicClient", KUBE_FEATURE_ClientsAllowCBOR="true")
+
+
+@pytest.mark.fake_only(reason="it needs a server of an older release")
+@pytest.mark.parametrize("test", ["TestObjectsInProtobuf", "TestDefinitionsInProtobuf", "TestSharedInformer", "TestManager"])
+@pytest.mark.parametrize("release", [
+    pytest.param(release, marks=pytest.mark.fakekube(kubernetes_version=release)) for release in ("1.30", "1.33")])
+def test_a_client_that_is_newer_than_the_server(
+    request: pytest.FixtureRequest, kubeconfig: Path, program: Path, release: str, test: str) -> None:
+    """Given a server some releases older than the client, when the client sends what the server has not and asks for a streamed
+    list, then the one is skipped, and instead of the other the client lists and watches."""
+    run(request, program, kubeconfig, test, WITHOUT_STREAMED_LISTS="yes")

@@ -101,7 +101,9 @@ func TestObjectsInProtobuf(t *testing.T) {
 	lives(t, p.CoordinationV1().Leases(ns), j.CoordinationV1().Leases(ns), lease("lease"))
 	lives(t, p.DiscoveryV1().EndpointSlices(ns), j.DiscoveryV1().EndpointSlices(ns), endpointSlice())
 	lives(t, p.EventsV1().Events(ns), j.EventsV1().Events(ns), event(ns))
-	lives(t, p.ResourceV1().ResourceClaims(ns), j.ResourceV1().ResourceClaims(ns), resourceClaim())
+	if _, err := j.Discovery().ServerResourcesForGroupVersion("resource.k8s.io/v1"); err == nil { // since 1.34
+		lives(t, p.ResourceV1().ResourceClaims(ns), j.ResourceV1().ResourceClaims(ns), resourceClaim())
+	}
 	lives(t, p.AdmissionregistrationV1().ValidatingWebhookConfigurations(), j.AdmissionregistrationV1().ValidatingWebhookConfigurations(), webhook())
 	lives(t, p.AdmissionregistrationV1().ValidatingAdmissionPolicies(), j.AdmissionregistrationV1().ValidatingAdmissionPolicies(), admissionPolicy())
 	lives(t, p.SchedulingV1().PriorityClasses(), j.SchedulingV1().PriorityClasses(), priorityClass())
