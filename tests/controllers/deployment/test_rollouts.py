@@ -102,6 +102,8 @@ async def test_a_rollout_that_stands_still_is_told_after_its_deadline(world):
     await world.ready_all()
     await world.set_image(DEPLOYMENTS, "broken")
     await world.advance(599)
+    await world.client.patch(DEPLOYMENTS, "a", NAMESPACE, {"metadata": {"annotations": {"look": "now"}}})
+    await world.settle()
     assert progress(await world.deployment()) == ("True", "ReplicaSetUpdated")
     await world.advance(3)
     found = await world.deployment()
