@@ -5,7 +5,7 @@ The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
@@ -16,13 +16,15 @@ from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.options import ClusterOptions, OptionError
-from fakekube.registry.kind import Kind
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
-from fakekube.storage.saved import FieldsOf
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.registry.kind import Kind
+    from fakekube.storage.saved import FieldsOf
 
 NAMESPACES = GroupResource("", "namespaces")
 
@@ -61,7 +63,7 @@ def build_apiserver(
     return ControlPlane(apiserver, gates)
 
 
-def served_kinds(options: ClusterOptions) -> tuple[Kind, ...]:
+def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":
     """The built-in kinds that these options serve. Raises OptionError as ``build_apiserver`` does."""
     try:
         _, served = _served(
@@ -71,7 +73,7 @@ def served_kinds(options: ClusterOptions) -> tuple[Kind, ...]:
     return tuple(served.kinds)
 
 
-def selectable_fields(options: ClusterOptions) -> FieldsOf:
+def selectable_fields(options: ClusterOptions) -> "FieldsOf":
     """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
     return {kind.group_resource: kind.selectable.values for kind in served_kinds(options) if kind.conversion is None}.get
 

@@ -98,6 +98,24 @@ class BackgroundCluster:
 
         return self.call(take, timeout_seconds)
 
+    def restore(self, snapshot: "Snapshot | Path | str") -> None:
+        """Go back (or over) to a snapshot; see ``Cluster.restore``."""
+        self.call(lambda cluster: cluster.restore(snapshot))
+
+    def pause(self) -> None:
+        """Let time stand still, but for ``advance``."""
+        self._tell(lambda cluster: cluster.clock.pause())
+
+    def resume(self) -> None:
+        """Let time run on. Raises ClockError for a manual clock."""
+        self._tell(lambda cluster: cluster.clock.resume())
+
+    def _tell(self, function: Callable[["Cluster"], None]) -> None:
+        async def run(cluster: "Cluster") -> None:
+            function(cluster)
+
+        self.call(run)
+
     def settle(self) -> None:
         """Return once the cluster has nothing left to do at its present time."""
         self.call(lambda cluster: cluster.settle())

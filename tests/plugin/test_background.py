@@ -41,3 +41,17 @@ def test_what_keeps_it_from_starting_is_raised_here() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"), \
             BackgroundCluster(ClusterOptions(nodes=0), port=taken.getsockname()[1]):
         pass
+
+
+def test_its_time_is_stopped_and_it_goes_back_from_the_tests_thread() -> None:
+    """Given a cluster in the background, when it is paused, moved, restored and resumed from another thread, then time stands,
+    moves, goes back with the snapshot, and runs."""
+    with BackgroundCluster(ClusterOptions(nodes=0, controllers="namespace")) as cluster:
+        cluster.pause()
+        before, taken = cluster.clock.now(), cluster.snapshot()
+        cluster.advance("2h")
+        assert (cluster.clock.now() - before).total_seconds() == 7200
+        cluster.restore(taken)
+        assert (cluster.clock.now(), cluster.clock.paused) == (before, True)
+        cluster.resume()
+        assert not cluster.clock.paused
