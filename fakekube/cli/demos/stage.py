@@ -61,7 +61,7 @@ class Story:
         self.table.say(text)
         if self.pauses:
             self.cluster.clock.pause()
-            self.pauses = await asyncio.to_thread(_wait_for_enter)
+            self.pauses = await _wait_for_enter()
             self.cluster.clock.resume()
 
     async def create(self, manifests: str) -> None:
@@ -97,9 +97,19 @@ def pod_row(pod: Tree) -> tuple[str, ...]:
     return meta.name_of(pod), shown, ready, pod["spec"].get("nodeName", "")
 
 
-def _wait_for_enter() -> bool:
-    """Whether there is still somebody to wait for."""
+async def _wait_for_enter() -> bool:
+    """Whether there is still somebody to wait for. Nothing blocks meanwhile, so that Ctrl-C ends it at once."""
     click.echo(CONTINUE, nl=False)
+    loop = asyncio.get_running_loop()
+    pressed = asyncio.Event()
+    try:
+        loop.add_reader(sys.stdin.fileno(), pressed.set)
+    except (OSError, ValueError, NotImplementedError):  # a file, or nothing at all
+        return False
+    try:
+        await pressed.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
     return sys.stdin.readline() != ""
 
 
