@@ -140,7 +140,7 @@ def conditions(items: Sequence[Tree], path: str) -> list[FieldError]:
     for position, item in enumerate(items):
         here, kind = f"{path}[{position}]", item.get("type", "")
         if kind in seen:
-            found.append(field_errors.duplicate(here, kind))
+            found.append(field_errors.duplicate(here, kind)._replace(before=field_errors.duplicate(f"{here}.type", kind)))
         seen.append(kind)
         found += _condition(item, kind, here)
     return found
@@ -152,7 +152,9 @@ def _condition(item: Tree, kind: str, path: str) -> list[FieldError]:
         found.append(field_errors.required(f"{path}.type", "is required"))
     else:
         found += complaints(f"{path}.type", kind, names.qualified_name(kind))
-    found += required_one_of(f"{path}.status", item.get("status", ""), CONDITION_STATUSES)
+    status = item.get("status", "")
+    before = one_of(f"{path}.status", status, CONDITION_STATUSES)
+    found += [error._replace(before=before[0]) for error in required_one_of(f"{path}.status", status, CONDITION_STATUSES)]
     generation = item.get("observedGeneration", 0)
     if generation < 0:
         what = "must be greater than or equal to zero"
