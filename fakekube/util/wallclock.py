@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ class RealClock(Clock):
         self._sequence = 0
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
+        self._context = Context()  # timers fire on nobody's behalf, whoever set the alarm
         self.paused = False
         if start is not None:
             self._continue_at(start.timestamp())
@@ -79,7 +81,7 @@ class RealClock(Clock):
         if heap is not None:
             self._alarm_at = heap.due() or 0.0
             delay_seconds = self.real_seconds(max(0.0, self._alarm_at - self.time()))
-            self._alarm = asyncio.get_running_loop().call_later(delay_seconds, self._ring)
+            self._alarm = asyncio.get_running_loop().call_later(delay_seconds, self._ring, context=self._context)
 
     def _disarm(self) -> None:
         if self._alarm is not None:

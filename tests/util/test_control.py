@@ -1,5 +1,6 @@
 """A cluster's clock in its user's hands, and the wall's clock when it is held."""
 
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -149,3 +150,14 @@ async def test_the_walls_time_does_not_stop_for_heartbeats_either() -> None:
     clock.call_later(3600, lambda: None)
     await handle.advance("1d")
     assert beats == [3600, 86400]
+
+
+async def test_timers_of_the_walls_clock_fire_on_nobodys_behalf() -> None:
+    """Given a task that works on behalf of something, when it sets a timer, then the timer's callback does not."""
+    behalf: ContextVar[str] = ContextVar("behalf", default="nobody")
+    behalf.set("somebody")
+    clock, seen = RealClock(), []
+    clock.call_later(0, lambda: seen.append(behalf.get()))
+    while not seen:
+        await turn()
+    assert seen == ["nobody"]
