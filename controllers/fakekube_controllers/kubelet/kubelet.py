@@ -16,6 +16,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.cache.indexer import by_node_name
+from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -283,12 +284,14 @@ class Kubelet:
         if status == present:
             return
         run.status = status
-        metadata = {key: value for key, value in pod["metadata"].items() if key != "managedFields"}
-        body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status}  # the spec is none of its business
+        metadata = {"uid": meta.uid_of(pod), "resourceVersion": meta.resource_version_of(pod)}
+        changes: Tree = {key: value for key, value in status.items() if present.get(key) != value}
+        changes |= {key: None for key in present if key not in status}
         try:
-            # Not update_status: the answer is what this wrote, and comes over the watch as well.
+            # Not client.patch: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            await self.client.request("PUT", path, body=orjson.dumps(body))
+            body = orjson.dumps({"metadata": metadata, "status": changes})
+            await self.client.request("PATCH", path, body=body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
                 raise
