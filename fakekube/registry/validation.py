@@ -136,12 +136,12 @@ def is_empty_selector(selector: Tree) -> bool:
 def conditions(items: Sequence[Tree], path: str) -> list[FieldError]:
     """metav1 Conditions: unique, complete, and worded as the rules for them ask."""
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for position, item in enumerate(items):
         here, kind = f"{path}[{position}]", item.get("type", "")
         if kind in seen:
             found.append(field_errors.duplicate(here, kind)._replace(before=field_errors.duplicate(f"{here}.type", kind)))
-        seen.append(kind)
+        seen.add(kind)
         found += _condition(item, kind, here)
     return found
 

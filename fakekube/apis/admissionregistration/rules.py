@@ -91,12 +91,12 @@ def match_errors(path: str, match: Tree) -> list[FieldError]:
     for name in ("resourceRules", "excludeResourceRules"):
         for number, rule in enumerate(match.get(name) or ()):
             where = index(child(path, name), number)
-            seen: list[str] = []
+            seen: set[str] = set()
             for each, text in enumerate(rule.get("resourceNames") or ()):
                 found += ruled(index(child(where, "resourceNames"), each), text, names.path_segment)
                 if text in seen:
                     found.append(duplicate(index(child(where, "resourceNames"), each), text))
-                seen.append(text)
+                seen.add(text)
             found += rule_errors(where, rule)
     return found
 
@@ -104,7 +104,7 @@ def match_errors(path: str, match: Tree) -> list[FieldError]:
 def condition_errors(path: str, conditions: list[Tree]) -> list[FieldError]:
     """The names of match conditions, and that they say something."""
     found = [too_many(path, len(conditions), MAX_CONDITIONS)] if len(conditions) > MAX_CONDITIONS else []
-    seen: list[str] = []
+    seen: set[str] = set()
     for number, condition in enumerate(conditions):
         where, name = index(path, number), condition.get("name", "")
         if not condition.get("expression", "").strip():
@@ -112,7 +112,7 @@ def condition_errors(path: str, conditions: list[Tree]) -> list[FieldError]:
         found += ruled(child(where, "name"), name, names.qualified_name) if name else [required(child(where, "name"))]
         if name and name in seen:
             found.append(duplicate(child(where, "name"), name))
-        seen.append(name)
+        seen.add(name)
     return found
 
 

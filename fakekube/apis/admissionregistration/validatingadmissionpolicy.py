@@ -52,7 +52,7 @@ def _annotations(path: str, annotations: list[Tree], name: str) -> list[FieldErr
     if len(annotations) > MAX_ANNOTATIONS:
         text = f"must not have more than {MAX_ANNOTATIONS} auditAnnotations"
         found.append(invalid(path, annotations, text))
-    seen: list[str] = []
+    seen: set[str] = set()
     for number, annotation in enumerate(annotations):
         where, key = index(path, number), annotation.get("key", "")
         found += ruled(child(where, "key"), f"{name}/{key}", names.qualified_name)
@@ -64,7 +64,7 @@ def _annotations(path: str, annotations: list[Tree], name: str) -> list[FieldErr
             found.append(required(child(where, "valueExpression"), text))
         if key in seen:
             found.append(duplicate(child(where, "key"), key))
-        seen.append(key)
+        seen.add(key)
     return found
 
 

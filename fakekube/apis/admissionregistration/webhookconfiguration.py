@@ -43,14 +43,14 @@ class WebhookConfigurationStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every webhook, by names of their own."""
         found: list[FieldError] = []
-        seen: list[str] = []
+        seen: set[str] = set()
         for number, hook in enumerate(obj.get("webhooks") or ()):
             path, name = index("webhooks", number), hook.get("name", "")
             found += self._hook(path, hook)
             found += _versions(child(path, "admissionReviewVersions"), hook.get("admissionReviewVersions") or [])
             if name and name in seen:
                 found.append(duplicate(child(path, "name"), name))
-            seen.append(name)
+            seen.add(name)
         return found
 
     def _hook(self, path: str, hook: Tree) -> list[FieldError]:

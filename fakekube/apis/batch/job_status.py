@@ -83,7 +83,7 @@ def _differs(status: Tree, old_status: Tree, *fields: str) -> bool:
 
 def _uncounted(pods: Tree, path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for field in ("succeeded", "failed"):
         for position, uid in enumerate(pods.get(field) or ()):
             here = f"{path}.{field}[{position}]"
@@ -91,7 +91,7 @@ def _uncounted(pods: Tree, path: str) -> list[FieldError]:
                 found.append(field_errors.invalid(here, uid, "must not be empty"))
             elif uid in seen:
                 found.append(field_errors.duplicate(here, uid))
-            seen.append(uid)
+            seen.add(uid)
     return found
 
 

@@ -155,7 +155,7 @@ def _labels(path: str, text: str, rule: Rule) -> list[FieldError]:
 
 def _conditions(obj: Tree) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for number, each in enumerate(_all(obj)):
         path, kind, status = index(CONDITIONS, number), each.get("type", ""), each.get("status", "")
         allowed = ("True",) if kind in (*DECISIONS, "Failed") else ("False", "True", "Unknown")
@@ -169,7 +169,7 @@ def _conditions(obj: Tree) -> list[FieldError]:
             found.append(duplicate(child(path, "type"), kind))
         if kind in DECISIONS and kind not in seen and any(decision in seen for decision in DECISIONS):
             found.append(_both(kind))
-        seen.append(kind)
+        seen.add(kind)
     return found
 
 

@@ -49,13 +49,13 @@ def validate_containers(containers: list[Tree], path: str, around: Surroundings)
     if not containers:
         return [field_errors.required(path)]
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, container in enumerate(containers):
         here, name = f"{path}[{position}]", container.get("name", "")
         found += _common(container, name, here, around)
         if name in taken:
             found.append(field_errors.duplicate(f"{here}.name", name))
-        taken.append(name)
+        taken.add(name)
         if "lifecycle" in container:
             lifecycle = container["lifecycle"]
             found += validate_lifecycle(lifecycle, f"{here}.lifecycle", around.grace_seconds, around.system)
@@ -172,7 +172,7 @@ def _policy(path: str, value: str, allowed: Sequence[str]) -> list[FieldError]:
 
 def _ports(ports: list[Tree], path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, port in enumerate(ports):
         here, name, number = f"{path}[{position}]", port.get("name", ""), port.get("containerPort", 0)
         if name:
@@ -181,7 +181,7 @@ def _ports(ports: list[Tree], path: str) -> list[FieldError]:
             elif name in taken:
                 found.append(field_errors.duplicate(f"{here}.name", name))
             else:
-                taken.append(name)
+                taken.add(name)
         if not number:
             found.append(field_errors.required(f"{here}.containerPort"))
         else:
@@ -197,7 +197,7 @@ def _ports(ports: list[Tree], path: str) -> list[FieldError]:
 def _host_ports(containers: list[Tree], path: str) -> list[FieldError]:
     """No two ports of the host may be the same."""
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, container in enumerate(containers):
         for number, port in enumerate(container.get("ports", ())):
             if not port.get("hostPort"):
@@ -205,18 +205,18 @@ def _host_ports(containers: list[Tree], path: str) -> list[FieldError]:
             text = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
             if text in taken:
                 found.append(field_errors.duplicate(f"{path}[{position}].ports[{number}].hostPort", text))
-            taken.append(text)
+            taken.add(text)
     return found
 
 
 def _resize_policy(policies: list[Tree], path: str, restart_policy: str) -> list[FieldError]:
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, policy in enumerate(policies):
         name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
         if name in taken:
             found.append(field_errors.duplicate(f"{path}[{position}]", name))
-        taken.append(name)
+        taken.add(name)
         if name not in ("cpu", "memory"):
             found += _policy(path, name, ("cpu", "memory"))
         if restart not in ("NotRequired", "RestartContainer"):

@@ -42,7 +42,7 @@ class LimitRangeStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Each type once; names, and amounts in order."""
         found: list[FieldError] = []
-        seen: list[str] = []
+        seen: set[str] = set()
         for number, limit in enumerate((obj.get("spec") or {}).get("limits") or ()):
             path, kind = index("spec.limits", number), limit.get("type", "")
             where = child(path, "type")
@@ -52,7 +52,7 @@ class LimitRangeStrategy(Strategy):
             found += texts
             if kind in seen:
                 found.append(duplicate(where, kind))
-            seen.append(kind)
+            seen.add(kind)
             found += _limit(path, limit, kind)
         return found
 

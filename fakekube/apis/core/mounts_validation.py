@@ -21,7 +21,7 @@ def validate_mounts(container: Tree, volumes: dict[str, Tree], path: str) -> lis
     found: list[FieldError] = []
     devices = {device.get("name", ""): device.get("devicePath", "") for device in container.get("volumeDevices", ())}
     device_paths = list(devices.values())
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, mount in enumerate(container["volumeMounts"]):
         here, name, target = f"{path}[{position}]", mount.get("name", ""), mount.get("mountPath", "")
         if not name:
@@ -32,7 +32,7 @@ def validate_mounts(container: Tree, volumes: dict[str, Tree], path: str) -> lis
             found.append(field_errors.required(f"{here}.mountPath"))
         if target in taken:
             found.append(field_errors.invalid(f"{here}.mountPath", target, "must be unique"))
-        taken.append(target)
+        taken.add(target)
         if name in devices:
             found.append(field_errors.invalid(f"{here}.name", name, "must not already exist in volumeDevices"))
         if target in device_paths:

@@ -135,7 +135,7 @@ def _may_restart(container: Tree, spec: Tree, exit_code: int) -> bool:
 def _claims(statuses: list[Tree], spec: Tree, path: str) -> list[FieldError]:
     found: list[FieldError] = []
     known = [claim.get("name") for claim in spec.get("resourceClaims", ())]
-    seen: list[str] = []
+    seen: set[str] = set()
     for position, status in enumerate(statuses):
         here, name = f"{path}[{position}]", status.get("name", "")
         if name not in known:
@@ -143,7 +143,7 @@ def _claims(statuses: list[Tree], spec: Tree, path: str) -> list[FieldError]:
             found.append(field_errors.invalid(f"{here}.name", name, what))
         if name in seen:
             found.append(field_errors.duplicate(f"{here}.name", name))
-        seen.append(name)
+        seen.add(name)
         if claim := status.get("resourceClaimName"):
             found += complaints(f"{here}.resourceClaimName", claim, names.dns1123_subdomain(claim))
     return found

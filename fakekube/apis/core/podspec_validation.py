@@ -154,7 +154,7 @@ def _workloads(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) ->
 
 def _resource_claims(claims: list[Tree], path: str, *, mirror: bool) -> list[FieldError]:
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, claim in enumerate(claims):
         if mirror:
             found.append(field_errors.forbidden("", "static pods do not support resource claims"))
@@ -166,7 +166,7 @@ def _resource_claims(claims: list[Tree], path: str, *, mirror: bool) -> list[Fie
             found.append(field_errors.duplicate(f"{here}.name", name))
         else:
             found += complaints(f"{here}.name", name, names.dns1123_label(name))
-            taken.append(name)
+            taken.add(name)
         given = [field for field in ("resourceClaimName", "resourceClaimTemplateName") if field in claim]
         if len(given) != 1:
             shown = {
@@ -206,13 +206,13 @@ def _pod_resources(spec: Tree, resources: Tree, path: str, claim_names: list[str
 
 def _scheduling_gates(gates: list[Tree], path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, gate in enumerate(gates):
         name = gate.get("name", "")
         found += complaints(f"{path}[{position}]", name, names.qualified_name(name))
         if name in taken:
             found.append(field_errors.duplicate(f"{path}[{position}]", name))
-        taken.append(name)
+        taken.add(name)
     return found
 
 

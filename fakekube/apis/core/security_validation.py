@@ -128,7 +128,7 @@ def _app_armor(profile: Tree, path: str) -> list[FieldError]:
 
 def _sysctls(sysctls: list[Tree], spec: Tree, path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for position, sysctl in enumerate(sysctls):
         here, name = f"{path}[{position}].name", sysctl.get("name", "")
         if not name:
@@ -143,7 +143,7 @@ def _sysctls(sysctls: list[Tree], spec: Tree, path: str) -> list[FieldError]:
             found.append(field_errors.invalid(here, name, "may not be specified when 'hostNetwork' is true"))
         elif spec.get("hostIPC") and dotted.startswith(IPC_SYSCTLS):
             found.append(field_errors.invalid(here, name, "may not be specified when 'hostIPC' is true"))
-        seen.append(name)
+        seen.add(name)
     return found
 
 

@@ -101,14 +101,14 @@ def _by_type(obj: Tree) -> list[FieldError]:
 
 def _ports(ports: list[Tree]) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for number, port in enumerate(ports):
         path, name = index("spec.ports", number), port.get("name", "")
         if name:
             found += ruled(child(path, "name"), name, names.dns1123_label)
             if name in seen:
                 found.append(duplicate(child(path, "name"), name))
-            seen.append(name)
+            seen.add(name)
         elif len(ports) > 1:
             found.append(required(child(path, "name")))
         found += port_number(child(path, "port"), port.get("port", 0))

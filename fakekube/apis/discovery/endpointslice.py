@@ -102,14 +102,14 @@ def _ports(ports: list[Tree]) -> list[FieldError]:
     if len(ports) > MAX_PORTS:
         return [too_many("ports", len(ports), MAX_PORTS)]
     found: list[FieldError] = []
-    seen: list[str] = []
+    seen: set[str] = set()
     for number, port in enumerate(ports):
         path, name = index("ports", number), port.get("name", "")
         if name:
             found += ruled(child(path, "name"), name, names.dns1123_label)
         if name in seen:
             found.append(duplicate(child(path, "name"), name))
-        seen.append(name)
+        seen.add(name)
         if port.get("protocol") not in PROTOCOLS:
             found.append(not_supported(child(path, "protocol"), port.get("protocol", ""), PROTOCOLS))
         if "appProtocol" in port:

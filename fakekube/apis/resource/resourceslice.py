@@ -34,13 +34,13 @@ class ResourceSliceStrategy(Strategy):
         for part in pool.split("/") if pool else ():
             found += ruled("spec.pool.name", part, names.dns1123_subdomain)
         found += _place(spec)
-        seen: list[str] = []
+        seen: set[str] = set()
         for number, device in enumerate(spec.get("devices") or ()):
             path, name = index("spec.devices", number), device.get("name", "")
             found += required_name(child(path, "name"), name, names.dns1123_label)
             if name in seen:
                 found.append(duplicate(child(path, "name"), name))
-            seen.append(name)
+            seen.add(name)
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
