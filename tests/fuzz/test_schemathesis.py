@@ -16,7 +16,7 @@ GROUPS = (
     "api/v1", "apis/apps/v1", "apis/batch/v1", "apis/autoscaling/v2", "apis/coordination.k8s.io/v1", "apis/policy/v1",
     "apis/networking.k8s.io/v1", "apis/rbac.authorization.k8s.io/v1", "apis/authorization.k8s.io/v1", "apis/discovery.k8s.io/v1",
 )
-OPERATIONS, EXAMPLES = 25, 8  # of a group, of an operation
+OPERATIONS, EXAMPLES = 12, 5  # of a group, of an operation
 
 
 def send(target: Target, case: Any) -> None:
