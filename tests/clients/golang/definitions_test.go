@@ -12,7 +12,8 @@ import (
 func TestDefinitionsInProtobuf(t *testing.T) {
 	props := func(kind string) extensionsv1.JSONSchemaProps { return extensionsv1.JSONSchemaProps{Type: kind} }
 	spec := extensionsv1.JSONSchemaProps{Type: "object", Required: []string{"size"}, Properties: map[string]extensionsv1.JSONSchemaProps{
-		"size": {Type: "integer", Minimum: at(1.0), Maximum: at(99.5), Format: "int32", Default: &extensionsv1.JSON{Raw: []byte(`3`)}},
+		"size": {Type: "integer", Minimum: at(1.0), Maximum: at(99.0), Format: "int32", Default: &extensionsv1.JSON{Raw: []byte(`3`)}},
+		"rate": {Type: "number", Maximum: at(99.5), MultipleOf: at(0.5)},
 		"mode": {Type: "string", Enum: []extensionsv1.JSON{{Raw: []byte(`"a"`)}, {Raw: []byte(`"b"`)}}},
 		"tags": {Type: "array", XListType: at("set"), Items: &extensionsv1.JSONSchemaPropsOrArray{Schema: at(props("string"))}},
 		"free": {Type: "object", XPreserveUnknownFields: at(true), Nullable: true},
