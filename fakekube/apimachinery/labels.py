@@ -159,7 +159,7 @@ def _int64(text: str) -> int | None:
 
 
 _END = ""
-_TOKENS = re.compile(r"[ \t\r\n]*(?:([=!(),><]+)|([^=!(),>< \t\r\n]+))", re.ASCII)
+_TOKENS = re.compile(r"[ \t\r\n]*(?:(==|!=|[=!(),><])|([^=!(),>< \t\r\n]+))", re.ASCII)
 _OPERATOR_TOKENS = {
     "in": IN,
     "notin": NOT_IN,
@@ -179,13 +179,8 @@ class _Token(NamedTuple):
 def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
     for match in _TOKENS.finditer(text):
-        signs, word = match.groups()
-        if word is not None:
-            found.append(_Token("word", word))
-        while signs:
-            size = 2 if signs[:2] in ("==", "!=") else 1
-            found.append(_Token(signs[:size], signs[:size]))
-            signs = signs[size:]
+        sign, word = match.groups()
+        found.append(_Token("word", word) if word is not None else _Token(sign, sign))
     return [*found, _Token(_END, "")]
 
 
