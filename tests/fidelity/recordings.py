@@ -1,8 +1,8 @@
 """Compares a served cluster with answers recorded on a real control plane, and keeps the list of cases that still differ.
 
-``python tests/fidelity/recordings.py --write`` plays everything and writes the list anew. The recordings and the tool that
-plays them are not part of this repository: FAKEKUBE_RECORDINGS names the folder that has them, ``../shared`` beside the
-repository by default.
+``python tests/fidelity/recordings.py --write`` plays everything and writes the list anew, with ``--release 1.36`` that of
+another release. The recordings and the tool that plays them are not part of this repository: FAKEKUBE_RECORDINGS names the
+folder that has them, ``../shared`` beside the repository by default.
 """
 
 import argparse
@@ -16,7 +16,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-RELEASE = "1.37"
+RELEASES = ("1.37", "1.36", "1.35")
+RELEASE = RELEASES[0]
 PHASES = ("quiet", "full")  # the ground that is held; the others need schedulers, gates and add-ons that are yet to come
 SERVE = f"{sys.executable} -c 'from fakekube.cli import main; main()' serve"
 
@@ -69,7 +70,7 @@ def main() -> int:
     """Print what is new and what is mended; with --write, make the list what was found. Exit code 1 for any difference."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--write", action="store_true", help="write the list anew")
-    parser.add_argument("--release", default=RELEASE)
+    parser.add_argument("--release", default=RELEASE, choices=RELEASES)
     parser.add_argument("--report", type=Path, metavar="FILE", help="play nothing: take what the tool wrote with its --json")
     arguments = parser.parse_args()
     fidelity = tool()

@@ -23,17 +23,19 @@ recordings = load_recordings()
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(recordings.tool() is None, reason="no recordings here: FAKEKUBE_RECORDINGS names the folder that has them")
-def test_the_ground_is_held() -> None:
-    """Given the recordings, when every case is played against ours, then exactly those differ that are known to: a new
-    difference is a step back, and one that is gone must leave the list."""
-    found, known = recordings.play(recordings.tool()), recordings.known()
+@pytest.mark.parametrize("release", recordings.RELEASES)
+def test_the_ground_is_held(release: str) -> None:
+    """Given the recordings of a release, when every case is played against ours, then exactly those differ that are known to:
+    a new difference is a step back, and one that is gone must leave the list."""
+    found, known = recordings.play(recordings.tool(), release), recordings.known(release)
     assert [name for name in found if name not in known] == [], "these differ, and did not before"
     assert [name for name in known if name not in found] == [], "these differ no longer: take them from the list"
 
 
-def test_the_list_is_sorted_and_names_nothing_twice() -> None:
-    """Given the list of known differences, when it is read, then it is sorted and without repetition."""
-    known = recordings.known()
+@pytest.mark.parametrize("release", recordings.RELEASES)
+def test_the_list_is_sorted_and_names_nothing_twice(release: str) -> None:
+    """Given the list of known differences of a release, when it is read, then it is sorted and without repetition."""
+    known = recordings.known(release)
     assert known == sorted(dict.fromkeys(known))
 
 
