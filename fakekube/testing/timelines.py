@@ -3,13 +3,13 @@
 ``print(timeline(cluster, PODS, "web-0"))`` tells it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fakekube.client.resources import EVENTS, Resource
 from fakekube.differences import BOOKKEEPING
 from fakekube.testing import explain
-from fakekube.testing.history import Change, History
+from fakekube.testing.history import Change, History, HistoryForgotten
 from fakekube.util.treediff import Difference, differences
 
 if TYPE_CHECKING:
@@ -69,17 +69,27 @@ class Timeline:
             yield f"      and {len(step.fields) - MAX_FIELDS} more"
 
 
-def timeline(where: "Where", resource: Resource, name: str, namespace: str = "default") -> Timeline:
-    """The life of an object, as far as it is retained; of all that have had the name."""
+def timeline(where: "Where", what: Resource | Mapping[str, Any], name: str = "", namespace: str = "default") -> Timeline:
+    """The life of an object, as far as it is retained: of ``what``, a tree with a uid, or of all that have had a name.
+
+    ``timeline(cluster, pod)``, ``timeline(cluster, PODS, "web-0")``. HistoryForgotten for a tree of which nothing is retained.
+    """
     history = History.of(where)
-    changes = history.of_object(resource, name, namespace)
+    if isinstance(what, Resource):
+        title = f"{what.kind} {f'{namespace}/' if what.namespaced else ''}{name}"
+        changes = history.of_object(what, name, namespace)
+    else:
+        uid = what["metadata"]["uid"]
+        changes = [change for change in history.changes if change.event.record.uid == uid]
+        if not changes:
+            raise HistoryForgotten(f"nothing is retained of {what['metadata']['name']}, uid {uid}")
+        title = f"{changes[0].object['kind']} {changes[0].name.partition(' ')[2]}"
     uids = dict.fromkeys(change.event.record.uid for change in changes)
     about = [
         change for change in history.changes
         if change.resource == EVENTS.group_resource and change.type != "DELETED"
         and (change.object.get("involvedObject") or {}).get("uid") in uids]
     steps = [Step(change, _fields(change)) for change in sorted([*changes, *about], key=lambda change: change.revision)]
-    title = f"{resource.kind} {f'{namespace}/' if resource.namespaced else ''}{name}"
     return Timeline(history, title, steps)
 
 

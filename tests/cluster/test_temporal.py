@@ -137,8 +137,12 @@ async def test_a_wait_that_is_in_vain_says_what_happened() -> None:
 async def test_a_timeline_tells_a_pods_life(cluster) -> None:
     """Given a pod that failed, when its timeline is asked for, then it has every phase in order, the fields that changed, and
     the Events about it."""
-    name = next(pod["metadata"]["name"] for pod in (await cluster.client.list(PODS)).items if pod["status"]["phase"] == "Failed")
+    pod = next(pod for pod in (await cluster.client.list(PODS)).items if pod["status"]["phase"] == "Failed")
+    name = pod["metadata"]["name"]
     story = timeline(cluster, PODS, name)
+    assert str(timeline(cluster, pod)) == str(story)
+    with pytest.raises(HistoryForgotten, match="nothing is retained of other"):
+        timeline(cluster, {"metadata": {"name": "other", "uid": "unknown"}})
     assert story.values("status.phase") == ["Pending", "Running", "Failed"]
     text = str(story)
     assert text.startswith(f"Pod default/{name}\n")
