@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
 MANAGER_GROUP = "system:masters"
+WATCH_TIMEOUT_SECONDS = 30 * 86_400.0  # of the controllers' own: none of them should have to ask again while time leaps
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
 
@@ -142,6 +143,7 @@ class Cluster:
 
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
+            watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
             stock=self.apiserver.stores)

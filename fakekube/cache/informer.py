@@ -66,6 +66,7 @@ class SharedInformer:
         self.reflector = Reflector(
             client, resource, self, clock=clock, activity=activity, rng=rng, namespace=namespace,
             label_selector=label_selector, field_selector=field_selector, watch_timeout_seconds=watch_timeout_seconds,
+            bookmarks=stock is None,  # a server in this process cuts no watch that would have to be resumed
         )
         self._clock = clock
         self._resync_seconds, self._transform, self._detector = resync_seconds, transform, detector

@@ -44,7 +44,8 @@ class Reflector:
     """Lists and watches one resource into a target, until its task is cancelled.
 
     ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None leaves it to the
-    server. ``on_missing`` is told when the server does not know the resource.
+    server. ``bookmarks``: whether to be told now and then of a version to resume from. ``on_missing`` is told when the
+    server does not know the resource.
     """
 
     on_missing: Callable[[], None] | None = None
@@ -52,13 +53,13 @@ class Reflector:
     def __init__(
         self, client: Client, resource: Resource, target: Target, *, clock: Clock, activity: Activity, rng: Rng,
         namespace: str = "", label_selector: str = "", field_selector: str = "",
-        watch_timeout_seconds: float | None = None,
+        watch_timeout_seconds: float | None = None, bookmarks: bool = True,
     ) -> None:
         self.client, self.resource, self.target = client, resource, target
         self.namespace, self.label_selector, self.field_selector = namespace, label_selector, field_selector
         self.resource_version = ""
         self.last_error = ""
-        self._watch_timeout_seconds = watch_timeout_seconds
+        self._watch_timeout_seconds, self._bookmarks = watch_timeout_seconds, bookmarks
         self._clock, self._activity, self._rng = clock, activity, rng
         self._delay_seconds, self._failed_at, self._tries = BACKOFF_SECONDS, 0.0, 0
         self._waiter: asyncio.Future[None] | None = None
@@ -101,7 +102,7 @@ class Reflector:
         inbox = _Inbox(self._activity)
         stream = await self.client.open_watch(
             self.resource, inbox, self.namespace, label_selector=self.label_selector,
-            field_selector=self.field_selector, resource_version=self.resource_version, allow_bookmarks=True,
+            field_selector=self.field_selector, resource_version=self.resource_version, allow_bookmarks=self._bookmarks,
             timeout_seconds=timeout_seconds,
         )
         received = 0
