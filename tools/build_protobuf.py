@@ -26,8 +26,9 @@ from fakekube.schema import definitions
 TABLE = Path(__file__).resolve().parent.parent / "fakekube" / "schema" / "protobuf" / "messages.gz"
 MODULES = ("apimachinery", "api", "apiextensions-apiserver", "kube-aggregator")
 SCALARS = ("string", "bytes", "bool", "int32", "int64", "double")
-ALWAYS = ("apimachinery.pkg.apis.meta.v1.", "api.apidiscovery.")
-"""Messages that answers and requests have besides kinds: options, Status, discovery, metadata by itself."""
+ALWAYS = ("apimachinery.pkg.apis.meta.v1.", "api.apidiscovery.", "api.policy.v1beta1.Eviction")
+"""Messages that answers and requests have besides kinds: options, Status, discovery, metadata by itself, and evictions as
+older clients send them."""
 
 MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s+(optional|repeated|required|map)\s*(?:<string, ([\w.]+)>|([\w.]+)) (\w+) = (\d+);", re.MULTILINE)

@@ -119,3 +119,13 @@ def test_fields_of_newer_clients_stay_apart() -> None:
     data = ProtobufCodec(release("1.37")).encode(pod)
     assert data is not None
     assert ProtobufCodec(release("1.30")).decode(data) == pod
+
+
+def test_evictions_of_older_clients() -> None:
+    """Given an eviction in a version that is served no more / when it is read / then it says whom it is about."""
+    eviction: Tree = {"apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": "p"}, "deleteOptions": {
+        "gracePeriodSeconds": 0}}
+    codec = ProtobufCodec(release("1.37"))
+    data = codec.encode(eviction)
+    assert data is not None
+    assert codec.decode(data) == eviction

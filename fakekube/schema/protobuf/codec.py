@@ -40,7 +40,7 @@ class ProtobufCodec:
         if gvk.group == "meta.k8s.io":
             return META + gvk.kind
         schema = self._definitions.schema(gvk)
-        name = schema.name.removeprefix(PREFIX) if schema else ""
+        name = schema.name.removeprefix(PREFIX) if schema else f"api.{gvk.group.partition('.')[0]}.{gvk.version}.{gvk.kind}"
         return name if name in self._messages else None
 
     # reading
