@@ -92,6 +92,9 @@ class Kubelet:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.teller = Teller(ctx.recorder("kubelet"), checked=ctx.enabled(PULL_CHECKED))
         self.room = Room()
+        for uid, run in self.runs.items():
+            if not run.finished:
+                self.room.take(run.pod["spec"]["nodeName"], uid, admission.requests_of(run.pod))
         self.callback: Callback | None = ctx.options.get("outcome")
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
         self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)

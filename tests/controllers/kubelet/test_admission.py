@@ -47,6 +47,16 @@ async def test_what_has_ended_makes_room(machine):
     assert await machine.phase() == "Running"
 
 
+async def test_a_kubelet_that_is_back_knows_what_it_has_given(machine):
+    """Given a node that is full / when the kubelet was stopped and started / then it refuses another pod as before."""
+    await put(machine, "first", containers=asks(cpu="8"))
+    await machine.advance(2)
+    await machine.cluster.manager.stop_component("kubelet")
+    await machine.cluster.manager.start_component("kubelet")
+    await put(machine, containers=asks(cpu="8"))
+    assert (await machine.status())["reason"] == "OutOfcpu"
+
+
 async def test_a_node_has_places_for_so_many_pods(machine):
     """Given a node with one place / when two pods are bound to it / then the second has failed."""
     await machine.client.create(NODES, {"metadata": {"name": "small"}, "status": {"capacity": {"cpu": "4", "pods": "1"}}})
