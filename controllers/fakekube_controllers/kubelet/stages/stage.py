@@ -235,16 +235,17 @@ class _Reader:
         after = self._tree(spec["next"], "spec.next")
         self._known(after, "spec.next", (
             "event", "finalizers", "delete", "patches", "statusTemplate", "statusSubresource", "statusPatchAs"))
-        patches: list[Any] = list(self._list(after.get("patches"), "spec.next.patches"))
+        listed = self._list(after.get("patches"), "spec.next.patches")
+        patches = [self._patch(each, f"spec.next.patches[{at}]") for at, each in enumerate(listed)]
         if after.get("statusPatchAs"):
             raise self._error("spec.next.statusPatchAs", "impersonation is not supported")
         if after.get("statusTemplate"):
-            patches.insert(0, {"subresource": after.get("statusSubresource") or "status", "root": "status",
-                               "template": after["statusTemplate"], "type": "strategic"})
+            made = self._template(after["statusTemplate"], "spec.next.statusTemplate")
+            patches.insert(0, (str(after.get("statusSubresource") or "status"), "status", "strategic", made))
         first = self._step({key: after[key] for key in ("event", "finalizers", "delete") if key in after}, "spec.next")
         if first != Step():
             steps.append(first)
-        return steps + [Step(patch=self._patch(each, f"spec.next.patches[{at}]")) for at, each in enumerate(patches)]
+        return steps + [Step(patch=patch) for patch in patches]
 
     def _step(self, step: Tree, path: str) -> Step:
         self._known(step, path, ("event", "finalizers", "delete", "patch"))

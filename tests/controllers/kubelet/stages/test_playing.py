@@ -278,7 +278,7 @@ async def test_a_template_that_does_not_fit_is_told_of():
     ({"spec": {"weight": -1}}, "spec.weight: -1 is no whole number of at least 0"),
     ({"spec": {"delay": {"durationMilliseconds": "5s"}}}, "spec.delay.durationMilliseconds: '5s' is no whole number"),
     ({"spec": {"delay": {"duration": 5}}}, "spec.delay.duration: is not known"),
-    ({"spec": {"next": {"statusTemplate": "{{ if }}"}}}, "spec.next.patches[0].template: line 1: a value is missing"),
+    ({"spec": {"next": {"statusTemplate": "{{ if }}"}}}, "spec.next.statusTemplate: line 1: a value is missing"),
     ({"spec": {"next": {"event": {"type": "Error"}}}}, "spec.next.event.type: 'Error' is neither Normal nor Warning"),
     ({"spec": {"next": None}}, "spec.next: is missing"),
 ])
