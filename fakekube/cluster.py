@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.manager import Manager, Runnable
     from fakekube.served import Served
     from fakekube.snapshot import Snapshot
+    from fakekube.storage.memory import Storage
 
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
@@ -170,11 +171,14 @@ class Cluster:
 
         It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
         """
+        return self._moment(self.apiserver.stores.storage.fork())
+
+    def _moment(self, storage: "Storage") -> "Snapshot":
         from fakekube.snapshot import Snapshot
 
         components = self._manager.dump() if self._manager is not None else self._remembered
-        stores = self.apiserver.stores
-        return Snapshot(self.options, stores.storage.fork(), self._clock.time(), stores.started, self.rng.save(), components)
+        return Snapshot(
+            self.options, storage, self._clock.time(), self.apiserver.stores.started, self.rng.save(), components)
 
     def fork(self, **values: Any) -> "Cluster":
         """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
@@ -186,7 +190,7 @@ class Cluster:
         from fakekube.runtime.builder import Declaration
 
         extra = [component for component in self._extra if isinstance(component, Declaration)]
-        return Cluster(state=self.snapshot(), **{"extra": extra, **self._callbacks, **values})
+        return Cluster(state=self._moment(self.apiserver.stores.storage), **{"extra": extra, **self._callbacks, **values})
 
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
         """Go back (or over) to a snapshot, or to the one in a file; the clock goes with it, and its mode stays.
