@@ -11,8 +11,9 @@ from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apis import bootstrap
-from fakekube.apis.catalog import Catalog, catalog
+from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
 from fakekube.apis.gates import Gates
+from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.options import ClusterOptions, OptionError
@@ -55,12 +56,22 @@ def build_apiserver(
     storage = state or Storage()
     apiserver = APIServer(
         served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
-        bootstrap=lambda resource: bootstrap.bootstrap_objects(resource, served), tokens=tokens, nodes=nodes)
+        bootstrap=lambda resource: bootstrap.bootstrap_objects(resource, served, _added(apiserver)), tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
     apiserver.stores.bucket(NAMESPACES)
     if state is None:
         storage.log.begin(storage.revision)  # a cluster is found at work: nobody can ask for what was before its first namespaces
     return ControlPlane(apiserver, gates)
+
+
+def serve_metrics(apiserver: APIServer) -> None:
+    """Serve metrics.k8s.io from now on, as a cluster does to which metrics-server was added."""
+    for kind in metrics_kinds():
+        apiserver.routes.add(kind)
+
+
+def _added(apiserver: APIServer) -> "tuple[Kind, ...]":
+    return metrics_kinds() if apiserver.routes.has_group(METRICS) else ()
 
 
 def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":

@@ -3,14 +3,14 @@
 Composition: the API server sees a NodeProxy, the component lives in a package of its own, and neither knows the other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Frame, Sink, Stream
 from fakekube.apimachinery.streams import Command, CommandOptions, Forward
 from fakekube.apimachinery.types import Tree
-from fakekube.apiserver.nodeproxy import LogOptions, unreachable
+from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
 
 Line = tuple[float, str]
 
@@ -50,6 +50,29 @@ class NodeAgents:
     async def forward(self, pod: Tree) -> Forward:
         """The way to a pod's ports. Raises like ``execute``."""
         return await self._streams(pod).forward(pod)  # type: ignore[no-any-return]
+
+    def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
+        """What each running container of a pod uses; None where the node is silent, or an annotation cannot be meant."""
+        meta = pod["metadata"]
+        try:
+            used: dict[str, Any] | None = self._reporting().usage(meta["namespace"], meta["name"])
+        except ValueError:  # as a kubelet whose runtime answers nonsense, it tells nothing
+            return None
+        return {name: Usage(*of_it) for name, of_it in used.items()} if used is not None else None
+
+    def node_usage(self, name: str) -> Usage | None:
+        """What the pods of a node use together; None in the same cases."""
+        try:
+            used = self._reporting().node_usage(name)
+        except ValueError:
+            return None
+        return Usage(*used) if used is not None else None
+
+    def _reporting(self) -> Any:
+        kubelet = self._kubelet()
+        if kubelet is None:
+            raise no_metrics()
+        return kubelet
 
     def _streams(self, pod: Any) -> Any:
         kubelet = self._kubelet()

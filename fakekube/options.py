@@ -14,7 +14,9 @@ DEFAULT_VERSION = "1.37"
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 WORKLOAD_AWARE = "workload-aware"
 WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
-SHORT_NAMES: Mapping[str, str] = {"podgarbagecollector": "podgc", "endpoints": "endpoint"}
+SHORT_NAMES: Mapping[str, str] = {
+    "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
+}
 """Controllers whose older name is more than a spelling of the newer one."""
 
 
@@ -35,6 +37,7 @@ class ClusterOptions:
     seed: int = 0
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
+    metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -127,6 +130,10 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _metrics_server(value: Any) -> bool:
+    return value if isinstance(value, bool) else _switch("metrics_server", str(value), "metrics_server")
+
+
 def _controllers(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
@@ -139,7 +146,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names,
+    "disable_admission_plugins": _names, "metrics_server": _metrics_server,
 }
 
 

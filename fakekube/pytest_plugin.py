@@ -30,6 +30,7 @@ INI = {
     "clock": "auto, manual, real, or how many times as fast as the wall's (default auto)",
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
+    "metrics_server": "false: metrics.k8s.io is not served",
 }
 
 CLUSTERS = ("fake_cluster", "fakekube_server")

@@ -8,7 +8,7 @@ config maps); Endpoints and slices of the service ``kubernetes``, whose address 
 """
 
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,8 @@ import orjson
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.catalog import GROUPS, Catalog
+from fakekube.apis.metrics.declarations import GROUP as METRICS
+from fakekube.registry.kind import Kind
 
 RBAC = "rbac.authorization.k8s.io"
 FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
@@ -44,14 +46,16 @@ WITH_GENERATION = ("FlowSchema", "PriorityClass", "PriorityLevelConfiguration")
 WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
 
 
-def bootstrap_objects(resource: GroupResource, catalog: Catalog | None = None) -> list[Tree]:
+def bootstrap_objects(
+    resource: GroupResource, catalog: Catalog | None = None, added: Sequence[Kind] = (),
+) -> list[Tree]:  # fmt: skip
     """The objects of one resource in their stored form, new trees each time; none for most resources.
 
     They have a name, and neither uid nor creationTimestamp nor resourceVersion. With a ``catalog`` they are in the
-    version that it stores, and APIServices are told for every group and version that it serves.
+    version that it stores, and APIServices are told for every group and version that it serves, and for those ``added`` to it.
     """
     if catalog is not None and resource == GroupResource("apiregistration.k8s.io", "apiservices"):
-        return [_api_service(group, version) for group, version in _group_versions(catalog)]
+        return [_api_service(*found) for found in _group_versions([*catalog.kinds, *added])]
     gvk = KINDS.get(resource)
     if gvk is None:
         return []
@@ -178,6 +182,7 @@ VERSION_PRIORITIES = {
     (FLOW_CONTROL, "v1beta2"): 15,
     (FLOW_CONTROL, "v1beta1"): 12,
     ("internal.apiserver.k8s.io", "v1alpha1"): 9,
+    ("metrics.k8s.io", "v1beta1"): 100,
     ("resource.k8s.io", "v1"): 21,
     ("resource.k8s.io", "v1beta2"): 15,
     ("scheduling.k8s.io", "v1alpha3"): 3,
@@ -189,14 +194,14 @@ def _version_priority(group: str, version: str) -> int:
     return VERSION_PRIORITIES.get((group, version), of_stage)
 
 
-def _group_versions(catalog: Catalog) -> list[tuple[str, str]]:
-    found = dict.fromkeys((kind.group, kind.version) for kind in catalog.kinds)
-    return sorted(
-        (pair for pair in found if pair[0] != "apiregistration.k8s.io"), key=lambda pair: f"{pair[1]}.{pair[0]}"
-    )
+def _group_versions(kinds: Sequence[Kind]) -> list[tuple[str, str, int]]:
+    """Groups with their versions and priorities, in the order of the APIServices' names."""
+    priorities = {group.name: group.priority for group in (*GROUPS, METRICS)}
+    found = dict.fromkeys((kind.group, kind.version, priorities[kind.group]) for kind in kinds)
+    return sorted((each for each in found if each[0] != "apiregistration.k8s.io"), key=lambda each: f"{each[1]}.{each[0]}")
 
 
-def _api_service(group: str, version: str) -> Tree:
+def _api_service(group: str, version: str, group_priority: int) -> Tree:
     condition = {
         "type": "Available",
         "status": "True",
@@ -204,7 +209,6 @@ def _api_service(group: str, version: str) -> Tree:
         "reason": "Local",
         "message": "Local APIServices are always available",
     }
-    group_priority = next(each.priority for each in GROUPS if each.name == group)
     priorities = {"groupPriorityMinimum": group_priority, "versionPriority": _version_priority(group, version)}
     return {
         "kind": "APIService",

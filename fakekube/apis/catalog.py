@@ -4,12 +4,14 @@ Rule for releases: a group version and kind exists in exactly those releases who
 tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
 versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
 Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
-Left out: groups of aggregated API servers. What is deprecated is told by endpoints/deprecations.py.
+Left out: groups of aggregated API servers, but for metrics.k8s.io. What is deprecated is told by endpoints/deprecations.py.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupVersionKind
@@ -32,6 +34,7 @@ from fakekube.apis.events.declarations import GROUP as EVENTS
 from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL
 from fakekube.apis.internal.declarations import GROUP as INTERNAL
 from fakekube.apis.lifecycle.declarations import GROUP as LIFECYCLE
+from fakekube.apis.metrics.declarations import GROUP as METRICS
 from fakekube.apis.networking.declarations import GROUP as NETWORKING
 from fakekube.apis.node.declarations import GROUP as NODE
 from fakekube.apis.policy.declarations import GROUP as POLICY
@@ -121,6 +124,13 @@ def catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
         {(kind.group, kind.version, kind.plural): kind for kind in kinds},
     )  # fmt: skip
+
+
+@cache
+def metrics_kinds() -> tuple[Kind, ...]:
+    """The kinds that metrics-server adds to a cluster: the same in every release, and without names for a single one."""
+    found = (kind for resource in METRICS.resources for kind in _kinds(METRICS, resource, declaration.NEVER, {}, {}))
+    return tuple(replace(kind, singular="") for kind in found)
 
 
 def version_order(version: str) -> tuple[int, int, int]:

@@ -24,7 +24,7 @@ CONNECTIONS = (
     ("pods/attach", "apiserver.connect:attach"),
     ("pods/portforward", "apiserver.connect:forward_ports"),
 )
-AUTHENTICATION, AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
+AUTHENTICATION, AUTHORIZATION, METRICS = "authentication.k8s.io", "authorization.k8s.io", "metrics.k8s.io"
 
 
 def special_routes(
@@ -44,6 +44,8 @@ def special_routes(
         ("", "pods/log", "GET"): PodLogs(nodes).get,
         ("", "serviceaccounts/token", "POST"): TokenRequests(tokens).create,
         ("", "componentstatuses", "GET"): late("endpoints.componentstatus:get"),
+        (METRICS, "nodes", "GET"): late("apiserver.resourcemetrics:of_nodes", nodes),
+        (METRICS, "pods", "GET"): late("apiserver.resourcemetrics:of_pods", nodes),
         ("*", "*/scale", "GET"): late("endpoints.subresources:get_scale"),
         ("*", "*/scale", "PUT"): late("endpoints.subresources:update_scale"),
         ("*", "*/scale", "PATCH"): late("endpoints.subresources:patch_scale"),

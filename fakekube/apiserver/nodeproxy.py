@@ -1,4 +1,5 @@
-"""What the API server asks of the nodes' agents: the output of containers, commands in them, connections to their ports.
+"""What the API server asks of the nodes' agents: the output of containers, commands in them, connections to their
+ports, and what they use.
 
 Upstream speaks HTTPS to each kubelet; here whoever plays the kubelet is called. Upstream: pkg/registry/core/pod/rest.
 """
@@ -25,6 +26,13 @@ class LogOptions(NamedTuple):
     since_time: float | None = None
 
 
+class Usage(NamedTuple):
+    """What is used at a moment, in billionths of a CPU and in bytes."""
+
+    cpu_nanocores: int
+    memory_bytes: int
+
+
 class NodeProxy(Protocol):
     """The agents of all nodes."""
 
@@ -41,6 +49,12 @@ class NodeProxy(Protocol):
 
     async def forward(self, pod: Tree) -> Forward:
         """The way to a pod's ports. Raises NodeError and APIError like these."""
+
+    def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
+        """What each running container of a pod uses; None when nobody can tell. Raises APIError when there are no agents."""
+
+    def node_usage(self, name: str) -> Usage | None:
+        """What a node uses; None when nobody can tell. Raises APIError when there are no agents."""
 
 
 class NoNodes:
@@ -62,6 +76,20 @@ class NoNodes:
     async def forward(self, pod: Tree) -> Forward:
         """Raise the same."""
         raise unreachable(pod)
+
+
+    def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
+        """Raise what upstream says while no metrics-server answers."""
+        raise no_metrics()
+
+    def node_usage(self, name: str) -> Usage | None:
+        """Raise the same."""
+        raise no_metrics()
+
+
+def no_metrics() -> APIError:
+    """503 of an API whose server is not there."""
+    return APIError(503, "ServiceUnavailable", "the server is currently unable to handle the request")
 
 
 def unreachable(pod: Mapping[str, Any]) -> APIError:

@@ -33,6 +33,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "'foo', '-foo' disables the controller named 'foo'.")),
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
+        click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
+            "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
     ]):
         function = option(function)
