@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakekube.runtime.manager import Manager, Runnable
+    from fakekube.runtime.metrics import Metrics
     from fakekube.served import Served
     from fakekube.snapshot import Snapshot
     from fakekube.storage.memory import Storage
@@ -114,6 +115,7 @@ class Cluster:
             self._remembered = state.components
             self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
         ownpaths.install(self)
+        self.apiserver.metric_texts.append(self._counted)
 
     @cached_property
     def _selected(self) -> dict[str, Any]:
@@ -121,6 +123,16 @@ class Cluster:
         wanted = self.options.controllers
         points = known_controllers() if wanted else {}
         return {name: points[name] for name in cluster_options.selected(wanted, points, OPTIONAL_CONTROLLERS)}
+
+    @cached_property
+    def metrics(self) -> "Metrics":
+        """What the controllers have counted since this cluster was made; ``/metrics`` shows it too."""
+        from fakekube.runtime.metrics import Metrics
+
+        return Metrics()
+
+    def _counted(self) -> str:
+        return self.metrics.text()
 
     # life
 
@@ -147,7 +159,7 @@ class Cluster:
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
-            stock=self.apiserver.stores)
+            stock=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
         for point in self._selected.values():
             controllers.add(point.load()())

@@ -47,7 +47,8 @@ class APIServer:
     resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
     accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
     cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
-    ``own_paths`` answer what Kubernetes knows nothing of, by path.
+    ``own_paths`` answer what Kubernetes knows nothing of, by path; ``metric_texts`` are asked for what ``/metrics`` says besides
+    the server's own.
     """
 
     def __init__(
@@ -72,7 +73,8 @@ class APIServer:
         for kind in kinds:
             self.routes.add(kind)
         self.log = RequestLog()
-        self._paths = MetaPaths(self.services, self.routes, self.log, release)
+        self.metric_texts: list[Callable[[], str]] = []
+        self._paths = MetaPaths(self.services, self.routes, self.log, release, self.metric_texts)
         self.own_paths: dict[str, OwnPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
 

@@ -3,7 +3,7 @@
 Upstream: apiserver/pkg/server/routes and pkg/endpoints/discovery.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors
@@ -29,8 +29,11 @@ PUBLIC_HOUR = ("Cache-Control", "public, max-age=3600")
 class MetaPaths:
     """Answers for the paths beside the resources. Documents are encoded once and kept while the kinds stay the same."""
 
-    def __init__(self, services: Services, routes: Routes, log: RequestLog, release: str) -> None:
+    def __init__(
+        self, services: Services, routes: Routes, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]] = (),
+    ) -> None:
         self._services, self._routes, self._log, self._release = services, routes, log, release
+        self._metric_texts = metric_texts
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
         self._generation = routes.generation
         self._openapi: OpenAPI | None = None
@@ -137,7 +140,7 @@ apiserver_request_total {self._log.total}
 # TYPE apiserver_resource_kinds gauge
 apiserver_resource_kinds {len(self._routes.kinds)}
 """
-        return Response(200, text.encode(), METRICS)
+        return Response(200, "".join([text, *(more() for more in self._metric_texts)]).encode(), METRICS)
 
     def _issuer(self, request: Request) -> Response:
         check_method(request)

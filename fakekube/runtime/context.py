@@ -14,6 +14,7 @@ from fakekube.client.client import Client
 from fakekube.client.recorder import EventBroadcaster, Recorder
 from fakekube.client.resources import Resource
 from fakekube.runtime.informers import Informers
+from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -27,17 +28,18 @@ class Context:
 
     ``client`` acts as the component; ``rng`` is its own fork; ``tasks`` end with it. ``gates`` are feature gates by
     name, ``version`` the cluster's Kubernetes version (``1.37``), ``options`` what the composition gives to
-    controllers.
+    controllers, ``metrics`` the store that all components of the manager count in.
     """
 
     def __init__(
         self, name: str, *, client: Client, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
         informers: Informers, events: EventBroadcaster, version: str = "", gates: Mapping[str, bool] | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None, metrics: Metrics | None = None,
     ) -> None:
         self.name, self.client, self.clock, self.activity, self.rng = name, client, clock, activity, rng
         self.tasks = tasks.child()
         self.version, self.gates, self.options = version, gates or {}, options or {}
+        self.metrics = metrics or Metrics()
         self.explainers: list[Callable[[], Iterator[str]]] = []
         self._parent_tasks, self._informers, self._events = tasks, informers, events
         self._registrations: list[Registration] = []
@@ -49,7 +51,7 @@ class Context:
         return Context(
             name, client=self.client.with_options(user_agent=user_agent or name, user=user), clock=self.clock,
             activity=self.activity, rng=self.rng.fork(name), tasks=self._parent_tasks, informers=self._informers,
-            events=self._events, version=self.version, gates=self.gates, options=self.options,
+            events=self._events, version=self.version, gates=self.gates, options=self.options, metrics=self.metrics,
         )
 
     def enabled(self, gate: str) -> bool:
@@ -94,6 +96,7 @@ class Context:
         """A work queue, shut down when the component stops."""
         queue: WorkQueue[Hashable] = WorkQueue(self.clock, self.activity, limiter=limiter, name=name or self.name)
         self._queues.append(queue)
+        self.metrics.watch_queue(queue)
         return queue
 
     @property
@@ -118,5 +121,6 @@ class Context:
             registration.remove()
         for queue in self._queues:
             queue.shut_down()
+            self.metrics.drop_queue(queue)
         self._registrations, self._queues = [], []
         await self.tasks.close()

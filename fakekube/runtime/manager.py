@@ -16,6 +16,7 @@ from fakekube.client.recorder import EventBroadcaster
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.informers import Informers
+from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
@@ -57,13 +58,14 @@ class Manager:
     """Components by name, and what they share.
 
     ``on_failure`` of ``tasks`` hears of components that break. ``stock`` lets the caches of unused resources sleep.
-    ``options`` are for controllers to read.
+    ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them to count in.
     """
 
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks, version: str = "",
         gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None,
         detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.tasks = tasks.child()
         self.informers = Informers(
@@ -73,7 +75,7 @@ class Manager:
         self.events = EventBroadcaster(client, clock=clock, activity=activity, rng=rng.fork("events"), tasks=self.tasks)
         self._root = Context(
             "manager", client=client, clock=clock, activity=activity, rng=rng, tasks=self.tasks,
-            informers=self.informers, events=self.events, version=version, gates=gates, options=options,
+            informers=self.informers, events=self.events, version=version, gates=gates, options=options, metrics=metrics,
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context] = {}

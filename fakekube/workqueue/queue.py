@@ -1,7 +1,8 @@
 """A queue that holds each key once, and delays and backs off on a clock.
 
 Upstream: client-go/util/workqueue (queue.go, delaying_queue.go, rate_limiting_queue.go), there three types that wrap
-each other; here one, because nobody uses the inner ones. Left out: metrics, drain on shutdown, fairness by priority.
+each other; here one, because nobody uses the inner ones. Left out: drain on shutdown, fairness by priority, of the metrics
+all but what is counted here.
 """
 
 import asyncio
@@ -49,6 +50,7 @@ class WorkQueue(Generic[K]):
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shut_down = False
         self.taken = 0  # how many keys were given to workers so far
+        self.added = self.retried = 0  # since who counts them looked last
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -69,6 +71,7 @@ class WorkQueue(Generic[K]):
         if key in self._dirty:
             return
         self._dirty.add(key)
+        self.added += 1
         if key not in self._processing:
             self._push(key)
 
@@ -155,6 +158,7 @@ class WorkQueue(Generic[K]):
 
         A key that has failed very often pulls virtual time no more.
         """
+        self.retried += 1
         delay_seconds = self._limiter.when(key)
         self.add_after(key, delay_seconds, daemon=self._limiter.num_requeues(key) > DAEMON_TRIES)
 

@@ -7,16 +7,26 @@ Tree = dict[str, Any]
 
 
 class Outcome(NamedTuple):
-    """How a Job is going to end: the interim condition's type, with its reason and message."""
+    """How a Job is going to end: the next condition's type, with its reason and message."""
 
-    type: str  # SuccessCriteriaMet or FailureTarget
+    type: str  # SuccessCriteriaMet or FailureTarget; Complete or Failed where the end is not announced
     reason: str
     message: str
 
     @property
     def terminal(self) -> str:
         """The condition that follows once every pod is accounted for."""
-        return "Complete" if self.type == "SuccessCriteriaMet" else "Failed"
+        return "Complete" if self.succeeds else "Failed"
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the Job ends well."""
+        return self.type in ("SuccessCriteriaMet", "Complete")
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether a condition of this type announces the end."""
+        return self.type in ("SuccessCriteriaMet", "FailureTarget")
 
 
 def find(job: Mapping[str, Any], condition_type: str) -> Mapping[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.cache.expectations import Expectations
@@ -23,9 +24,11 @@ from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.features import Features
 from fakekube_controllers.job.hands import Hands
+from fakekube_controllers.job.metrics import JobMetrics
 from fakekube_controllers.job.round import Round
-from fakekube_controllers.job.sync import sync
+from fakekube_controllers.job.sync import Synced, sync
 
 SYNC_PERIOD_SECONDS = 1.0
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
@@ -45,7 +48,8 @@ class JobController:
         """Register with the caches of Jobs and Pods and start to work."""
         self.ctx = ctx
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
-        self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock))
+        self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
+        self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
@@ -61,6 +65,8 @@ class JobController:
 
     def _job_added(self, job: Tree) -> None:
         self.queue.add(meta.key_of(job))
+        if self._is_external(job):
+            self.metrics.external(job["spec"]["managedBy"])
 
     def _job_updated(self, old: Tree, job: Tree) -> None:
         if conditions.is_finished(job):
@@ -80,6 +86,7 @@ class JobController:
                 self.orphans.add(meta.key_of(pod))
 
     def _pod_added(self, pod: Tree) -> None:
+        self.metrics.tracking(None, pod)
         if pods.is_terminating(pod):
             self._pod_deleted(pod, final=False)
             return
@@ -95,6 +102,7 @@ class JobController:
             self._enqueue_matching(pod)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
+        self.metrics.tracking(old, pod)
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
             return
         if pods.is_terminating(pod) and not pods.is_terminating(old):
@@ -122,6 +130,8 @@ class JobController:
             self.hands.tracking_removal_seen(pod, owner["name"])
 
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
+        if final:
+            self.metrics.tracking(pod, None)
         owner = meta.controller_of(pod)
         tracked = pods.is_tracked(pod)
         if owner is None:
@@ -163,7 +173,7 @@ class JobController:
         if cached is None:
             self.hands.forget(key)
             return None
-        if cached["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY:
+        if self._is_external(cached):
             return None
         if conditions.is_finished(cached):
             self.hands.backoffs.pop(key, None)
@@ -171,18 +181,31 @@ class JobController:
         if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
             self.hands.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
             return None
+        started, synced = self.ctx.clock.time(), Synced()
+        try:
+            synced = await self._synced(key, cached)
+            if synced.error is not None:
+                raise synced.error
+        except APIError:
+            self.metrics.synced(cached, synced.action, self.ctx.clock.time() - started, failed=True)
+            raise
+        self.metrics.synced(cached, synced.action, self.ctx.clock.time() - started, failed=False)
+        if synced.requeue_seconds is None:
+            return None
+        return Result(requeue_after=timedelta(seconds=max(synced.requeue_seconds, 0.0)))
+
+    async def _synced(self, key: ObjectKey, cached: Tree) -> Synced:
         satisfied = self.hands.expectations.satisfied(key)
         job: Tree = orjson.loads(orjson.dumps(cached))
         job.setdefault("status", {}).setdefault("uncountedTerminatedPods", {})
         found = Round(
             job, await self._claimed(job), self.ctx.clock.time(),
-            self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()))
-        synced = await sync(found, self.hands, satisfied=satisfied)
-        if synced.error is not None:
-            raise synced.error
-        if synced.requeue_seconds is None:
-            return None
-        return Result(requeue_after=timedelta(seconds=max(synced.requeue_seconds, 0.0)))
+            self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
+        return await sync(found, self.hands, satisfied=satisfied)
+
+    def _is_external(self, job: Tree) -> bool:
+        """Whether another controller looks after the Job."""
+        return self.features.managed_by and job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY
 
     async def _claimed(self, job: Tree) -> list[pods.Pod]:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
@@ -202,9 +225,7 @@ class JobController:
             if owner["kind"] != "Job" or not owner["apiVersion"].startswith("batch/"):
                 return
             job = self._job_named(pod, owner)
-            if job is not None and (
-                job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY or not conditions.is_finished(job)
-            ):
+            if job is not None and (self._is_external(job) or not conditions.is_finished(job)):
                 return
         await self.hands.remove_tracking(pod)
 

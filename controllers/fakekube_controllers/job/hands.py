@@ -18,16 +18,19 @@ from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.podcontrol import PodControl
 from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
+from fakekube_controllers.job.metrics import JobMetrics
 from fakekube_controllers.job.round import Round
 
 Tree = dict[str, Any]
+
+COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 
 class Hands:
     """One controller's hold on its client, its expectations and its memory of failures."""
 
-    def __init__(self, client: Client, recorder: Recorder, expectations: Expectations) -> None:
-        self.client, self.recorder, self.expectations = client, recorder, expectations
+    def __init__(self, client: Client, recorder: Recorder, expectations: Expectations, metrics: JobMetrics) -> None:
+        self.client, self.recorder, self.expectations, self.metrics = client, recorder, expectations, metrics
         self.control = PodControl(client, recorder)
         self.backoffs: dict[ObjectKey, Backoff] = {}
         self.removed: dict[ObjectKey, dict[str, None]] = {}  # pods by Job, whose finalizer was taken
@@ -93,6 +96,8 @@ class Hands:
         written = await self.client.update_status(JOBS, found.job)
         found.job["metadata"]["resourceVersion"] = written["metadata"]["resourceVersion"]
         self.remember(found)
+        self.metrics.counted(found)
+        found.written = {key: found.status.get(key) for key in COUNTED if key in found.status}
 
     def remember(self, found: Round) -> None:
         """Keep the back-off record for the next sync."""
@@ -108,6 +113,7 @@ class Hands:
         """The Events of a Job that has just got its terminal condition."""
         outcome = found.outcome
         assert outcome is not None, "a finished Job has an outcome"
+        self.metrics.finished(found)
         if outcome.terminal == "Failed":
             self.event(found.job, "Warning", outcome.reason, outcome.message)
             return

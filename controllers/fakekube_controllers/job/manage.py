@@ -14,12 +14,14 @@ from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.round import Round, free_indexes
 
 MAX_PODS_PER_SYNC = 500
+RECONCILING, TRACKING, PODS_CREATED, PODS_DELETED = "reconciling", "tracking", "pods_created", "pods_deleted"
 
 
 class Managed(NamedTuple):
-    """What came of it: how many pods are active now, when to look again, and what went wrong."""
+    """What came of it: how many pods are active now, what was done, when to look again, and what went wrong."""
 
     active: int
+    action: str
     requeue_seconds: float | None = None
     error: APIError | None = None
 
@@ -29,19 +31,19 @@ async def manage(found: Round, hands: Hands) -> Managed:
     if found.suspended:
         deleted, _, error = await delete_active(found, hands, found.active, keep_tracking=False)
         found.terminating += deleted
-        return Managed(len(found.active) - deleted, None, error)
+        return Managed(len(found.active) - deleted, PODS_DELETED, None, error)
     wanted = _wanted(found)
     excess = pods.surplus(found.active, wanted, found.completions if found.indexed else None)[:MAX_PODS_PER_SYNC]
     if excess:
         deleted, ready, error = await delete_active(found, hands, excess, keep_tracking=False)
         found.terminating += deleted
         found.ready -= ready
-        return Managed(len(found.active) - deleted, None, error)
+        return Managed(len(found.active) - deleted, PODS_DELETED, None, error)
     missing = wanted - len(found.active) - (found.terminating if found.only_replace_failed else 0)
     if missing <= 0:
-        return Managed(len(found.active))
+        return Managed(len(found.active), TRACKING)
     if not found.per_index and (wait := found.record.remaining_seconds(found.now)) > 0:
-        return Managed(len(found.active), wait)
+        return Managed(len(found.active), PODS_CREATED, wait)
     return await _create(found, hands, min(missing, MAX_PODS_PER_SYNC))
 
 
@@ -94,7 +96,8 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
     hands.expect_creations(found.job, len(chosen))
     made, error = await slow_start(chosen, lambda index: hands.create(found.job, podtemplate.pod_for(found, index)))
     hands.creation_failed(found.job, len(chosen) - made)
-    return Managed(len(found.active) + made, wait, error)
+    hands.metrics.created(found, made, len(chosen) - made)
+    return Managed(len(found.active) + made, PODS_CREATED, wait, error)
 
 
 def _holds_index(found: Round, pod: pods.Pod) -> bool:

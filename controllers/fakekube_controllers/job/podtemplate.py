@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta as objectmeta
-from fakekube_controllers.job import indexes, pods, policies
+from fakekube_controllers.job import indexes, pods
 from fakekube_controllers.job.round import Round
 
 GENERATED_NAME_BASE = 58
@@ -49,7 +49,7 @@ def _failure_counts(found: Round, index: int) -> dict[str, str]:
     last = found.delayed.get(index)
     if last is None:
         return {indexes.FAILURE_COUNT: "0"}
-    counted = policies.judge(found.spec.get("podFailurePolicy"), last).counts
+    counted = found.verdict(last).counts
     failures = indexes.count_of(last, indexes.FAILURE_COUNT) + counted
     ignored = indexes.count_of(last, indexes.IGNORED_FAILURE_COUNT) + (not counted)
     result = {indexes.FAILURE_COUNT: str(failures)}

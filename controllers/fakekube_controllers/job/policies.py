@@ -21,11 +21,16 @@ class Verdict(NamedTuple):
         return self.action != "Ignore"
 
 
-def judge(policy: Mapping[str, Any] | None, pod: pods.Pod) -> Verdict:
-    """The verdict of a podFailurePolicy on a pod whose phase is Failed; no policy counts the failure."""
+def judge(policy: Mapping[str, Any] | None, pod: pods.Pod, *, per_index: bool = True) -> Verdict:
+    """The verdict of a podFailurePolicy on a pod whose phase is Failed; no policy counts the failure.
+
+    FailIndex rules are passed over unless failures are counted ``per_index``.
+    """
     if policy is None or pods.phase(pod) != "Failed":
         return Verdict("")
     for number, rule in enumerate(policy.get("rules") or ()):
+        if rule["action"] == "FailIndex" and not per_index:
+            continue
         message = _exit_code_match(rule.get("onExitCodes"), pod, number)
         message = message or _condition_match(rule.get("onPodConditions"), pod, number)
         if message:

@@ -11,7 +11,9 @@ from fakekube.apimachinery import times
 from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
+from fakekube_controllers.job.features import ALL, Features
 from fakekube_controllers.job.pods import Pod
+from fakekube_controllers.job.policies import Verdict
 
 BACKOFF_EXCEEDED = Outcome("FailureTarget", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 DEADLINE_EXCEEDED = Outcome("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
@@ -30,6 +32,8 @@ class Round:
     now: float
     removed: Collection[str]  # uids of pods whose tracking finalizer is known to be on its way out
     record: Backoff
+    features: Features = ALL
+    written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
     active: list[Pod] = field(default_factory=list)
     ready: int = 0
     terminating: int = 0
@@ -69,7 +73,7 @@ class Round:
     @property
     def per_index(self) -> bool:
         """Whether back-off is counted for each index."""
-        return self.indexed and "backoffLimitPerIndex" in self.spec
+        return self.indexed and self.features.per_index and "backoffLimitPerIndex" in self.spec
 
     @property
     def completions(self) -> int | None:
@@ -84,7 +88,18 @@ class Round:
     @property
     def only_replace_failed(self) -> bool:
         """Whether a pod is replaced only once it is in phase Failed."""
-        return only_replace_failed(self.spec)
+        if self.features.replacement_policy and self.spec.get("podReplacementPolicy") == "Failed":
+            return True
+        return self.failure_policy is not None
+
+    @property
+    def failure_policy(self) -> Mapping[str, Any] | None:
+        """spec.podFailurePolicy."""
+        return self.spec.get("podFailurePolicy") if self.features.failure_policy else None
+
+    def verdict(self, pod: Pod) -> Verdict:
+        """What the podFailurePolicy says of a pod."""
+        return policies.judge(self.failure_policy, pod, per_index=self.features.per_index)
 
     def is_valid_index(self, pod: Pod) -> bool:
         """Whether the pod counts for an index that the Job still has; every pod of a plain Job does."""
@@ -115,8 +130,7 @@ class Round:
                 self.new_succeeded.append(pod)
             elif pods.is_failed(pod, self.only_replace_failed):
                 self.new_failed.append(pod)
-        policy = self.spec.get("podFailurePolicy")
-        counted = sum(policies.judge(policy, pod).counts for pod in self.new_failed)
+        counted = sum(self.verdict(pod).counts for pod in self.new_failed)
         self.succeeded = self.status.get("succeeded", 0) + len(self.new_succeeded) + len(self.uncounted.get("succeeded", ()))
         self.failed = self.status.get("failed", 0) + counted + len(self.uncounted.get("failed", ()))
 
@@ -125,19 +139,28 @@ class Round:
         self.outcome = self._global_outcome()
 
     def _global_outcome(self) -> Outcome | None:
-        for kind in ("SuccessCriteriaMet", "FailureTarget"):
-            if present := conditions.find(self.job, kind):
+        features = self.features
+        for kind, known in (
+            ("SuccessCriteriaMet", features.success_policy or features.interim_conditions),
+            ("FailureTarget", features.failure_policy or features.interim_conditions),
+        ):
+            if known and (present := conditions.find(self.job, kind)):
                 return Outcome(kind, present.get("reason", ""), present.get("message", ""))
-        policy = self.spec.get("podFailurePolicy")
-        for pod in self.pods if policy else ():
-            verdict = policies.judge(policy, pod)
+        for pod in self.pods if self.failure_policy else ():
+            verdict = self.verdict(pod)
             if verdict.action == "FailJob":
                 return Outcome("FailureTarget", "PodFailurePolicy", verdict.message)
         if self.failed > self.spec.get("backoffLimit", 6) or self._too_many_restarts():
-            return BACKOFF_EXCEEDED
+            return self.ending(BACKOFF_EXCEEDED)
         if self.deadline_seconds() is not None and (self.deadline_seconds() or 0.0) <= 0:
-            return DEADLINE_EXCEEDED
+            return self.ending(DEADLINE_EXCEEDED)
         return None
+
+    def ending(self, outcome: Outcome) -> Outcome:
+        """The outcome as this release tells it: announced or not, and with a reason for success or without."""
+        if outcome is COMPLETIONS_REACHED and not self.features.success_policy:
+            outcome = Outcome(outcome.type, "", "")
+        return outcome if self.features.interim_conditions else outcome._replace(type=outcome.terminal)
 
     def _too_many_restarts(self) -> bool:
         if self.spec["template"]["spec"].get("restartPolicy") != "OnFailure":
@@ -160,7 +183,8 @@ class Round:
         self.succeeded = len(self.completed)
         if self.per_index:
             self._look_at_failed_indexes()
-        if self.outcome is None and (message := policies.success_message(self.spec.get("successPolicy"), self.completed)):
+        policy = self.spec.get("successPolicy") if self.features.success_policy else None
+        if self.outcome is None and (message := policies.success_message(policy, self.completed)):
             self.outcome = Outcome("SuccessCriteriaMet", "SuccessPolicy", message)
 
     def _look_at_failed_indexes(self) -> None:
@@ -170,13 +194,13 @@ class Round:
         if self.outcome is None:
             most = self.spec.get("maxFailedIndexes")
             if most is not None and len(self.failed_indexes) > most:
-                self.outcome = MAX_FAILED_INDEXES
+                self.outcome = self.ending(MAX_FAILED_INDEXES)
             elif self.failed_indexes and len(self.failed_indexes) + self.succeeded >= (self.completions or 0):
-                self.outcome = FAILED_INDEXES
+                self.outcome = self.ending(FAILED_INDEXES)
         self.delayed = self._delayed_pods()
 
     def _fails_index(self, pod: Pod) -> bool:
-        verdict = policies.judge(self.spec.get("podFailurePolicy"), pod)
+        verdict = self.verdict(pod)
         if verdict.action == "FailIndex":
             return True
         return verdict.counts and indexes.count_of(pod, indexes.FAILURE_COUNT) >= self.spec["backoffLimitPerIndex"]
@@ -207,11 +231,6 @@ class Round:
 def attempts(pod: Pod) -> int:
     """How often an index failed before this pod, ignored failures included."""
     return indexes.count_of(pod, indexes.FAILURE_COUNT) + indexes.count_of(pod, indexes.IGNORED_FAILURE_COUNT)
-
-
-def only_replace_failed(spec: Mapping[str, Any]) -> bool:
-    """Whether terminating pods are waited for before they are replaced."""
-    return bool(spec.get("podReplacementPolicy") == "Failed" or "podFailurePolicy" in spec)
 
 
 def free_indexes(found: Round, count: int, held: Sequence[Pod]) -> list[int]:

@@ -9,16 +9,17 @@ from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions
 from fakekube_controllers.job.hands import Hands
-from fakekube_controllers.job.manage import delete_active, manage
+from fakekube_controllers.job.manage import RECONCILING, delete_active, manage
 from fakekube_controllers.job.round import COMPLETIONS_REACHED, Round
 from fakekube_controllers.job.tracking import track
 
 
 class Synced(NamedTuple):
-    """When to look again (seconds; None: when something happens), and what to try again because it failed."""
+    """When to look again (seconds; None: when something happens), what failed and is to be tried again, what was done."""
 
     requeue_seconds: float | None = None
     error: APIError | None = None
+    action: str = RECONCILING
 
 
 async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
@@ -30,7 +31,7 @@ async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
     if "startTime" not in status and not found.suspended:
         status["startTime"] = times.format_time(found.now)
     found.look()
-    changed = False
+    changed, action = False, RECONCILING
     wait = found.deadline_seconds() if found.outcome is None else None
     error: APIError | None = None
     active = len(found.active)
@@ -40,16 +41,16 @@ async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
         managed = None
         if satisfied and "deletionTimestamp" not in found.job["metadata"]:
             managed = await manage(found, hands)
-            active, error = managed.active, managed.error
+            active, error, action = managed.active, managed.error, managed.action
             wait = _sooner(wait, managed.requeue_seconds)
         if _is_complete(found, active):
-            found.outcome = COMPLETIONS_REACHED
+            found.outcome = found.ending(COMPLETIONS_REACHED)
         elif managed is not None:
             changed = _note_suspension(found, hands)
     changed = _write_counts(found, active) or changed
     too_many = await track(found, hands, changed=changed)
     hands.remember(found)
-    return Synced(0.0 if too_many else wait, error)
+    return Synced(0.0 if too_many else wait, error, action)
 
 
 def _sooner(one: float | None, other: float | None) -> float | None:
@@ -79,7 +80,9 @@ def _note_suspension(found: Round, hands: Hands) -> bool:
         changed = conditions.ensure(found.status, conditions.make("Suspended", "JobSuspended", "Job suspended", now))
         if changed:
             hands.event(found.job, "Normal", "Suspended", "Job suspended")
-        return found.status.pop("startTime", None) is not None or changed
+            if found.features.forgets_start:
+                found.status.pop("startTime", None)
+        return changed
     if not conditions.ensure(found.status, conditions.make("Suspended", "JobResumed", "Job resumed", now, "False")):
         return False
     hands.event(found.job, "Normal", "Resumed", "Job resumed")
@@ -95,5 +98,8 @@ def _write_counts(found: Round, active: int) -> bool:
     else:
         status.pop("active", None)
     status["ready"] = min(found.ready, active)
-    status["terminating"] = found.terminating
-    return before != (active, status["ready"], status["terminating"])
+    if found.features.replacement_policy:
+        status["terminating"] = found.terminating
+    else:
+        status.pop("terminating", None)
+    return before != (active, status["ready"], status.get("terminating"))

@@ -8,7 +8,7 @@ Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
-from fakekube_controllers.job import conditions, indexes, pods, policies
+from fakekube_controllers.job import conditions, indexes, pods
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.round import Round
 
@@ -26,11 +26,13 @@ async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
         pod["metadata"]["uid"]: None for pod in found.pods if pods.is_tracked(pod) and pod["metadata"]["uid"] not in found.removed
     }
     changed = _settle_uncounted(found, tracked) or changed
-    releasable, noted, too_many = _note_finished(found)
+    actions: dict[str, int] = {}
+    releasable, noted, too_many = _note_finished(found, actions)
     changed = _write_indexes(found) or noted or changed
     changed = _write_interim(found) or changed
     if changed:
         await hands.write_status(found)
+    hands.metrics.handled(actions)
     failure = await _release(hands, releasable, tracked)
     changed = _settle_uncounted(found, tracked)
     if failure is None and not too_many and _finish(found):
@@ -61,8 +63,11 @@ def _settle_uncounted(found: Round, tracked: dict[str, None]) -> bool:
     return changed
 
 
-def _note_finished(found: Round) -> tuple[list[pods.Pod], bool, bool]:
-    """Pods that may lose their finalizer; whether anything new was noted; whether there are more than one sync takes."""
+def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
+    """Pods that may lose their finalizer; whether anything new was noted; whether there are more than one sync takes.
+
+    ``actions`` gets how many failures were treated in which way by rules of the podFailurePolicy.
+    """
     releasable: list[pods.Pod] = []
     noted = False
     new_indexes: list[int] = []
@@ -82,7 +87,7 @@ def _note_finished(found: Round) -> tuple[list[pods.Pod], bool, bool]:
             elif not found.indexed and uid not in counted_succeeded:
                 found.uncounted.setdefault("succeeded", []).append(uid)
                 noted = True
-        elif uid not in counted_failed and _counts_as_failed(found, pod):
+        elif uid not in counted_failed and _counts_as_failed(found, pod, actions):
             found.uncounted.setdefault("failed", []).append(uid)
             noted = True
         lists = found.uncounted
@@ -104,15 +109,18 @@ def _may_release(found: Round, pod: pods.Pod) -> bool:
     return held is None or held["metadata"]["uid"] != pod["metadata"]["uid"]
 
 
-def _counts_as_failed(found: Round, pod: pods.Pod) -> bool:
+def _counts_as_failed(found: Round, pod: pods.Pod, actions: dict[str, int]) -> bool:
     """Failed by itself, or still there when the Job fails; what runs on after success is just let go.
 
     Not one that an Ignore rule matches, nor one whose index the Job does not have.
     """
-    ending = found.outcome is not None and found.outcome.type == "FailureTarget"
-    if not ending and not pods.is_failed(pod, found.only_replace_failed):
+    ending = found.outcome is not None and found.outcome.type != "SuccessCriteriaMet"
+    if (not ending and not pods.is_failed(pod, found.only_replace_failed)) or not found.is_valid_index(pod):
         return False
-    return found.is_valid_index(pod) and policies.judge(found.spec.get("podFailurePolicy"), pod).counts
+    verdict = found.verdict(pod)
+    if verdict.action:
+        actions[verdict.action] = actions.get(verdict.action, 0) + 1
+    return verdict.counts
 
 
 def _write_indexes(found: Round) -> bool:
@@ -143,7 +151,7 @@ def _write_indexes(found: Round) -> bool:
 
 def _write_interim(found: Round) -> bool:
     outcome = found.outcome
-    if outcome is None or conditions.find(found.job, outcome.type) is not None:
+    if outcome is None or not outcome.is_interim or conditions.find(found.job, outcome.type) is not None:
         return False
     condition = conditions.make(outcome.type, outcome.reason, outcome.message, times.format_time(found.now))
     found.status.setdefault("conditions", []).append(condition)
@@ -165,7 +173,9 @@ async def _release(hands: Hands, releasable: list[pods.Pod], tracked: dict[str, 
 def _finish(found: Round) -> bool:
     """Set the terminal condition when nothing is left to account for."""
     outcome = found.outcome
-    if outcome is None or found.uncounted.get("succeeded") or found.uncounted.get("failed") or found.status.get("terminating"):
+    if outcome is None or found.uncounted.get("succeeded") or found.uncounted.get("failed"):
+        return False
+    if found.features.interim_conditions and found.terminating:
         return False
     now = times.format_time(found.now)
     found.status.setdefault("conditions", []).append(conditions.make(outcome.terminal, outcome.reason, outcome.message, now))

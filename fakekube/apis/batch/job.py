@@ -35,6 +35,15 @@ LARGE_WARNING = (
     "might not be able to track completedIndexes when a big number of indexes fail"
 )
 MANY_COMPLETIONS, MANY_PODS = 100_000, 10_000
+UNSTARTED_SINCE = 36  # the minor number of the release that asks no Job that never started whether it says so
+GATED = (
+    ("WorkloadWithJob", ("scheduling",)),
+    ("JobSuccessPolicy", ("successPolicy",)),
+    ("JobBackoffLimitPerIndex", ("backoffLimitPerIndex", "maxFailedIndexes")),
+    ("JobPodReplacementPolicy", ("podReplacementPolicy",)),
+)
+"""Fields that a Job has only while a gate is on."""
+GATED_ON_CREATE = (*GATED, ("JobManagedBy", ("managedBy",)), ("JobPodFailurePolicy", ("podFailurePolicy",)))
 
 
 class JobStrategy(Strategy):
@@ -54,7 +63,8 @@ class JobStrategy(Strategy):
             obj["metadata"]["labels"] = labels
         spec.setdefault("completionMode", "NonIndexed")
         spec.setdefault("suspend", False)
-        spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+        if ctx.cluster.gate("JobPodReplacementPolicy"):
+            spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
         spec.setdefault("manualSelector", False)
 
     def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
@@ -89,7 +99,7 @@ class JobStrategy(Strategy):
         spec, old_spec = obj["spec"], old["spec"]
         if spec == old_spec:
             return []
-        movable = _is_template_mutable(old)
+        movable = _is_template_mutable(old, ctx.minor)
         unstarted = bool(old_spec.get("suspend")) and "startTime" not in old["status"]
         older = ctx.minor < DECLARATIVE_SINCE  # then a changed Job is looked at as a new one, too
         found = (self.validate(obj, ctx) if older else []) + validate_spec_and_selector(spec)
@@ -97,6 +107,7 @@ class JobStrategy(Strategy):
             spec, old_spec,
             scheduling=movable if ctx.cluster.gate("MutableSchedulingDirectivesForSuspendedJobs") else unstarted,
             resources=movable and ctx.cluster.gate("MutablePodResourcesForSuspendedJobs"),
+            elastic=ctx.cluster.gate("ElasticIndexedJob"),
         )
         found += validate_scheduling_update(spec, old_spec, "spec.scheduling")
         return found if older else found + validate_pod_names(obj)
@@ -117,7 +128,7 @@ class JobStrategy(Strategy):
             obj["metadata"]["labels"] = dict(labels)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_job_status(obj, old, ctx.minor)
+        return validate_job_status(obj, old, ctx.minor, ctx.cluster.gate)
 
 
 def default_job_spec_patterns(spec: Tree) -> None:
@@ -134,9 +145,17 @@ def default_job_spec_patterns(spec: Tree) -> None:
 
 
 def drop_disabled(spec: Tree, old: Tree | None, cluster: Cluster) -> None:
-    """Forget fields of features that are off."""
-    if "scheduling" in spec and "scheduling" not in (old or {}) and not cluster.gate("WorkloadWithJob"):
-        del spec["scheduling"]
+    """Forget fields of features that are off, those that the Job has already excepted.
+
+    managedBy and podFailurePolicy are dropped from new Jobs only: in others they cannot change.
+    """
+    for gate, fields in (GATED if old is not None else GATED_ON_CREATE):
+        for name in fields:
+            if name in spec and name not in (old or {}) and not cluster.gate(gate):
+                del spec[name]
+    policy = spec.get("podFailurePolicy")
+    if old is None and policy and not cluster.gate("JobBackoffLimitPerIndex"):
+        policy["rules"] = [rule for rule in policy.get("rules") or () if rule.get("action") != "FailIndex"] or None
     pod = spec["template"]["spec"]
     old_pod = old["template"]["spec"] if old else None
     if pod is not old_pod:
@@ -164,15 +183,15 @@ def _generate_selector(spec: Tree, labels: dict[str, str], meta: Tree) -> dict[s
     return generated | labels
 
 
-def _is_template_mutable(old: Tree) -> bool:
+def _is_template_mutable(old: Tree, minor: int) -> bool:
     """Whether nothing runs of a suspended Job, so that its pods may still be told where to run and what to ask for."""
     status = old["status"]
     suspended = any(
         condition.get("type") == "Suspended" and condition.get("status") == "True"
         for condition in status.get("conditions") or ()
     )
-    unstarted = "startTime" not in status or suspended
-    return bool(old["spec"].get("suspend")) and unstarted and not status.get("active")
+    stopped = suspended or ("startTime" not in status and minor >= UNSTARTED_SINCE)
+    return bool(old["spec"].get("suspend")) and stopped and not status.get("active")
 
 
 STRATEGY = JobStrategy()

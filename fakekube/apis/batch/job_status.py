@@ -1,9 +1,11 @@
 """What is wrong with a Job's status: a finished Job stays finished, and its numbers agree with its conditions.
 
 Upstream: validateJobStatus, ValidateJobStatusUpdate, and getStatusValidationOptions in
-pkg/registry/batch/job/strategy.go: what did not change is not looked at.
+pkg/registry/batch/job/strategy.go: what did not change is not looked at. Most of it came with managedBy, which lets others than
+the Job controller write here, and is asked for with its gate only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fakekube.apimachinery import field_errors
@@ -17,6 +19,7 @@ TERMINAL = ("Failed", "Complete", "FailureTarget")
 CONDITIONS = "status.conditions"
 TIMES = "status.completionTime"
 START_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
+ANY_SUCCESS_SINCE = 31  # and that of the one in which every Job says so when it is about to complete
 
 
 def _has(status: Tree, kind: str, value: str = "True") -> bool:
@@ -48,17 +51,49 @@ def _forbid(what: str) -> FieldError:
     return field_errors.invalid(CONDITIONS, OMITTED, what)
 
 
-def validate_job_status(job: Tree, old: Tree, minor: int) -> list[FieldError]:
-    """A changed status; ``job`` has the spec of ``old``. ``minor`` is the release's minor number."""
+def validate_job_status(job: Tree, old: Tree, minor: int, gate: Callable[[str], bool]) -> list[FieldError]:
+    """A changed status; ``job`` has the spec of ``old``. ``minor`` is the release's minor number, ``gate`` tells of its gates."""
     status, old_status = job.get("status") or {}, old.get("status") or {}
     state, before = _State.of(status), _State.of(old_status)
     found = nonnegative_fields(status, "status", *COUNTS)
     found += _uncounted(status.get("uncountedTerminatedPods") or {}, "status.uncountedTerminatedPods")
-    found += _exclusions(state, before)
+    strict = gate("JobManagedBy")
+    if strict:
+        found += _agreement(job["spec"], status, old_status, state, before)
+    elif not before.success and not (gate("JobPodReplacementPolicy") and minor >= ANY_SUCCESS_SINCE):
+        found += _success_by_policy(job["spec"], state)
+    if state.success and state.failed:
+        found.append(_forbid("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
+    if state.success and state.target:
+        found.append(_forbid("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
+    if "successPolicy" in job["spec"] and not state.success and state.complete:
+        found.append(_forbid("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"))
+    if strict:
+        found += _against_old(job, status, old_status, minor)
+    if before.success and not state.success:
+        found.append(_forbid("cannot disable the SuccessCriteriaMet=True condition"))
+    if before.complete and not before.success and state.success:
+        found.append(_forbid("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
+    return found
+
+
+def _success_by_policy(spec: Tree, state: _State) -> list[FieldError]:
+    """Only a successPolicy announces success, as long as nothing else does."""
+    found: list[FieldError] = []
+    if state.success and spec.get("completionMode") != "Indexed":
+        found.append(_forbid("cannot set SuccessCriteriaMet to NonIndexed Job"))
+    if state.success and "successPolicy" not in spec:
+        found.append(_forbid("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy"))
+    return found
+
+
+def _agreement(spec: Tree, status: Tree, old_status: Tree, state: _State, before: _State) -> list[FieldError]:
+    """The parts of a status that must agree with each other."""
+    found = _exclusions(state, before)
     found += _completion_time(status, old_status, state, before)
     found += _interim(status, old_status, state, before)
-    found += _finished(job["spec"], status, old_status, state, before)
-    found += _indexes(job["spec"], status, old_status)
+    found += _finished(spec, status, old_status, state, before)
+    found += _indexes(spec, status, old_status)
     if _differs(status, old_status, "terminating") or state.finished != before.finished:
         terminating = status.get("terminating") or 0
         if terminating > 0 and state.finished:
@@ -68,13 +103,7 @@ def validate_job_status(job: Tree, old: Tree, minor: int) -> list[FieldError]:
         ready = status.get("ready")
         if ready is not None and ready > status.get("active", 0):
             found.append(field_errors.invalid("status.ready", ready, "cannot set more ready pods than active"))
-    if state.success and state.failed:
-        found.append(_forbid("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
-    if state.success and state.target:
-        found.append(_forbid("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
-    if "successPolicy" in job["spec"] and not state.success and state.complete:
-        found.append(_forbid("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"))
-    return found + _against_old(job, status, old_status, state, before, minor)
+    return found
 
 
 def _differs(status: Tree, old_status: Tree, *fields: str) -> bool:
@@ -185,9 +214,7 @@ def _format(text: str, completions: int, path: str, name: str) -> list[FieldErro
     return []
 
 
-def _against_old(
-    job: Tree, status: Tree, old_status: Tree, state: _State, before: _State, minor: int,
-) -> list[FieldError]:
+def _against_old(job: Tree, status: Tree, old_status: Tree, minor: int) -> list[FieldError]:
     """What may not be undone."""
     spec = job["spec"]
     found = [
@@ -203,12 +230,7 @@ def _against_old(
     ended, old_ended = status.get("completionTime"), old_status.get("completionTime")
     if ended is not None and old_ended is not None and ended != old_ended:
         found.append(field_errors.invalid(TIMES, ended, IMMUTABLE))
-    found += _start_kept(spec, status, old_status, minor)
-    if before.success and not state.success:
-        found.append(_forbid("cannot disable the SuccessCriteriaMet=True condition"))
-    if before.complete and not before.success and state.success:
-        found.append(_forbid("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"))
-    return found
+    return found + _start_kept(spec, status, old_status, minor)
 
 
 def _start_kept(spec: Tree, status: Tree, old_status: Tree, minor: int) -> list[FieldError]:

@@ -186,12 +186,15 @@ def validate_pod_names(job: Tree) -> list[FieldError]:
     return [field_errors.invalid("metadata.name", name, what)]
 
 
-def validate_changes(spec: Tree, old: Tree, *, scheduling: bool, resources: bool) -> list[FieldError]:
+def validate_changes(
+    spec: Tree, old: Tree, *, scheduling: bool, resources: bool, elastic: bool = True,
+) -> list[FieldError]:
     """What an update may not do. ``scheduling`` and ``resources`` say what may change in the template.
 
-    Both are about the old object: it must be suspended, with nothing running.
+    Both are about the old object: it must be suspended, with nothing running. ``elastic``: the completions of an indexed Job
+    may change with its parallelism.
     """
-    found = _completions(spec.get("completions"), old.get("completions"), spec)
+    found = _completions(spec.get("completions"), old.get("completions"), spec, elastic=elastic)
     found += immutable("spec.selector", spec.get("selector"), old.get("selector"))
     found += _template(spec, old, scheduling=scheduling, resources=resources)
     for name in IMMUTABLE_FIELDS:
@@ -199,9 +202,9 @@ def validate_changes(spec: Tree, old: Tree, *, scheduling: bool, resources: bool
     return found
 
 
-def _completions(new: Any, old: Any, spec: Tree) -> list[FieldError]:
+def _completions(new: Any, old: Any, spec: Tree, *, elastic: bool) -> list[FieldError]:
     path = "spec.completions"
-    if spec.get("completionMode") != "Indexed":
+    if spec.get("completionMode") != "Indexed" or not elastic:
         return immutable(path, new, old)
     if new == old or new is None or new == spec.get("parallelism"):
         return []
