@@ -20,15 +20,15 @@ class Dormant:
     """Stands in for the component that ``path`` (``package.module:callable``) makes, until one of ``resources`` is there.
 
     Of a resource that comes with a function only those objects count for which it is true. The component is told of what
-    is there by then as it would be at its own start. ``user_agent`` and ``user`` are its own.
+    is there by then as it would be at its own start. ``user_agent`` and ``user`` are its own; ``whole`` as for informers.
     """
 
     def __init__(
         self, name: str, path: str, *resources: Resource | tuple[Resource, Callable[[Tree], bool]],
-        user_agent: str = "kube-controller-manager", user: UserInfo | None = None,
+        user_agent: str = "kube-controller-manager", user: UserInfo | None = None, whole: bool = True,
     ) -> None:
         self.name, self.user_agent, self.user = name, user_agent, user
-        self._path, self._resources = path, resources
+        self._path, self._resources, self._whole = path, resources, whole
         self._registrations: list[Registration] = []
         self.component: Any = None
 
@@ -36,7 +36,7 @@ class Dormant:
         """Wait for the first object."""
         self._ctx = ctx
         self._registrations = [
-            ctx.add_handler(resource, self._rouse) if isinstance(resource, Resource) else self._listen(*resource)
+            ctx.add_handler(resource, self._rouse, whole=self._whole) if isinstance(resource, Resource) else self._listen(*resource)
             for resource in self._resources]
 
     def _listen(self, resource: Resource, matters: Callable[[Tree], bool]) -> Registration:

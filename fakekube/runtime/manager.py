@@ -15,6 +15,7 @@ from fakekube.client.client import Client
 from fakekube.client.recorder import EventBroadcaster
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
+from fakekube.runtime.dormant import Dormant
 from fakekube.runtime.informers import Informers
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
@@ -86,8 +87,9 @@ class Manager:
         return list(self._components)
 
     def component(self, name: str) -> Runnable:
-        """A component by its name. KeyError when there is none."""
-        return self._components[name]
+        """A component by its name; what stands in for one that has nothing to do yet. KeyError when there is none."""
+        found = self._components[name]
+        return found.component or found if isinstance(found, Dormant) else found
 
     def is_running(self, name: str) -> bool:
         """Whether a component is started."""

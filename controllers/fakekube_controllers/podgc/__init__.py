@@ -1,1 +1,8 @@
 """Pods that nobody else would remove. Read ``controller.py``. Upstream: pkg/controller/podgc. Left out: metrics."""
+
+from functools import partial
+
+from fakekube.client.resources import PODS
+from fakekube.runtime.dormant import Dormant
+
+component = partial(Dormant, "podgc", "fakekube_controllers.podgc.controller:PodGarbageCollector", PODS)

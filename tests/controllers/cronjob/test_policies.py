@@ -115,7 +115,7 @@ async def test_the_end_of_a_run_is_one_write(cron_world):
     await cron_world.create_cron("*/5 * * * *")
     await cron_world.at("2026-01-01 00:06")
     versions = []
-    handle = cron_world.cluster.manager.component("cronjob").component.ctx.add_handler(
+    handle = cron_world.cluster.manager.component("cronjob").ctx.add_handler(
         CRON_JOBS, on_update=lambda _, new: versions.append(new["status"]))
     (job,) = await cron_world.jobs()
     await cron_world.finish(job)

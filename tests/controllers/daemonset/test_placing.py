@@ -185,7 +185,7 @@ async def test_no_heartbeat_makes_work(world):
     """Given a DaemonSet at rest / when only the status of a node changes / then nothing is looked at."""
     await world.create(DAEMON_SETS)
     worked = []
-    queue = world.cluster.component("daemonset").component.queue
+    queue = world.cluster.component("daemonset").queue
     add = queue.add
     queue.add = lambda key: (worked.append(key), add(key))
     await world.client.patch(NODES, "n0", body={"status": {"phase": "Running"}}, subresource="status")

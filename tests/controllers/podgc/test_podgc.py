@@ -74,7 +74,7 @@ async def test_a_job_replaces_what_a_node_took_along(world):
     await world.bind(first, node="n")
     await world.run(first)
     seen = []
-    world.cluster.manager.component("job").component.ctx.add_handler(PODS, on_update=lambda _, new: seen.append(new))
+    world.cluster.manager.component("job").ctx.add_handler(PODS, on_update=lambda _, new: seen.append(new))
     await world.client.delete(NODES, "n")
     await world.advance(75)
     failed = next(last for last in seen if phase(last) == "Failed")

@@ -36,7 +36,7 @@ async def test_a_job_goes_with_its_pods(world):
     """Given a Job with a minute to live / when a minute has passed since it completed / then it goes, its pods first."""
     _, at = await finished(world, ttlSecondsAfterFinished=60)
     seen = []
-    world.cluster.manager.component("job").component.ctx.add_handler(
+    world.cluster.manager.component("job").ctx.add_handler(
         JOBS, on_update=lambda _, new: seen.append(new["metadata"].get("finalizers")))
     await until(world, at + 59)
     assert await is_there(world)
