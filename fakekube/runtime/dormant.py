@@ -36,8 +36,8 @@ class Dormant:
         """Wait for the first object."""
         self._ctx = ctx
         self._registrations = [
-            ctx.add_handler(resource, self._rouse, whole=self._whole) if isinstance(resource, Resource) else self._listen(*resource)
-            for resource in self._resources]
+            ctx.add_handler(resource, self._rouse, whole=self._whole) if isinstance(resource, Resource)
+            else self._listen(*resource) for resource in self._resources]
 
     def _listen(self, resource: Resource, matters: Callable[[Tree], bool]) -> Registration:
         def seen(obj: Tree) -> None:

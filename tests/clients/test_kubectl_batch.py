@@ -1,4 +1,4 @@
-"""What users of kubectl do with CronJobs, disruption budgets and Services: running one by hand, draining, looking at endpoints."""
+"""What users of kubectl do with CronJobs, budgets and Services: running one by hand, draining, looking at endpoints."""
 
 import json
 import shutil
