@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube.client.resources import EVENTS, JOBS, Resource
+from fakekube.client.resources import EVENTS, JOBS, LIMIT_RANGES, Resource
 from tests.controllers.world import NAMESPACE, counts, job_manifest
 
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
@@ -48,3 +48,26 @@ async def test_a_server_that_refuses_is_not_asked_for_everything(world):
     await allow_pods(world, 100)
     await world.advance(30)
     assert counts(await world.job()) == (20, 0, 0, 0)
+
+
+@pytest.mark.spec("JOB-067")
+async def test_what_admission_adds_to_pods_stays_theirs(world):
+    """Given limits and tolerations that admission gives to pods / when a Job makes pods, one after the other
+    / then each has them, and else what the template says, and the Job's template is what its author wrote.
+    """
+    limits = {"type": "Container", "default": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}
+    await world.client.create(LIMIT_RANGES, {
+        "metadata": {"name": "l", "namespace": NAMESPACE}, "spec": {"limits": [limits]}})
+    job = await world.create_job(parallelism=1, completions=2)
+    await world.succeed(*await world.active())
+    await world.advance(2)
+    first, second = await world.pods()
+    for pod in (first, second):
+        assert pod["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}
+        assert [toleration["key"] for toleration in pod["spec"]["tolerations"]] == [
+            "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+        assert pod["metadata"]["labels"] == job["spec"]["template"]["metadata"]["labels"]
+    now = await world.job()
+    assert now["spec"] == job["spec"]
+    assert now["metadata"]["generation"] == 1
+    assert now["spec"]["template"]["spec"]["containers"][0]["resources"] == {}

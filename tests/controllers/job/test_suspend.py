@@ -4,10 +4,10 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import JOBS
-from tests.controllers.world import condition, counts, job_manifest, true_conditions
+from tests.controllers.world import NAMESPACE, condition, counts, job_manifest, true_conditions
 
 
-@pytest.mark.spec("JOB-055", "JOB-126")
+@pytest.mark.spec("JOB-055", "JOB-126", "JOB-214")
 async def test_a_running_job_can_be_suspended(world):
     """Given two pods / when the Job is suspended / then they go without being counted, and it says so and has no start time."""
     await world.create_job(parallelism=2, completions=2)
@@ -21,7 +21,7 @@ async def test_a_running_job_can_be_suspended(world):
     await world.advance(3)
 
 
-@pytest.mark.spec("JOB-056")
+@pytest.mark.spec("JOB-056", "JOB-214")
 async def test_a_suspended_job_starts_when_it_is_resumed(world):
     """Given a Job that was made suspended / then it has no pods / when it is resumed / then it has, and says so."""
     job = await world.create_job(parallelism=2, completions=2, suspend=True)
@@ -140,3 +140,37 @@ async def test_what_pods_ask_for_stays_while_a_job_runs(world):
     with pytest.raises(APIError, match="field is immutable") as refused:
         await world.change_job(template=asking("2"))
     assert refused.value.code == 422
+
+
+async def running_then_suspended(world):
+    """A Job that was resumed in its spec while its status still says suspended, and whose status has a start again."""
+    job = await world.create_job(suspend=True)
+    await world.cluster.manager.stop_component("job")
+    job["status"]["startTime"] = "2026-01-01T00:00:00Z"
+    await world.client.update_status(JOBS, job)
+    await world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"suspend": False}})
+    return await world.job()
+
+
+@pytest.mark.spec("JOB-059")
+async def test_a_start_may_change_with_the_resumption(world):
+    """Given a stored start and a resumed spec / when one write of the status gives another start and says Suspended False
+    / then it is taken / when a later write takes the start away / then that is refused.
+    """
+    job = await running_then_suspended(world)
+    job["status"]["startTime"] = "2026-01-01T00:00:01Z"
+    condition(job, "Suspended").update(status="False", reason="JobResumed", message="Job resumed")
+    job = await world.client.update_status(JOBS, job)
+    assert job["status"]["startTime"] == "2026-01-01T00:00:01Z"
+    del job["status"]["startTime"]
+    with pytest.raises(APIError, match=r"status.startTime: Invalid value: null: field is immutable for unsuspended job once set"):
+        await world.client.update_status(JOBS, job)
+
+
+@pytest.mark.spec("JOB-059")
+async def test_a_start_stays_when_nothing_is_resumed(world):
+    """Given the same / when the start alone changes / then that is refused."""
+    job = await running_then_suspended(world)
+    job["status"]["startTime"] = "2026-01-01T00:00:01Z"
+    with pytest.raises(APIError, match=r"status.startTime: Invalid value: .*: field is immutable for unsuspended job once set"):
+        await world.client.update_status(JOBS, job)

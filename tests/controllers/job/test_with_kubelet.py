@@ -184,3 +184,70 @@ async def test_ready_pods_are_counted_when_they_are_ready():
     assert seen[0] == (2, 0)
     assert seen[-1] == (2, 2)
     assert seen.index((2, 2)) == 6  # started at one, ready at six, batched for a second
+
+
+@pytest.mark.spec("JOB-214")
+async def test_a_job_stands_still_while_it_is_suspended():
+    """Given two nodes and a Job made suspended / then it has no pods after an hour / when it is resumed, then it runs
+    / when it is suspended again / then its pods stop, and nothing else runs until it is resumed.
+    """
+    async with Cluster(nodes=2, clock="manual", outcome=lambda *_: {"run-duration": "20m"}) as cluster:
+        await cluster.client.create(JOBS, job_manifest(parallelism=2, completions=2, suspend=True))
+        seen = []
+        for suspended in (False, True, False):
+            await cluster.advance("1h" if not seen else "5m")
+            seen.append([pod["status"]["phase"] for pod in (await cluster.client.list(PODS, NAMESPACE)).items])
+            await cluster.client.patch(JOBS, "j", NAMESPACE, {"spec": {"suspend": suspended}})
+        await cluster.advance("5m")
+        assert seen == [[], ["Running", "Running"], []]
+        await cluster.advance("20m")
+        assert counts(await cluster.client.get(JOBS, "j", NAMESPACE)) == (0, 2, 0, 0)
+
+
+@pytest.mark.spec("JOB-220")
+@pytest.mark.parametrize("change", [
+    {"nodeSelector": {"kubernetes.io/hostname": "node-1"}},
+    {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "2"}}}]}])
+async def test_a_job_that_was_stopped_goes_on_elsewhere_or_larger(change):
+    """Given a running Job that is suspended / when it is told where its pods run, or what they ask for, and resumed
+    / then its new pods run so.
+    """
+    async with Cluster(nodes=2, clock="manual", outcome=lambda *_: {"run-duration": "1h"}) as cluster:
+        await cluster.client.create(JOBS, job_manifest(parallelism=2, completions=2))
+        await cluster.advance(5)
+        await cluster.client.patch(JOBS, "j", NAMESPACE, {"spec": {"suspend": True}})
+        await cluster.advance(40)
+        await cluster.client.patch(JOBS, "j", NAMESPACE, {"spec": {"template": {"spec": change}}})
+        await cluster.client.patch(JOBS, "j", NAMESPACE, {"spec": {"suspend": False}})
+        await cluster.advance(5)
+        pods = (await cluster.client.list(PODS, NAMESPACE)).items
+        assert [pod["status"]["phase"] for pod in pods] == ["Running", "Running"]
+        for pod in pods:
+            assert pod["spec"].get("nodeSelector") == change.get("nodeSelector")
+            assert "nodeSelector" not in change or pod["spec"]["nodeName"] == "node-1"
+            assert "containers" not in change or pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
+
+
+@pytest.mark.spec("JOB-220")
+async def test_another_controller_takes_a_job_to_its_end():
+    """Given a Job that another controller manages / when that writes what became of it / then every step is taken as the built-in
+    controller's would be, which adds nothing, and the Job is complete for everybody.
+    """
+    async with Cluster(nodes=1, clock="manual") as cluster:
+        job = await cluster.client.create(JOBS, job_manifest(managedBy="example.com/elsewhere"))
+        await cluster.advance(5)
+        met = {"type": "SuccessCriteriaMet", "status": "True", "reason": "CompletionsReached"}
+        steps = (
+            {"startTime": "2026-01-01T00:00:05Z", "active": 1, "ready": 0},
+            {"ready": 1},
+            {"active": 0, "ready": 0, "succeeded": 1, "conditions": [met]},
+            {"conditions": [met, met | {"type": "Complete"}], "completionTime": "2026-01-01T00:00:06Z"},
+        )
+        for step in steps:
+            job["status"] = job.get("status", {}) | step
+            job = await cluster.client.update_status(JOBS, job)
+            await cluster.advance(2)
+        found = await cluster.client.get(JOBS, "j", NAMESPACE)
+        assert found["metadata"]["resourceVersion"] == job["metadata"]["resourceVersion"]
+        assert true_conditions(found) == ["SuccessCriteriaMet", "Complete"]
+        assert (await cluster.client.list(PODS, NAMESPACE)).items == []
