@@ -27,6 +27,8 @@ IMMUTABLE_FIELDS = (
     ("name", ""), ("namespace", ""), ("uid", ""), ("creationTimestamp", None), ("deletionTimestamp", None),
     ("deletionGracePeriodSeconds", None),
 )
+WRITTEN = {"managedFields": None, "resourceVersion": None}
+"""What every write changes."""
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
     "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
@@ -94,6 +96,8 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteCont
     Built-ins tell repetitions before 1.37 only, custom resources always.
     """
     meta, old_meta = obj["metadata"], old["metadata"]
+    if _is_as_before(meta, old_meta):
+        return []
     name = meta.get("name", "")
     whole = validation.complaints("metadata.name", name, names.path_segment(name)) + _whole(meta, kind, old_meta)
     changes = _changes(meta, old_meta)
@@ -108,6 +112,14 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteCont
     checks = "update" if ctx.subresource else kind.metadata_checks
     again = changes + standard if "update" in checks else []
     return whole + changes + again + (whole + standard if "whole" in checks else [])
+
+
+def _is_as_before(meta: Tree, old_meta: Tree) -> bool:
+    """Whether nothing changed but who owns what: so it is with every write of a status."""
+    entries = meta.get("managedFields")
+    if {**meta, **WRITTEN} != {**old_meta, **WRITTEN}:
+        return False
+    return not entries or entries == old_meta.get("managedFields") or not validate_managed_fields(entries, "")
 
 
 def _whole(meta: Tree, kind: Kind, old_meta: Mapping[str, Any]) -> list[FieldError]:
