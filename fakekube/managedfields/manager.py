@@ -288,12 +288,14 @@ def stripped(fields: FieldSet) -> FieldSet:
 
 
 def _outline(tree: Tree) -> bytes:
-    """All of an object that tells which fields it has: of metadata not the texts, but in lists."""
-    metadata = {
-        name: value if not value or value.__class__ is list else list(value) if value.__class__ is dict else True
-        for name, value in tree["metadata"].items()
-    }
-    return orjson.dumps({**tree, "metadata": metadata})
+    """All of an object that tells which fields it has: keys, what is empty, and lists, whose items are told by what they hold."""
+    return orjson.dumps(_shape(tree))
+
+
+def _shape(value: Tree) -> Tree:
+    return {
+        name: _shape(item) if item.__class__ is dict else item if not item or item.__class__ is list else True
+        for name, item in value.items()}
 
 
 def _without_managed_fields(tree: Tree) -> Tree:
