@@ -22,7 +22,7 @@ from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
-from fakekube.controlplane import build_apiserver
+from fakekube.controlplane import build_apiserver, serve_metrics
 from fakekube.nodeagents import NodeAgents
 from fakekube.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
@@ -65,7 +65,8 @@ class Cluster:
 
     Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
     ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare,
-    ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet;
+    ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet; ``on_metric`` what
+    autoscalers measure;
     ``extra`` are components that run besides those found, a controller of your own among them; ``load`` are manifests that are
     loaded at the start, files (their paths) or YAML texts, KWOK's Stages among them. With ``state``, a snapshot, it
     goes on from there, under the snapshot's options; keyword arguments may then say ``clock`` and ``controllers``. Raises
@@ -75,6 +76,7 @@ class Cluster:
     def __init__(
         self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
         on_exec: Callable[..., Any] | None = None, on_connect: Callable[..., Any] | None = None,
+        on_metric: Callable[..., Any] | None = None,
         extra: Iterable[Any] = (), state: "Snapshot | None" = None, load: "Path | str | Iterable[Path | str]" = (), **values: Any,
     ) -> None:
         if options is not None and values:
@@ -91,7 +93,7 @@ class Cluster:
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
-        self._callbacks = {"outcome": outcome, "on_exec": on_exec, "on_connect": on_connect}
+        self._callbacks = {"outcome": outcome, "on_exec": on_exec, "on_connect": on_connect, "on_metric": on_metric}
         self.tasks = Tasks(on_failure=self.driver.fail)
         self._manager: Manager | None = None
         self._servers: list[Served] = []
@@ -167,6 +169,8 @@ class Cluster:
                 await turn()  # clients that are served already do not wait for imports
         for component in self._extra:
             controllers.add(component)
+        if self.options.metrics_server and "kubelet" in self._selected:
+            serve_metrics(self.apiserver)
         controllers.load(self._remembered)
         if controllers.names:
             await controllers.start()

@@ -148,6 +148,20 @@ def from_label_selector(selector: Tree | None) -> Selector:
     return Selector(found)
 
 
+def go_text(selector: Tree | None) -> str:
+    """A LabelSelector object as Go prints the struct; ``nil`` for none."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each.get('key', '')},Operator:{each.get('operator', '')},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ())
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}")
+
+
 def from_set(labels: Mapping[str, str]) -> Selector:
     """The selector of exactly these labels; none match everything. Nothing is checked."""
     return Selector(Requirement(key, EQUALS, (value,)) for key, value in labels.items())

@@ -109,7 +109,7 @@ class DisruptionController:
             self.events.event(budget, "Warning", "CalculateExpectedPodCountFailed", text)
             raise
         if wanted.unmanaged:
-            text = UNMANAGED.format(_shown(budget["spec"].get("selector") or {}))
+            text = UNMANAGED.format(labels.go_text(budget["spec"].get("selector") or {}))
             self.events.event(budget, "Warning", "UnmanagedPods", text)
         now = self.clock.time()
         disrupted, recheck = self._disrupted(budget, selected, now)
@@ -182,13 +182,3 @@ class DisruptionController:
 def _selector(budget: Tree) -> labels.Selector:
     """No selector selects nothing, an empty one everything."""
     return labels.from_label_selector(budget["spec"].get("selector"))
-
-
-def _shown(selector: Tree) -> str:
-    """A LabelSelector as Go prints it."""
-    pairs = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
-    terms = "".join(
-        f"LabelSelectorRequirement{{Key:{term['key']},Operator:{term['operator']},"
-        f"Values:[{' '.join(term.get('values') or ())}],}},"
-        for term in selector.get("matchExpressions") or ())
-    return f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"

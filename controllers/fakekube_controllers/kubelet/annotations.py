@@ -39,6 +39,9 @@ OF_CONTAINERS: Mapping[str, str] = {
     "exec": "what commands in it answer, as JSON",
 }
 
+METRIC = "metric"
+"""``fakekube.dev/metric.NAME`` is a metric of the pod as a whole, for autoscalers."""
+
 OF_PODS: Mapping[str, str] = {
     "start-delay": "how long after it was bound until its first container starts",
     "admission-reject": 'the node does not take it, for this reason: "OutOfcpu", or "OutOfcpu: a text"',
@@ -150,6 +153,8 @@ def complaints(pod: Pod) -> list[str]:
         if not key.startswith(PREFIX):
             continue
         word, dot, name = key.removeprefix(PREFIX).partition(".")
+        if word == METRIC and name:  # any name: whoever asks for it knows it
+            continue
         known = OF_CONTAINERS if dot else {**OF_CONTAINERS, **OF_PODS}
         if word not in known:
             near = difflib.get_close_matches(word, known, 1)

@@ -1,5 +1,6 @@
 """How webhook configurations, admission policies and their bindings print."""
 
+from fakekube.apimachinery import labels
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.printing import AGE, NAME, UNSET, column, count, dig, table
 
@@ -16,21 +17,7 @@ def _param_ref(obj: Tree) -> str:
         return UNSET
     if ref.get("name"):
         return f"{ref.get('namespace') or '*'}/{ref['name']}"
-    return UNSET if ref.get("selector") is None else _go_selector(ref["selector"])
-
-
-def _go_selector(selector: Tree) -> str:
-    """A label selector as Go prints the struct."""
-    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
-    expressions = "".join(
-        f"LabelSelectorRequirement{{Key:{each.get('key', '')},Operator:{each.get('operator', '')},"
-        f"Values:[{' '.join(each.get('values') or ())}],}},"
-        for each in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
+    return UNSET if ref.get("selector") is None else labels.go_text(ref["selector"])
 
 
 WEBHOOK_CONFIGURATION = table(NAME, column("Webhooks:integer", count("webhooks")), AGE)
