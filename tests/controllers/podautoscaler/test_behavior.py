@@ -1,0 +1,121 @@
+"""Policies, stabilization and limits: what becomes of a recommendation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakekube_controllers.podautoscaler.behavior import Memory
+
+
+def policy(kind, value, period=60):
+    return {"type": kind, "value": value, "periodSeconds": period}
+
+
+def rules(*policies, select="Max", window=0):
+    return {"policies": list(policies) or [policy("Percent", 100, 15)], "selectPolicy": select,
+            "stabilizationWindowSeconds": window}
+
+
+def behavior(up=None, down=None):
+    return {"scaleUp": up or rules(policy("Pods", 100)), "scaleDown": down or rules()}
+
+
+def decide(memory, spec, current, desired, now, *, least=1, most=100):
+    found = memory.by_rules(spec, current, desired, least, most, now)
+    if found.replicas != current:
+        memory.scaled(spec, current, found.replicas, now)
+    return found
+
+
+@pytest.mark.parametrize(("current", "desired", "replicas", "reason"), [
+    (1, 10, 4, "ScaleUpLimit"), (3, 10, 6, "ScaleUpLimit"), (40, 200, 80, "ScaleUpLimit"), (60, 200, 100, "TooManyReplicas"),
+    (5, 0, 1, "TooFewReplicas"), (5, 3, 3, "DesiredWithinRange"),
+])
+def test_without_behavior(current, desired, replicas, reason):
+    """Given no behavior / then the scale at most doubles, or becomes four, within minimum and maximum."""
+    memory = Memory(desired, 0.0)
+    found = memory.plain(current, desired, 1, 100, 1000.0)
+    assert (found.replicas, found.limited[0], found.is_limited) == (replicas, reason, reason != "DesiredWithinRange")
+
+
+def test_the_highest_recommendation_of_five_minutes():
+    """Given recommendations that fall / then the highest of the last five minutes counts, and is told."""
+    memory = Memory(8, 0.0)
+    assert [memory.plain(8, desired, 1, 10, now)[:2] for desired, now in ((3, 15.0), (5, 299.0), (2, 300.0), (2, 301.0))] == [
+        (8, ("ScaleDownStabilized", (
+            "recent recommendations were higher than current one, applying the highest recent recommendation")))] * 3 + [
+        (5, ("ScaleDownStabilized", (
+            "recent recommendations were higher than current one, applying the highest recent recommendation")))]
+
+
+def test_windows_of_both_directions():
+    """Given a window upwards / then the lowest recommendation in it counts, and ScaleUpStabilized is told / given one downwards /
+    then the highest."""
+    spec = behavior(up=rules(policy("Pods", 100), window=60), down=rules(window=120))
+    memory = Memory(5, 0.0)
+    assert decide(memory, spec, 5, 9, 30.0)[:2] == (5, ("ScaleUpStabilized", (
+        "recent recommendations were lower than current one, applying the lowest recent recommendation")))
+    assert decide(memory, spec, 5, 9, 61.0).replicas == 9
+    assert decide(memory, spec, 9, 2, 100.0)[:2] == (9, ("ScaleDownStabilized", (
+        "recent recommendations were higher than current one, applying the highest recent recommendation")))
+    assert decide(memory, spec, 9, 2, 200.0).replicas == 2
+
+
+@pytest.mark.parametrize(("select", "up", "down"), [("Max", 20, 4), ("Min", 13, 7), ("Disabled", 10, 10)])
+def test_policies_and_which_of_them_counts(select, up, down):
+    """Given policies of pods and of percents / then the one that changes most counts, or the one that changes least, or none."""
+    of_both = rules(policy("Pods", 3), policy("Percent", 100), select=select)
+    assert decide(Memory(10, 0.0), behavior(up=of_both), 10, 50, 100.0).replicas == up
+    of_both = rules(policy("Pods", 3), policy("Percent", 60), select=select)
+    assert decide(Memory(1, 0.0), behavior(down=of_both), 10, 1, 100.0).replicas == down
+
+
+def test_periods():
+    """Given at most four pods in a minute / when there should be many more / then four come each minute, however often one
+    looks, and ScaleUpLimit is told; pods that went meanwhile may come again."""
+    spec = behavior(up=rules(policy("Pods", 4)))
+    memory, current, seen = Memory(1, 0.0), 1, []
+    for now in range(15, 135, 15):
+        found = decide(memory, spec, current, 50, float(now))
+        assert found.limited[0] == "ScaleUpLimit"
+        current = found.replicas
+        seen.append(current)
+    assert seen == [5, 5, 5, 5, 9, 9, 9, 9]
+    memory.scaled(spec, 9, 6, 130.0)
+    assert decide(memory, spec, 6, 50, 134.0).replicas == 9
+
+
+def test_downwards_in_periods():
+    """Given at most a half in a minute / then so many go each minute, down to the minimum, and the limits are told."""
+    spec = behavior(down=rules(policy("Percent", 50)))
+    memory, current, seen = Memory(0, 0.0), 16, []
+    for now in range(30, 210, 30):
+        found = decide(memory, spec, current, 1, float(now), least=3)
+        current = found.replicas
+        seen.append((current, found.limited[0]))
+    assert seen == [
+        (8, "ScaleDownLimit"), (8, "ScaleDownLimit"), (4, "ScaleDownLimit"), (4, "ScaleDownLimit"), (3, "TooFewReplicas"),
+        (3, "TooFewReplicas")]
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 120), st.integers(0, 200)), min_size=1, max_size=20),
+    up=st.tuples(st.integers(1, 20), st.integers(1, 300), st.sampled_from(["Max", "Min", "Disabled"]), st.integers(0, 300)),
+    down=st.tuples(st.integers(1, 20), st.integers(1, 100), st.sampled_from(["Max", "Min", "Disabled"]), st.integers(0, 300)))
+def test_no_step_leaves_the_rules(steps, up, down):
+    """Given any rules and recommendations / then every step stays between what is and what is asked for, and within the bounds;
+    a direction that is disabled is never taken."""
+    spec = behavior(*(
+        rules(policy("Pods", pods), policy("Percent", percent), select=select, window=window)
+        for pods, percent, select, window in (up, down)))
+    memory, current, now = Memory(10, 0.0), 10, 0.0
+    for seconds, desired in steps:
+        now += seconds
+        found = decide(memory, spec, current, desired, now, least=1, most=100)
+        assert 1 <= found.replicas <= 100
+        assert min(current, max(desired, 1)) <= found.replicas <= max(current, desired)
+        if found.replicas > current:
+            assert up[2] != "Disabled"
+        if found.replicas < current:
+            assert down[2] != "Disabled"
+        current = found.replicas
