@@ -314,7 +314,7 @@ async def test_to_nothing_and_back():
     """Given a metric from outside and no minimum / when it is 0 / then there are no pods, by the autoscaler's own doing / when it
     is more / then there are again; had somebody else scaled to nothing, it would stay so."""
     queue = [0]
-    async with cluster_of(on_metric=lambda query: queue[0]) as cluster:
+    async with cluster_of(on_metric=lambda _: queue[0]) as cluster:
         world = Scaling(cluster)
         await world.deploy(2)
         await world.autoscale(external("queue", type="AverageValue", averageValue="10"), minReplicas=0)
