@@ -54,6 +54,7 @@ def test_every_form_of_output(inside: Kubectl, maps: list[str]) -> None:
 
 
 @pytest.mark.spec("API-007", "API-051", "API-066")
+@pytest.mark.fakekube(metrics_server=False)
 def test_what_is_not_there(inside: Kubectl) -> None:
     """Given an empty namespace, when what is not there is asked for, then kubectl says what, and which server has said it."""
     assert inside("get", "pods") == ""

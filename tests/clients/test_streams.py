@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -34,13 +35,14 @@ Kubectl = Callable[..., str]
 
 
 @pytest.fixture
-def core(api: client.ApiClient, namespace: str, until: Callable[..., Any]) -> client.CoreV1Api:
+def core(api: client.ApiClient, namespace: str, until: Callable[..., Any]) -> Iterator[client.CoreV1Api]:
     """The core API, and in the namespace a pod ``p`` that is running for good."""
     core = client.CoreV1Api(api)
     spec = {"containers": [{"name": "c", "image": "busybox"}]}
     core.create_namespaced_pod(namespace, {"metadata": {"name": "p"}, "spec": spec})
     until(lambda: core.read_namespaced_pod("p", namespace).status.phase == "Running")
-    return core
+    yield core
+    gc.collect()  # what the official client leaves unclosed, while its warning is ignored
 
 
 def execute(core: client.CoreV1Api, namespace: str, *command: str, **options: Any) -> Any:
@@ -92,16 +94,29 @@ def test_the_official_client_ends_an_input(core: client.CoreV1Api, namespace: st
     assert session.returncode == 0
 
 
-@pytest.mark.parametrize(("options", "text"), [
-    ({"container": "nope"}, "container nope is not valid for pod p"),
-    ({"stdout": False, "stderr": False}, "you must specify at least 1 of stdin, stdout, stderr"),
-])
-def test_the_official_client_is_told_what_is_wrong(
-    core: client.CoreV1Api, namespace: str, options: dict[str, Any], text: str) -> None:
-    """Given a wrong container, or no stream at all, when a command is sent, then the error says so."""
+def test_the_official_client_is_told_of_a_wrong_container(core: client.CoreV1Api, namespace: str) -> None:
+    """Given a container that the pod does not have, when a command is sent, then the error says so."""
     with pytest.raises(client.ApiException) as caught:
-        execute(core, namespace, "ls", **options)
-    assert text in str(caught.value)
+        execute(core, namespace, "ls", container="nope")
+    assert "container nope is not valid for pod p" in str(caught.value)
+
+
+def test_the_official_client_is_told_that_no_stream_was_asked_for(
+    api: client.ApiClient, core: client.CoreV1Api, namespace: str) -> None:
+    """Given no stream at all, when a command is sent, then the answer says so; before 1.36 the API server has agreed before it
+    asks the kubelet, and the channel for errors says it."""
+    text, without = "you must specify at least 1 of stdin, stdout, stderr", {"stdout": False, "stderr": False}
+    if int(client.VersionApi(api).get_code().minor) >= 36:
+        with pytest.raises(client.ApiException) as caught:
+            execute(core, namespace, "ls", **without)
+        assert text in str(caught.value)
+        return
+    session = execute(core, namespace, "ls", _preload_content=False, **without)
+    session.run_forever(timeout=10)
+    session.close()
+    status = json.loads(session.read_channel(ERROR_CHANNEL))
+    assert (status["status"], status["reason"], status["code"]) == ("Failure", "InternalError", 500)
+    assert text in status["message"]
 
 
 def test_the_official_client_forwards_ports(core: client.CoreV1Api, namespace: str) -> None:
