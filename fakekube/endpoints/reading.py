@@ -31,6 +31,7 @@ from fakekube.endpoints.watch import WatchStream, watch_timeout_seconds
 if TYPE_CHECKING:
     from fakekube.schema.protobuf.codec import ProtobufCodec
 
+GZIPPED = (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
 NO_EXPORT = "the export parameter, deprecated since v1.14, is no longer supported"
 
 
@@ -104,9 +105,13 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
         timeout_seconds=watch_timeout_seconds(options, services.rng), empty=lambda: scope.empty, render=_render(scope,
         request, form),
     )
+    lists = options.send_initial_events and options.allow_bookmarks
+    compressed = lists and negotiation.accepts_gzip(request) and scope.store.cluster.gate("WatchListCompression")
+    headers = list(GZIPPED) if compressed else []
     if form.media == PROTOBUF:
-        return Response(200, content_type=STREAM_TYPES[1], stream=ProtobufStream(stream, scope.services.protobuf))
-    return Response(200, stream=stream)
+        frames = ProtobufStream(stream, scope.services.protobuf)
+        return Response(200, content_type=STREAM_TYPES[1], headers=headers, stream=frames)
+    return Response(200, headers=headers, stream=stream)
 
 
 def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree] | None:

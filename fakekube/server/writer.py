@@ -12,6 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from fakekube.apimachinery.http import Frame, Request, Response
+from fakekube.endpoints.negotiation import accepts_gzip
 from fakekube.util.clock import Clock
 
 GZIP_FROM_BYTES = 128 * 1024
@@ -78,6 +79,7 @@ class Answer(web.StreamResponse):
     """
 
     __slots__ = (
+        "_compresses",
         "_done",
         "_flusher",
         "_heads",
@@ -98,7 +100,7 @@ class Answer(web.StreamResponse):
         self._flusher = flusher
         self._heads, self._request, self._response, self._open = heads, request, response, open_answers
         self._pending: list[bytes] = []
-        self._scheduled = False
+        self._scheduled = self._compresses = False
         self._reusable = True
         self._transport: asyncio.Transport | None = None
         self._incoming: web.BaseRequest | None = None
@@ -137,8 +139,8 @@ class Answer(web.StreamResponse):
         head = self._heads.head(response)
         if (
             len(body) > GZIP_FROM_BYTES
-            and "gzip" in self._request.headers.get("accept-encoding", "")
-            and _compressible(response)
+            and accepts_gzip(self._request)
+            and not _is_compressed(response)
         ):
             body = gzip.compress(body, compresslevel=1, mtime=0)
             head += "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
@@ -160,13 +162,14 @@ class Answer(web.StreamResponse):
         assert self._transport is not None
         assert self._response.stream is not None
         self._done = asyncio.get_running_loop().create_future()
+        self._compresses = _is_compressed(self._response)
         self._open[self] = None
         self._transport.write(self._heads.head(self._response).encode() + CHUNKED)
         self._response.stream.start(self)
 
     def send(self, frame: Frame) -> None:
         """Take one frame of the stream."""
-        self._pending.append(frame.chunk)
+        self._pending.append(frame.data if self._compresses else frame.chunk)
         if not self._scheduled:
             self._scheduled = True
             self._flusher.add(self)
@@ -175,8 +178,9 @@ class Answer(web.StreamResponse):
         """Close the body: no frame follows."""
         if self._done is None or self._done.done():
             return
-        self._pending.append(LAST_CHUNK)
         self.flush()
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(LAST_CHUNK)
         self._done.set_result(None)
 
     def abandon(self) -> None:
@@ -193,7 +197,11 @@ class Answer(web.StreamResponse):
         transport = self._transport
         if not pieces or transport is None or transport.is_closing():
             return
-        transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if self._compresses:  # each time a gzip file of its own, so that nothing is kept for a watch that is idle
+            data = gzip.compress(data, compresslevel=1, mtime=0)
+            data = b"%x\r\n%b\r\n" % (len(data), data)
+        transport.write(data)
         if transport.get_write_buffer_size() > SLOW_WATCHER_BYTES:
             self._reusable = False
             transport.abort()
@@ -204,5 +212,5 @@ class Answer(web.StreamResponse):
             self._response.stream.stop()
 
 
-def _compressible(response: Response) -> bool:
-    return all(name != "Content-Encoding" for name, _ in response.headers)
+def _is_compressed(response: Response) -> bool:
+    return any(name == "Content-Encoding" for name, _ in response.headers)
