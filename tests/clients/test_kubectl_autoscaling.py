@@ -81,6 +81,6 @@ def test_autoscale(inside: Kubectl) -> None:
         "ScalingActive   True    ValidMetricFound", "New size: 4; reason: cpu resource utilization",
     ):
         assert text in described, described
-    assert json.loads(inside("get", "hpa.v1.autoscaling", "web", "-o", "json"))["status"][
+    assert json.loads(inside("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "json"))["status"][
         "currentCPUUtilizationPercentage"] == 150
     inside("delete", "hpa", "web")
