@@ -117,18 +117,22 @@ class Round:
 
     def _count(self) -> None:
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
+        only_replace_failed = self.only_replace_failed
         for pod in self.pods:
-            if pods.is_active(pod):
-                self.active.append(pod)
-                self.ready += pods.is_ready(pod)
-            elif not pods.is_finished(pod):
-                self.terminating += 1
+            phase = pods.phase(pod)
+            if phase not in ("Succeeded", "Failed"):
+                if pods.is_terminating(pod):
+                    self.terminating += 1
+                else:
+                    self.active.append(pod)
+                    self.ready += pods.is_ready(pod)
+                    continue
             uid = pod["metadata"]["uid"]
             if not pods.is_tracked(pod) or uid in uncounted or uid in self.removed or not self.is_valid_index(pod):
                 continue
-            if pods.phase(pod) == "Succeeded":
+            if phase == "Succeeded":
                 self.new_succeeded.append(pod)
-            elif pods.is_failed(pod, self.only_replace_failed):
+            elif pods.is_failed(pod, only_replace_failed):
                 self.new_failed.append(pod)
         counted = sum(self.verdict(pod).counts for pod in self.new_failed)
         self.succeeded = self.status.get("succeeded", 0) + len(self.new_succeeded) + len(self.uncounted.get("succeeded", ()))

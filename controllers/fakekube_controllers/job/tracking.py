@@ -6,6 +6,8 @@ left to count and no pod is terminating does the Job get its terminal condition.
 Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go.
 """
 
+from collections.abc import Mapping
+
 from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions, indexes, pods
@@ -27,7 +29,7 @@ async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
     }
     changed = _settle_uncounted(found, tracked) or changed
     actions: dict[str, int] = {}
-    releasable, noted, too_many = _note_finished(found, actions)
+    releasable, noted, too_many = _note_finished(found, tracked, actions)
     changed = _write_indexes(found) or noted or changed
     changed = _write_interim(found) or changed
     if changed:
@@ -63,10 +65,13 @@ def _settle_uncounted(found: Round, tracked: dict[str, None]) -> bool:
     return changed
 
 
-def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
+def _note_finished(
+    found: Round, tracked: Mapping[str, None], actions: dict[str, int],
+) -> tuple[list[pods.Pod], bool, bool]:
     """Pods that may lose their finalizer; whether anything new was noted; whether there are more than one sync takes.
 
-    ``actions`` gets how many failures were treated in which way by rules of the podFailurePolicy.
+    ``tracked`` has the uids of pods that are yet to lose it; ``actions`` gets how many failures were treated in which way by
+    rules of the podFailurePolicy.
     """
     releasable: list[pods.Pod] = []
     noted = False
@@ -74,9 +79,10 @@ def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod
     counted_failed = dict.fromkeys(found.uncounted.get("failed") or ())
     counted_succeeded = dict.fromkeys(found.uncounted.get("succeeded") or ())
     known = dict.fromkeys(found.previously_completed)
+    only_replace_failed = found.only_replace_failed
     for pod in found.pods:
         uid = pod["metadata"]["uid"]
-        if not pods.is_tracked(pod) or uid in found.removed or not _may_release(found, pod):
+        if uid not in tracked or not _may_release(found, pod, only_replace_failed=only_replace_failed):
             continue
         releasable.append(pod)
         if pods.phase(pod) == "Succeeded" and uid not in counted_failed:
@@ -99,10 +105,10 @@ def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod
     return releasable, noted, False
 
 
-def _may_release(found: Round, pod: pods.Pod) -> bool:
+def _may_release(found: Round, pod: pods.Pod, *, only_replace_failed: bool) -> bool:
     if "deletionTimestamp" in found.job["metadata"] or found.outcome is not None or pods.phase(pod) == "Succeeded":
         return True
-    if not pods.is_failed(pod, found.only_replace_failed):
+    if not pods.is_failed(pod, only_replace_failed):
         return False
     index = indexes.index_of(pod)
     held = found.delayed.get(index) if index is not None else None
