@@ -19,7 +19,7 @@ from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
 from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import duplicate_keys
+from fakekube.schema.duplicates import may_repeat
 
 MAX_BODY_BYTES = 3 * 1024 * 1024
 SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
@@ -32,8 +32,8 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 class Parsed(NamedTuple):
     """A body read: the value, and what strictness says about keys that were given twice.
 
-    ``repeated`` is the text of a warning each, ``strict`` what an error lists, ``spelled`` the JSON that the value was
-    read from, if it was.
+    ``repeated`` is the text of a warning each, ``strict`` what an error lists: both of YAML. ``spelled`` is the JSON that
+    the value was read from, if it was, and ``repeating`` the same when it is to be read strictly and seems to give a key twice.
     """
 
     value: Any
@@ -41,6 +41,7 @@ class Parsed(NamedTuple):
     strict: list[str]
     media: str
     spelled: bytes | None = None
+    repeating: bytes | None = None
 
 
 def media_type(request: Request) -> str:
@@ -77,8 +78,7 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
         )
         return Parsed(value, repeated if strict else [], texts, media)
     value, body, _ = gojson.read(body)
-    found = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
-    return Parsed(value, found, found, media, body)
+    return Parsed(value, [], [], media, body, body if strict and may_repeat(body, value) else None)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
@@ -163,18 +163,20 @@ def _decode_as(
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
     forget = asks_to_forget(tree)
     try:
+        told = codec.strict(parsed.repeating) if parsed.repeating is not None else None
         decoded = codec.decode(tree, parsed.spelled)
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
-    unknown = [f"unknown field {go_quote(path)}" for path in decoded.unknown] if directive != "Ignore" else []
+    unknown = told if told is not None else [f"unknown field {go_quote(path)}" for path in decoded.unknown]
+    if directive == "Ignore":
+        unknown = []
     if unknown or parsed.strict:
         if directive == "Strict":
-            found = parsed.strict + unknown if parsed.media == YAML else unknown + parsed.strict
-            raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(found)}")
-        warnings.extend(parsed.repeated + unknown if parsed.media == YAML else unknown + parsed.repeated)
+            raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(parsed.strict + unknown)}")
+        warnings.extend(parsed.repeated + unknown)
     if gvk != expected:
         raise _mismatch(gvk, expected)
-    if parsed.spelled and not unknown and not parsed.strict and directive != "Ignore":
+    if parsed.spelled and not unknown and parsed.repeating is None and directive != "Ignore":
         codec.endings.learn(parsed.spelled, decoded.tree)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []

@@ -147,7 +147,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     if beyond:
         raise _beyond(beyond, media, strict=strict)
     if media == JSON_PATCH:
-        found = repeated + (_unknown_members(operations) if strict else [])
+        found = sorted(repeated + (_unknown_members(operations) if strict else []), key=_operation)
         return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
     if value is None and media == MERGE_PATCH:
         raise errors.bad_request("Invalid JSON Patch")
@@ -205,6 +205,11 @@ def _operations(value: Any, *, strict: bool) -> list[Any]:
 def _undecodable(value: Any, go_type: str, *, strict: bool) -> APIError:
     text = f"json: cannot unmarshal {gojson.type_name(value)} into Go value of type {go_type}"
     return errors.bad_request(f"error decoding patch: {text}" if strict else text)
+
+
+def _operation(text: str) -> int:
+    """The number of the operation that an error's ``[3].op`` is about."""
+    return int(text.partition("[")[2].partition("]")[0])
 
 
 def _unknown_members(operations: list[Any]) -> list[str]:
@@ -268,6 +273,11 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < INT64 else value
 
 
+def _members(path: str) -> list[str]:
+    """What to sort paths by for the order of a tree whose keys are sorted: the keys and indices on the way."""
+    return [name.zfill(10) if name.isdigit() else name for name in path.replace("]", "").replace("[", ".").split(".")]
+
+
 def _decoded(
     scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
     converted: bool = False,
@@ -289,7 +299,8 @@ def _decoded(
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
     if directive != "Ignore":
-        found = found + [f"unknown field {go_quote(path)}" for path in decoded.unknown]
+        unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
+        found = found + [f"unknown field {go_quote(path)}" for path in unknown]
         if found and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
         warnings.extend(found)

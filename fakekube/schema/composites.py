@@ -71,7 +71,10 @@ class MapOf(Shape):
             walk.mismatch(described(value), self.go_type)
             return None
         out = {}
+        seen: dict[str, None] = {}
         for key, one in value.items():
+            if walk.repeats:
+                walk.member(key, seen)
             walk.path.append(f".{key}" if walk.path else key)
             out[key] = self.value.zero() if one is None else self.value.read(one, walk)
             walk.path.pop()
@@ -181,8 +184,11 @@ class Struct(Shape):
         plan = self.plan
         outer = walk.struct
         given: Tree = {}
+        seen: dict[str, None] = {}
         for key, one in value.items():
             field = plan.get(key)
+            if walk.repeats and field is not None:
+                walk.member(key, seen)
             if field is None:
                 walk.unknown_field(key)
             elif one.__class__ is str and field.shape.__class__ is Text:

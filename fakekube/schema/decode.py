@@ -9,16 +9,17 @@ first gave (here the last wins), and keys keep the order of the body when the qu
 """
 
 import json
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
 import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
+from fakekube.schema.duplicates import Members
 from fakekube.schema.familiar import Endings
 from fakekube.schema.structural import Schema
-from fakekube.schema.walk import DecodeError, NumberText, Walk
+from fakekube.schema.walk import DecodeError, NumberText, StrictWalk, Walk
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
 _REMEMBERED, _REMEMBERED_BYTES = 256, 16_384  # specs of a kind, and how long each may be
@@ -69,6 +70,18 @@ class Codec:
         if walk.error is not None:
             raise DecodeError(walk.error)
         return Decoded(result, walk.unknown)
+
+    def strict(self, body: bytes) -> list[str]:
+        """What a strict reader says of JSON that gives keys twice: unknown and repeated fields, in the order of the body.
+
+        What is below unknown fields, and in values that decode themselves, is not looked at. Raises DecodeError as
+        ``decode`` does, also for what a later value of the same key hides.
+        """
+        walk = StrictWalk()
+        self._shape.read(_as_spelled(body, Members), walk)
+        if walk.error is not None:
+            raise DecodeError(walk.error)
+        return walk.told
 
     def recall(self, body: bytes) -> Tree | None:
         """The object in a body whose end came before; its spec is Familiar. None for a body that has to be read whole."""
@@ -123,8 +136,8 @@ class Codec:
         return passed
 
 
-def _as_spelled(body: bytes) -> Tree:
-    """The body with numbers that remember their spelling, where a float would not."""
+def _as_spelled(body: bytes, members: Callable[[list[tuple[str, Any]]], Tree] = dict) -> Tree:
+    """The body with numbers that remember their spelling, where a float would not. ``members`` makes its objects."""
 
     def integer(text: str) -> int | NumberText:
         if len(text) > _LONGEST_INTEGER:
@@ -132,5 +145,5 @@ def _as_spelled(body: bytes) -> Tree:
         value = int(text)
         return value if -(1 << 63) <= value < 1 << 64 else NumberText(text)
 
-    parsed: Tree = json.loads(body, parse_float=NumberText, parse_int=integer)
+    parsed: Tree = json.loads(body, parse_float=NumberText, parse_int=integer, object_pairs_hook=members)
     return parsed

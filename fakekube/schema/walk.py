@@ -5,6 +5,7 @@ so that the first such error is told at the end; a type that decodes itself (a t
 once, even when a type error was remembered before.
 """
 
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 
 UNKNOWN_LIMIT = 100
@@ -32,6 +33,7 @@ class Walk:
     """Both paths of where decoding stands: the dotted one of type errors and the exact one of strict errors."""
 
     __slots__ = ("error", "fields", "inexact", "path", "struct", "unknown", "unseen")
+    repeats = False  # whether keys that are given twice are of interest
 
     def __init__(self) -> None:
         self.struct = ""
@@ -65,6 +67,9 @@ class Walk:
         if where not in self.unknown:
             self.unknown.append(where)
 
+    def member(self, key: str, seen: dict[str, None]) -> None:
+        """Take note of a key that decoding has come to; ``seen`` are those before it in the same object, and takes it."""
+
     def place(self, key: str) -> str:
         """The exact path of a key below where decoding stands: ``spec.containers[0].foo``."""
         return f"{''.join(self.path)}.{key}" if self.path else key
@@ -76,6 +81,33 @@ class Walk:
         if isinstance(value, float):
             self.inexact = True
         return repr(value)
+
+
+class StrictWalk(Walk):
+    """A walk over all that a body gives, keys given twice included; ``told`` is what is wrong, in the order of the body."""
+
+    __slots__ = ("told",)
+    repeats = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def unknown_field(self, key: str) -> None:
+        self._tell("unknown", key)
+
+    def member(self, key: str, seen: dict[str, None]) -> None:
+        if key in seen:
+            self._tell("duplicate", key)
+        else:
+            seen[key] = None
+
+    def _tell(self, what: str, key: str) -> None:
+        if self.unseen or len(self.told) >= UNKNOWN_LIMIT:
+            return
+        text = f"{what} field {go_quote(self.place(key))}"
+        if text not in self.told:
+            self.told.append(text)
 
 
 def described(value: Json) -> str:

@@ -111,6 +111,31 @@ async def test_strict_patches(api: Api) -> None:
     assert (await api.patch(f"{CONFIG_MAPS}/a", member, JSON_PATCH)).warnings == [r'299 - "json patch unknown field \"[0].foo\""']
 
 
+@pytest.mark.parametrize(("body", "media", "told"), [
+    ({"zz": 1, "metadata": {"q": 1}, "aa": 1}, MERGE, ["aa", "metadata.q", "zz"]),
+    ({"zz": 1, "metadata": {"q": 1}, "aa": 1}, STRATEGIC, ["aa", "metadata.q", "zz"]),
+    ([{"op": "add", "path": f"/{name}", "value": 1} for name in ("zz", "metadata/q", "aa")], JSON_PATCH,
+     ["aa", "metadata.q", "zz"]),
+])
+async def test_strict_patches_tell_in_the_order_of_keys(api: Api, body: Any, media: str, told: list[str]) -> None:
+    """Given a patch that adds unknown fields / when it is sent / then a Warning for each comes in the order of sorted keys."""
+    await make(api)
+    warned = await api.patch(f"{CONFIG_MAPS}/a", body, media)
+    assert warned.warnings == [rf'299 - "unknown field \"{path}\""' for path in told]
+
+
+async def test_what_is_wrong_with_operations_is_told_operation_by_operation(api: Api) -> None:
+    """Given operations with members that are repeated and unknown / when they are sent / then Warnings take them in turn."""
+    await make(api)
+    body = (
+        b'[{"op":"test","op":"test","path":"/data/k","value":"v","foo":1},'
+        b'{"op":"test","op":"test","path":"/data/k","value":"v"}]')
+    warned = await api.patch(f"{CONFIG_MAPS}/a", body, JSON_PATCH)
+    assert warned.warnings == [
+        rf'299 - "json patch {text}"' for text in (
+            r'duplicate field \"[0].op\"', r'unknown field \"[0].foo\"', r'duplicate field \"[1].op\"')]
+
+
 async def test_force_is_for_apply(api: Api) -> None:
     """Given a merge patch / when it is forced, and an apply without a manager / then 422 of PatchOptions."""
     forced = await api.patch(f"{CONFIG_MAPS}/a?force=false", {})

@@ -129,6 +129,24 @@ async def test_strictness(api: Api) -> None:
     assert (silent.status, silent.warnings, silent.tree["spec"]) == (201, [], {"holderIdentity": "y"})
 
 
+@pytest.mark.spec("API-036", "API-038")
+async def test_strictness_keeps_to_the_order_of_the_body(api: Api) -> None:
+    """Given unknown and repeated fields in turn, one within a value that a later one hides, one below an unknown field / when
+    validation is strict or warning / then each is told once, in the order of the body."""
+    body = (
+        b'{"zeta":1,"metadata":{"name":"a","name":"a","quux":1,"labels":{"a":"1","a":"2"}},"data":{"k":"1","k":"1"},"bar":1,'
+        b'"bar":{"a":1,"a":2},"metadata":{"name":"a","alpha":1},"alpha":1}')
+    told = [
+        'unknown field "zeta"', 'duplicate field "metadata.name"', 'unknown field "metadata.quux"',
+        'duplicate field "metadata.labels.a"', 'duplicate field "data.k"', 'unknown field "bar"', 'duplicate field "metadata"',
+        'unknown field "metadata.alpha"', 'unknown field "alpha"']
+    strict = await api("POST", f"{CONFIG_MAPS}?fieldValidation=Strict", body)
+    assert strict.message == (
+        f'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: {", ".join(told)}')
+    warned = await api("POST", f"{CONFIG_MAPS}?dryRun=All", body)
+    assert warned.warnings == ["299 - " + orjson.dumps(text).decode() for text in told]
+
+
 async def test_strictness_of_yaml(api: Api) -> None:
     """Given a key twice in YAML / when validation is strict or warning / then the line is named."""
     body = b"metadata: {name: a}\ndata:\n  k: one\n  k: two\n"

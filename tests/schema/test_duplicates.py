@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.schema.decode import Codec
 from fakekube.schema.duplicates import duplicate_keys, may_repeat
 from tests.schema.releases import schema
 
@@ -26,7 +27,9 @@ def test_what_a_kind_does_not_look_at_is_not_searched() -> None:
         b'{"metadata":{"labels":{"x":"1","x":"2"},"managedFields":[{"fieldsV1":{"f:a":{},"f:a":{}}}]},'
         b'"nonsense":{"y":1,"y":2},"data":{"k":"1","k":"1"},"data":{}}'
     )
-    assert duplicate_keys(body, schema=schema("v1", "ConfigMap")) == ["metadata.labels.x", "data.k", "data"]
+    found = ["metadata.labels.x", "data.k", "data"]
+    told = [f'duplicate field "{path}"' for path in found]
+    assert Codec(schema("v1", "ConfigMap")).strict(body) == [told[0], 'unknown field "nonsense"', *told[1:]]
     assert "nonsense.y" in duplicate_keys(body)
 
 
