@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED ?= ../shared
+RELEASES ?= 1.30 1.33 1.35 1.36 1.37
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow clients lint type contracts format bench bench-reference schemas fidelity clean
+.PHONY: help demo dev test slow clients releases lint type contracts format bench bench-reference schemas fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -34,6 +35,14 @@ slow: $(VENV)/dev.stamp  ## run the slow sweeps too
 
 clients: $(VENV)/dev.stamp  ## run clients in Go, Node and Java, where their tool chains are (fetches modules)
 	@$(BIN)/python -m pytest -q -rs -m "toolchain" $(TESTS)/clients
+
+releases: $(VENV)/dev.stamp  ## run the clients' tests against a cluster of each release, and kubectl with all that each serves
+	@failed=; for release in $(RELEASES); do echo "Kubernetes $$release"; \
+	  $(BIN)/python -m pytest -q -n auto -m "not slow and not real and not toolchain" \
+	    -o fakekube_kubernetes_version=$$release $(TESTS)/clients || failed="$$failed $$release"; \
+	done; \
+	$(BIN)/python -m pytest -q -n auto -m slow $(TESTS)/clients/test_kubectl_releases.py || failed="$$failed kinds"; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 lint: $(VENV)/dev.stamp contracts  ## ruff and the layers
 	@$(BIN)/ruff check .
