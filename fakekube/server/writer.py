@@ -4,6 +4,7 @@ come.
 
 import asyncio
 import gzip
+import zlib
 from collections.abc import MutableMapping
 from email.utils import formatdate
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from fakekube.endpoints.negotiation import accepts_gzip
 from fakekube.util.clock import Clock
 
 GZIP_FROM_BYTES = 128 * 1024
+GZIP_CONTAINER = 16  # added to a window size: zlib's way to ask for gzip's header
 DRAIN_FROM_BYTES = 64 * 1024
 SLOW_WATCHER_BYTES = 64 * 1024 * 1024
 """What may wait for one watcher before it is cut: room for a burst over thousands of objects, not for a stalled
@@ -198,8 +200,8 @@ class Answer(web.StreamResponse):
         if not pieces or transport is None or transport.is_closing():
             return
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        if self._compresses:  # each time a gzip file of its own, so that nothing is kept for a watch that is idle
-            data = gzip.compress(data, compresslevel=1, mtime=0)
+        if self._compresses:
+            data = _packed(data)
             data = b"%x\r\n%b\r\n" % (len(data), data)
         transport.write(data)
         if transport.get_write_buffer_size() > SLOW_WATCHER_BYTES:
@@ -210,6 +212,15 @@ class Answer(web.StreamResponse):
         self._open.pop(self, None)
         if self._response.stream is not None:
             self._response.stream.stop()
+
+
+def _packed(data: bytes) -> bytes:
+    """A piece of a stream as a gzip file of its own, so that nothing is kept for a stream that is idle.
+
+    Its content ends before the file does: Go's reader gives out a last block only when it knows what follows the file.
+    """
+    packer = zlib.compressobj(1, wbits=zlib.MAX_WBITS | GZIP_CONTAINER)
+    return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()
 
 
 def _is_compressed(response: Response) -> bool:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 
 import aiohttp
 import pytest
@@ -74,3 +75,15 @@ async def test_a_client_that_unpacks_by_itself_reads_every_piece() -> None:
                 line = await answer.content.readline()
                 assert json.loads(line)["type"] == ("BOOKMARK" if name == "one" else "ADDED")
                 await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": name}}, "default")
+
+
+async def test_what_is_written_can_be_read_before_its_end_is_known() -> None:
+    """Given a reader that gives out a last block only when it knows what follows, as Go's does
+    When a piece of a streamed list is there but for the end of its file
+    Then all of its content is."""
+    async with Cluster(nodes=0, controllers="", clock="real") as cluster, aiohttp.ClientSession(auto_decompress=False) as session:
+        server = await cluster.serve()
+        async with session.get(f"{server.url}/api/v1/configmaps", params=LIST, headers={"Accept-Encoding": "gzip"}) as answer:
+            piece = await answer.content.readany()
+            end = len(b"\x03\x00") + 8  # an empty last block, a checksum and a length
+            assert zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(piece[:-end]).endswith(b"}\n")
