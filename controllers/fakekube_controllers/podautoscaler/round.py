@@ -248,10 +248,11 @@ class Round:
             other for other, claimed in home.selectors.items()
             if other.namespace == key.namespace and any(claimed.matches(meta.labels_of(pod)) for pod in pods))
         if len(claiming) > 1:
-            shown = " ".join(f"{{{other.name} {other.namespace}}}" for other in claiming)
-            why = f"pods by selector {text} are controlled by more than one HPA (e.g. [{shown}])"
+            shown = [f"{other.namespace}/{other.name}" for other in claiming]
             if home.minor < ONE_OWNER_WORDS_SINCE:
-                why = f"pods by selector {text} are controlled by multiple HPAs: [{shown}]"
+                why = f"pods by selector {text} are controlled by multiple HPAs: [{' '.join(shown)}]"
+            else:  # two are enough to tell
+                why = f"pods by selector {text} are controlled by more than one HPA (e.g. [{' '.join(shown[:2])}])"
             self._bad_selector("AmbiguousSelector", why, why)
         return selector
 

@@ -85,7 +85,12 @@ class Sources:
 
     async def object(self, name: str, namespace: str, reference: Tree, metric_selector: Selector) -> int:
         """A custom metric of one object, in thousandths."""
-        obj = await self._described(reference, namespace)
+        try:
+            obj = await self._described(reference, namespace)
+        except MetricError:
+            if self._callback is None:  # no adapter looks at objects either
+                raise _not_registered() from None
+            raise
         values = self._values(MetricQuery("Object", name, namespace, obj, metric_selector), obj, CUSTOM_API)
         if values:
             return values[0]

@@ -231,8 +231,8 @@ async def test_metrics_by_callback():
         "unable to get metric m on Namespace default/web: unable to fetch metrics from custom metrics API: no custom metrics API "
         "(custom.metrics.k8s.io) registered")),
     (of_object("m", type="Value", value="1"), "FailedGetObjectMetric", (
-        "unable to get metric m on Service default/web: unable to fetch metrics from custom metrics API: "
-        'services "web" not found')),
+        "unable to get metric m on Service default/web: unable to fetch metrics from custom metrics API: no custom metrics API "
+        "(custom.metrics.k8s.io) registered")),
     (external("m", type="Value", value="1"), "FailedGetExternalMetric", (
         "unable to get external metric default/m/nil: unable to fetch metrics from external metrics API: the server could not "
         "find the requested resource (get m.external.metrics.k8s.io)")),
@@ -267,6 +267,16 @@ async def test_callbacks_that_say_nothing_of_use(said, text):
         assert f"unable to get external metric default/m/nil: {text}" in (await world.condition("ScalingActive"))["message"]
 
 
+async def test_a_callback_and_an_object_that_is_not_there():
+    """Given a callback / when the object is not there / then it is not asked, and the condition names the object."""
+    async with cluster_of(on_metric=lambda _: 1) as cluster:
+        world = Scaling(cluster)
+        await world.deploy(1)
+        await world.autoscale(of_object("m", type="Value", value="1"))
+        assert (await world.condition("ScalingActive"))["message"].endswith(
+            'unable to fetch metrics from custom metrics API: services "web" not found')
+
+
 @pytest.mark.parametrize(("target", "text"), [
     ({"name": "nope"}, 'deployments.apps "nope" not found'),
     ({"kind": "Nope"}, 'no matches for kind "Nope" in group "apps"'),
@@ -287,7 +297,7 @@ async def test_two_autoscalers_for_the_same_pods(world):
     await world.deploy(2, cpu="75m")
     await world.autoscale(utilization(50))
     await world.autoscale(utilization(50), name="other")
-    text = "pods by selector app=web are controlled by more than one HPA (e.g. [{other default} {web default}])"
+    text = "pods by selector app=web are controlled by more than one HPA (e.g. [default/other default/web])"
     found = await world.condition("ScalingActive", "other")
     assert (found["status"], found["reason"], found["message"]) == ("False", "AmbiguousSelector", text)
     await world.advance(SYNC)
