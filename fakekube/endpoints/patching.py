@@ -28,7 +28,7 @@ from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import as_told
 from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import duplicate_keys
+from fakekube.schema.duplicates import duplicate_keys, faults_of_operations
 
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
@@ -141,13 +141,12 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         if scope.minor >= BODY_FIRST_SINCE:
             raise errors.bad_request("invalid JSON patch") from None
         return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
-    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
     media = patch_type(request)
     operations = _operations(value, strict=strict) if media == JSON_PATCH else []
     if beyond:
         raise _beyond(beyond, media, strict=strict)
     if media == JSON_PATCH:
-        found = sorted(repeated + (_unknown_members(operations) if strict else []), key=_operation)
+        found = faults_of_operations(body, operations, OPERATION_KEYS) if strict else []
         return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
     if value is None and media == MERGE_PATCH:
         raise errors.bad_request("Invalid JSON Patch")
@@ -155,6 +154,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         prefix = "error decoding patch: " if media == MERGE_PATCH else ""
         raise errors.bad_request(
             f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
+    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
     if media == MERGE_PATCH:
         return _by_merge_patch(scope, value or {}, repeated, options.directive, warnings)
     return _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
@@ -205,18 +205,6 @@ def _operations(value: Any, *, strict: bool) -> list[Any]:
 def _undecodable(value: Any, go_type: str, *, strict: bool) -> APIError:
     text = f"json: cannot unmarshal {gojson.type_name(value)} into Go value of type {go_type}"
     return errors.bad_request(f"error decoding patch: {text}" if strict else text)
-
-
-def _operation(text: str) -> int:
-    """The number of the operation that an error's ``[3].op`` is about."""
-    return int(text.partition("[")[2].partition("]")[0])
-
-
-def _unknown_members(operations: list[Any]) -> list[str]:
-    return [
-        f"unknown field {go_quote(f'[{number}].{name}')}"
-        for number, operation in enumerate(operations) for name in operation or () if name not in OPERATION_KEYS
-    ]
 
 
 def _by_json_patch(

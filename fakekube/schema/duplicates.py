@@ -5,12 +5,13 @@ closely only when counting quotation marks says that something got lost.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import orjson
 
-from fakekube.apimachinery.types import Json
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json, Tree
 
 LIMIT = 100
 """So many are told for one body at most."""
@@ -46,6 +47,31 @@ def duplicate_keys(body: bytes, tree: Json = None) -> list[str]:
     found: list[str] = []
     _look(json.loads(body, object_pairs_hook=Members, parse_int=str, parse_float=str), "", found)
     return found[:LIMIT]
+
+
+def faults_of_operations(body: bytes, operations: Sequence[Tree | None], known: Collection[str]) -> list[str]:
+    """What a strict reader says of a JSON patch, in the order of the body: ``duplicate field "[0].op"``.
+
+    ``operations`` is what ``body`` was parsed to, ``known`` are the members of an operation. What is below others is not
+    looked at.
+    """
+    if may_repeat(body, operations):
+        operations = json.loads(body, object_pairs_hook=Members, parse_int=str, parse_float=str) or ()
+    found: dict[str, None] = {}
+    for number, operation in enumerate(operations):
+        seen: dict[str, None] = {}
+        for key, item in (operation or {}).items():
+            where = f"[{number}].{key}"
+            if key not in known:
+                found[f"unknown field {go_quote(where)}"] = None
+                continue
+            if key in seen:
+                found[f"duplicate field {go_quote(where)}"] = None
+            seen[key] = None
+            below: list[str] = []
+            _look(item, where, below)
+            found.update((f"duplicate field {go_quote(path)}", None) for path in below)
+    return list(found)[:LIMIT]
 
 
 def _look(value: Json, path: str, found: list[str]) -> None:

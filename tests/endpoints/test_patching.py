@@ -129,11 +129,13 @@ async def test_what_is_wrong_with_operations_is_told_operation_by_operation(api:
     await make(api)
     body = (
         b'[{"op":"test","op":"test","path":"/data/k","value":"v","foo":1},'
-        b'{"op":"test","op":"test","path":"/data/k","value":"v"}]')
+        b'{"foo":{"a":1,"a":1},"op":"test","foo":1,"path":"/data/k","value":"v","path":"/data/k"},'
+        b'{"op":"add","path":"/metadata/labels","value":{"a":"1","a":"2"}}]')
     warned = await api.patch(f"{CONFIG_MAPS}/a", body, JSON_PATCH)
     assert warned.warnings == [
         rf'299 - "json patch {text}"' for text in (
-            r'duplicate field \"[0].op\"', r'unknown field \"[0].foo\"', r'duplicate field \"[1].op\"')]
+            r'duplicate field \"[0].op\"', r'unknown field \"[0].foo\"', r'unknown field \"[1].foo\"',
+            r'duplicate field \"[1].path\"', r'duplicate field \"[2].value.a\"')]
 
 
 async def test_force_is_for_apply(api: Api) -> None:
