@@ -57,6 +57,16 @@ def test_controllers_whose_names_have_changed() -> None:
     """Given names of today and of yesterday for one controller, when read, then they are the same one."""
     known = ["endpoint", "podgc"]
     assert selected("pod-garbage-collector-controller,endpoints-controller", known) == selected("podgc,endpoint", known) == known
+    known = ["horizontalpodautoscaling"]
+    assert selected("horizontal-pod-autoscaler-controller", known) == selected("horizontalpodautoscaling", known) == known
+
+
+@pytest.mark.parametrize(("written", "meant"), [(True, True), ("false", False), ("1", True)])
+def test_switches_of_one_option(written, meant):
+    """Given a switch as a text or as it is, when options are made, then it is on or off; nonsense is refused."""
+    assert ClusterOptions.of(metrics_server=written).metrics_server is meant
+    with pytest.raises(OptionError, match="metrics_server"):
+        ClusterOptions.of(metrics_server="perhaps")
 
 
 def test_a_start_of_time_has_a_zone() -> None:
