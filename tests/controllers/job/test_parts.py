@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.apis.gates import Gates
 from fakekube_controllers.job import backoff, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.features import ALL, Features
 
 T0 = "2026-01-01T00:00:00Z"
 
@@ -169,3 +171,10 @@ def test_success_rules(rules, completed, number):
     """Given rules and completed indexes / then the first that is met is named, or none."""
     expected = "" if number is None else f"Matched rules at index {number}"
     assert policies.success_message({"rules": rules}, completed) == expected
+
+
+def test_a_controller_that_is_told_nothing_does_all_it_can():
+    """Given no gates and no version, as beside a cluster that is not ours / then all is on, as in the newest release."""
+    assert Features.of({}, "") == ALL == Features.of(Gates("1.37"), "1.37")
+    assert Features.of(Gates("1.35"), "1.35") == ALL._replace(forgets_start=False)
+    assert not Features.of(Gates("1.30"), "1.30").interim_conditions
