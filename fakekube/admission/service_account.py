@@ -1,20 +1,22 @@
 """ServiceAccount: every pod runs as an account of its namespace, and gets that account's token and pull secrets.
 
-Upstream: plugin/pkg/admission/serviceaccount. Left out: waiting for an account that is about to be
-made; here an account exists or it does not.
+Upstream: plugin/pkg/admission/serviceaccount, which waits a second or two for the account of a new namespace; here the
+controllers get some turns of the event loop, so that no time passes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 
 from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+from fakekube.util.tasks import turn
 
 DEFAULT_ACCOUNT = "default"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 ENFORCE_ANNOTATION = "kubernetes.io/enforce-mountable-secrets"
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+PATIENCE_TURNS = 100
 VOLUME_PREFIX = "kube-api-access-"
 TOKEN_EXPIRATION_SECONDS = 3607  # marks tokens of pods that may outlive their token
 TRUE_TEXTS = ("1", "t", "T", "TRUE", "true", "True")
@@ -51,17 +53,30 @@ class ServiceAccount(Plugin):
                     for container in spec[field]]
         return copy
 
-    def admit(self, attrs: Attributes) -> None:
-        """The account, its token and its pull secrets."""
+    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
+        """The account, its token and its pull secrets; an account that is not there is given a moment to come."""
         pod = attrs.obj
         if attrs.operation != "CREATE" or pod is None:
-            return
+            return None
         if _is_mirror(pod):
             self.validate(attrs)
-            return
+            return None
         spec = pod["spec"]
         if not spec.get("serviceAccountName"):
             spec["serviceAccountName"] = spec["serviceAccount"] = DEFAULT_ACCOUNT
+        if _find(attrs, spec["serviceAccountName"]) is None:
+            return self._admit_late(attrs, spec)
+        self._admit(attrs, spec)
+        return None
+
+    async def _admit_late(self, attrs: Attributes, spec: Tree) -> None:
+        for _ in range(PATIENCE_TURNS):
+            await turn()
+            if _find(attrs, spec["serviceAccountName"]) is not None:
+                break
+        self._admit(attrs, spec)
+
+    def _admit(self, attrs: Attributes, spec: Tree) -> None:
         account = _account(attrs, spec["serviceAccountName"])
         if spec.get("automountServiceAccountToken", account.get("automountServiceAccountToken", True)):
             _mount_token(spec, attrs)
@@ -94,8 +109,12 @@ def _is_mirror(pod: Tree) -> bool:
     return MIRROR_ANNOTATION in (pod["metadata"].get("annotations") or {})
 
 
+def _find(attrs: Attributes, name: str) -> Tree | None:
+    return attrs.ctx.cluster.lookup("", "serviceaccounts", attrs.namespace, name)
+
+
 def _account(attrs: Attributes, name: str) -> Tree:
-    found = attrs.ctx.cluster.lookup("", "serviceaccounts", attrs.namespace, name)
+    found = _find(attrs, name)
     if found is None:
         where = f"{attrs.namespace}/{name}"
         raise forbidden(attrs, f'error looking up service account {where}: serviceaccount "{name}" not found')

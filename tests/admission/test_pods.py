@@ -1,5 +1,7 @@
 """Plugins that look at pods: accounts, priorities, tolerations, runtime classes, topology labels."""
 
+import asyncio
+
 import pytest
 
 from fakekube.admission.defaults import DefaultTolerationSeconds, PodTopologyLabels
@@ -20,8 +22,12 @@ def pod(**spec):
 
 
 def refusal(plugin, attrs, step="admit"):
+    async def look():
+        if (pending := getattr(plugin, step)(attrs)) is not None:
+            await pending
+
     with pytest.raises(APIError) as caught:
-        getattr(plugin, step)(attrs)
+        asyncio.run(look())
     return caught.value.message
 
 
