@@ -6,6 +6,7 @@ the cluster's clock stands while people read, so that nothing is missed.
 
 import asyncio
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -27,7 +28,7 @@ Row = Callable[[Tree], tuple[str, ...]]
 CONTINUE = "    [Enter]"
 
 
-class Story:
+class Story(ABC):
     """One demonstration; a subclass says the rest. ``told`` are the Events worth a line, each with what it means."""
 
     nodes = 2
@@ -50,9 +51,9 @@ class Story:
         """What the table shows, and how."""
         return {PODS: pod_row}
 
+    @abstractmethod
     async def tell(self) -> None:
         """The story, from its beginning to its end."""
-        raise NotImplementedError
 
     # what stories are told with
 
