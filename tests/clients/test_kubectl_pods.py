@@ -96,8 +96,10 @@ def test_jobs_of_kubectl_run_to_their_end(running: Kubectl) -> None:
     """Given a Job, and one that fails, when kubectl waits for their conditions, then both come; deleting a Job with its
     orphans left keeps the pod, and deleting the other takes its own."""
     running("create", "job", "good", "--image=busybox", "--", "echo", "hi")
-    running("create", "job", "bad", "--image=busybox", "--", "sh", "-c", "exit 3")
-    running("patch", "job", "bad", "-p", '{"spec":{"backoffLimit":0}}')
+    made = json.loads(running(
+        "create", "job", "bad", "--image=busybox", "--dry-run=client", "-o", "json", "--", "sh", "-c", "exit 3"))
+    made["spec"]["backoffLimit"] = 0
+    running("create", "-f", "-", stdin=json.dumps(made))
     assert running("wait", "--for=condition=complete", "job/good", "--timeout=30s") == "job.batch/good condition met\n"
     running("wait", "--for=jsonpath={.status.succeeded}=1", "job/good", "--timeout=30s")
     running("wait", "--for=condition=failed", "job/bad", "--timeout=30s")
