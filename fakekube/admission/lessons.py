@@ -13,6 +13,7 @@ import orjson
 
 from fakekube.admission.plugin import Plugin, Resource
 from fakekube.registry.attributes import Attributes
+from fakekube.util.memory import remember
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.types import Tree
@@ -92,10 +93,7 @@ def learn(chain: object, lesson: Lesson, attrs: Attributes) -> None:
     origin = attrs.ctx.origin
     if origin is None or not lesson.confirm(attrs):
         return
-    known = origin.memory.setdefault(chain, {})
-    if len(known) >= REMEMBERED:
-        del known[next(iter(known))]
-    known[_key(attrs)] = lesson
+    remember(origin.memory.setdefault(chain, {}), _key(attrs), lesson, REMEMBERED)
 
 
 def _key(attrs: Attributes) -> tuple[str, bytes]:

@@ -21,6 +21,7 @@ from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.managedfields.resetfields import reset_fields_of
 from fakekube.managedfields.typed import NO_DIFFERENCE, Difference, TypedError, collect, root_node
 from fakekube.schema.structural import Schema
+from fakekube.util.memory import remember
 
 # Fields of metadata that the server keeps for itself.
 STRIPPED = (
@@ -222,9 +223,7 @@ class FieldManager:
         _, changed = self._changes(self._of_new(new), subresource)
         fields = Familiar(stripped(changed))
         if key and len(key) <= CREATED_BYTES_KEPT:
-            if len(known) >= CREATED_OUTLINES_KEPT:
-                del known[next(iter(known))]
-            known[key] = fields
+            remember(known, key, fields, CREATED_OUTLINES_KEPT)
         return fields
 
     def _field_of_new(self, name: str, value: Json) -> Difference:

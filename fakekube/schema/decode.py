@@ -20,6 +20,7 @@ from fakekube.schema.duplicates import Members
 from fakekube.schema.familiar import Endings
 from fakekube.schema.structural import Schema
 from fakekube.schema.walk import DecodeError, NumberText, StrictWalk, Walk
+from fakekube.util.memory import remember
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
 _REMEMBERED, _REMEMBERED_BYTES = 256, 16_384  # specs of a kind, and how long each may be
@@ -116,9 +117,7 @@ class Codec:
             return False
         if len(key) <= _REMEMBERED_BYTES:
             made = orjson.dumps(spec)
-            if len(self._passed) >= _REMEMBERED:
-                del self._passed[next(iter(self._passed))]
-            self._passed[key] = made if made != key else None
+            remember(self._passed, key, made if made != key else None, _REMEMBERED)
         return True
 
     def _passes_without(self, tree: Tree, names: Collection[str]) -> bool:

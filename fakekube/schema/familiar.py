@@ -11,6 +11,7 @@ import orjson
 
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.schema.duplicates import may_repeat
+from fakekube.util.memory import remember
 
 SPEC = b'"spec":'
 REMEMBERED, REMEMBERED_BYTES = 256, 16_384
@@ -56,9 +57,7 @@ class Endings:
         tail = body[at:]
         seen = self._known.get(tail)
         if seen is None:
-            if len(self._known) >= REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[tail] = True
+            remember(self._known, tail, True, REMEMBERED)
         elif seen is True:
             self._known[tail] = self._ending(tail, decoded) or False
 
