@@ -23,7 +23,7 @@ from fakekube.schema import duplicates
 from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 _TAG = "tag:yaml.org,2002:"
 _WORDS: dict[str, Json] = {
@@ -45,6 +45,7 @@ _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
 _LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
+_ALWAYS_INTEGER = 18  # so many digits fit into 63 bits, whatever they are
 _TOO_DEEP = "yaml: exceeded max depth of 10000"
 _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
@@ -67,12 +68,15 @@ def load(body: bytes) -> tuple[Json, list[str]]:
             if may_be_deep(body) and is_deep(tree):
                 raise YAMLError(_TOO_DEEP)
             if not duplicates.may_repeat(body, tree):
-                if _JSON_FLOAT.search(body):
-                    return _through_json(tree), []
-                return orjson.loads(orjson.dumps(tree, option=orjson.OPT_SORT_KEYS)), []
+                return _through_json(tree) if _JSON_FLOAT.search(body) else _sorted(tree), []
     reader = _Reader(body)
     value = reader.document()
-    return _through_json(value), reader.repeated
+    return _through_json(value) if reader.has_floats else _sorted(value), reader.repeated
+
+
+def _sorted(value: Json) -> Json:
+    """What is left of a value without floats after Go has written it as JSON and read it again: the keys are in order."""
+    return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
 def _through_json(value: Json) -> Json:
@@ -90,17 +94,17 @@ def _through_json(value: Json) -> Json:
     return value
 
 
-def _events(body: bytes) -> list[Any]:
-    """The events of the first document. All of it is parsed before any of it is looked at, so syntax is told first."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
-    found: list[Any] = []
+def _loader(body: bytes) -> Any:
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
+
+
+def _check_syntax(body: bytes) -> None:
+    """Parse all of the first document and look at no value of it. Raises YAMLError."""
+    loader = _loader(body)
     anchors: dict[str, None] = {}
     level = 0
     try:
-        loader.get_event()  # the start of the stream
-        if not isinstance(loader.get_event(), yaml.DocumentStartEvent):
-            return []
-        while not isinstance(event := loader.get_event(), yaml.DocumentEndEvent):
+        while not isinstance(event := loader.get_event(), yaml.DocumentEndEvent | yaml.StreamEndEvent):
             anchor = getattr(event, "anchor", None)
             if isinstance(event, yaml.AliasEvent) and anchor not in anchors:
                 raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
@@ -112,80 +116,107 @@ def _events(body: bytes) -> list[Any]:
                     raise YAMLError(_TOO_DEEP)
             elif isinstance(event, yaml.CollectionEndEvent):
                 level -= 1
-            found.append(event)
     except yaml.reader.ReaderError as error:
         raise YAMLError(f"yaml: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
         raise YAMLError(_worded(error)) from None
     finally:
         loader.dispose()
-    return found
 
 
 class _Reader:
-    """Builds one value from parser events."""
+    """Builds one value from the parser's events, as they come: a list of them would cost more than all the rest."""
 
     def __init__(self, body: bytes) -> None:
         self.repeated: list[str] = []
+        self.has_floats = False
         self._anchors: dict[str, Json] = {}
         self._open: set[str] = set()
-        self._values = self._aliased = self._alias_depth = 0
-        self._events: Iterator[Any] = iter(_events(body))
+        self._values = self._aliased = self._level = 0
+        self._body = body
+        self._loader = _loader(body)
+        self._next: Callable[[], Any] = self._loader.get_event
 
     def document(self) -> Json:
-        first = next(self._events, None)
-        value = None if first is None else self._value(first)
+        """The value of the first document. Upstream parses all of it first, so what is wrong with that is told first."""
+        try:
+            self._next()  # the start of the stream
+            if not isinstance(self._next(), yaml.DocumentStartEvent):
+                return None
+            value = self._value(self._next())
+            self._next()  # the end of the document, which may be none
+        except (YAMLError, yaml.YAMLError):
+            _check_syntax(self._body)
+            raise
+        finally:
+            self._loader.dispose()
         if self._aliased and is_deep(value):
             raise YAMLError(_TOO_DEEP)
         return value
 
-    def _next(self) -> Any:
-        return next(self._events)
-
     def _value(self, event: Any) -> Json:
-        self._counted()
+        self._values += 1
+        if self._aliased:
+            self._weigh()
+        anchor = event.anchor
+        if anchor is None:
+            return self._scalar(event) if event.__class__ is yaml.ScalarEvent else self._container(event)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(str(event.anchor))
-        if event.anchor:
-            self._open.add(event.anchor)
-        value: Json
-        if isinstance(event, yaml.ScalarEvent):
-            value = _scalar(event)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            value = []
-            while not isinstance(item := self._next(), yaml.SequenceEndEvent):
-                value.append(self._value(item))
-        else:
-            value = self._mapping()
-        if event.anchor:
-            self._open.discard(event.anchor)
-            self._anchors[event.anchor] = value
+            return self._alias(anchor)
+        self._open.add(anchor)
+        value = self._scalar(event) if isinstance(event, yaml.ScalarEvent) else self._container(event)
+        self._open.discard(anchor)
+        self._anchors[anchor] = value
         return value
+
+    def _scalar(self, event: Any) -> Json:
+        value = _plain(event.value) if event.tag is None and event.implicit[0] else _tagged(event)
+        if value.__class__ is float:
+            self.has_floats = True
+        return value
+
+    def _container(self, event: Any) -> Json:
+        self._level += 1
+        if self._level > MAX_LEVELS:
+            raise YAMLError(_TOO_DEEP)
+        value = self._sequence() if isinstance(event, yaml.SequenceStartEvent) else self._mapping()
+        self._level -= 1
+        return value
+
+    def _sequence(self) -> list[Json]:
+        out: list[Json] = []
+        following, value_of, end = self._next, self._value, yaml.SequenceEndEvent
+        while (event := following()).__class__ is not end:
+            out.append(value_of(event))
+        return out
 
     def _mapping(self) -> dict[str, Json]:
         out: dict[str, Json] = {}
-        seen: set[tuple[str, str]] = set()  # 1 and "1" are different keys to YAML
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
-                self._merge(out, seen, self._next())
+        seen: set[str | tuple[str, str]] = set()  # 1 and "1" are different keys to YAML
+        following, value_of, end = self._next, self._value, yaml.MappingEndEvent
+        while (event := following()).__class__ is not end:
+            if event.__class__ is yaml.ScalarEvent and event.value == "<<" and event.implicit[0]:
+                if event.anchor:
+                    self._anchors[event.anchor] = event.value
+                self._merge(out, seen, following())
                 continue
-            name = self._value(event)
+            name = value_of(event)
             if isinstance(name, dict | list):
                 raise YAMLError(f"yaml: invalid map key: {_go_syntax(name)}")
-            event = self._next()
-            value = self._value(event)
-            key = _key(name, value)
+            event = following()
+            value = value_of(event)
+            key = name if name.__class__ is str else _key(name, value)
             self._note(name, key, seen, event)
             out[key] = value
         return out
 
-    def _note(self, name: Json, key: str, seen: set[tuple[str, str]], event: Any) -> None:
-        mark = (type(name).__name__, key)
+    def _note(self, name: Json, key: str, seen: set[str | tuple[str, str]], event: Any) -> None:
+        mark = key if name.__class__ is str else (type(name).__name__, key)
         if mark in seen:
             self.repeated.append(f"line {event.start_mark.line + 1}: key {_go_syntax(name)} already set in map")
         seen.add(mark)
 
-    def _merge(self, out: dict[str, Json], seen: set[tuple[str, str]], event: Any) -> None:
+    def _merge(self, out: dict[str, Json], seen: set[str | tuple[str, str]], event: Any) -> None:
         merged = self._value(event)
         parts = merged[::-1] if isinstance(merged, list) else [merged]
         for part in parts:
@@ -198,24 +229,22 @@ class _Reader:
     def _alias(self, anchor: str) -> Json:
         if anchor in self._open:
             raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
+        if anchor not in self._anchors:
+            raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
         if is_deep(self._anchors[anchor]):
             raise YAMLError(_TOO_DEEP)
-        self._alias_depth += 1
-        copied = self._copied(self._anchors[anchor])
-        self._alias_depth -= 1
-        return copied
+        return self._copied(self._anchors[anchor])
 
     def _copied(self, value: Json) -> Json:
-        self._counted()
+        self._values += 1
+        self._aliased += 1
+        self._weigh()
         if isinstance(value, dict):
             return {key: self._copied(item) for key, item in value.items()}
         return [self._copied(item) for item in value] if isinstance(value, list) else value
 
-    def _counted(self) -> None:
+    def _weigh(self) -> None:
         """Refuse a small document that aliases blow up into a huge one."""
-        self._values += 1
-        if self._alias_depth:
-            self._aliased += 1
         if self._aliased <= _ALIASES_ALWAYS or self._values <= _VALUES_ALWAYS:
             return
         span = (min(max(self._values, _FEW_VALUES), _MANY_VALUES) - _FEW_VALUES) / (_MANY_VALUES - _FEW_VALUES)
@@ -234,13 +263,12 @@ def _worded(error: yaml.MarkedYAMLError) -> str:
     return f"yaml: {where}{error.problem or 'unknown problem parsing YAML content'}"
 
 
-def _scalar(event: yaml.ScalarEvent) -> Json:
+def _tagged(event: yaml.ScalarEvent) -> Json:
+    """The value of a scalar with quotes or a tag."""
     text: str = event.value
-    tag = event.tag or ""
-    if tag == "!" or (not tag and not event.implicit[0]):
+    tag = event.tag
+    if tag is None or tag == "!":
         return text
-    if not tag:
-        return _plain(text)
     if tag == _TAG + "binary":
         try:
             return base64.b64decode(text, validate=True).decode("utf-8", "replace")
@@ -268,9 +296,11 @@ def _plain(text: str) -> Json:
     """The value of a scalar without quotes."""
     if not text:
         return None
+    first = text[0]
+    if first in "123456789" and len(text) <= _ALWAYS_INTEGER and text.isascii() and text.isdigit():
+        return int(text)
     if text in _WORDS:
         return _WORDS[text]
-    first = text[0]
     if first == ".":
         return _as_float(text, text)
     if first not in "+-0123456789":

@@ -1,3 +1,4 @@
+import cProfile
 from typing import Any
 
 import pytest
@@ -64,12 +65,24 @@ def test_only_the_first_document_counts() -> None:
     ("a: .inf", "json: unsupported value: +Inf"),
     ("a: !!int x", "yaml: cannot decode !!str `x` as a !!int"),
     ("<<: 1", "yaml: map merge requires map or sequence of maps as the value"),
+    ("&x <<: *x", "yaml: map merge requires map or sequence of maps as the value"),
+    ("a: !!int x\nb: {c", "yaml: line 2: did not find expected ',' or '}'"),
+    ("a: !!int x\nb: *y", "yaml: unknown anchor 'y' referenced"),
 ])  # fmt: skip
 def test_bad_yaml_is_told_as_upstream_does(text: str, error: str) -> None:
     """given a body that is no YAML, when read, then the words and the line are those of Go's package"""
     with pytest.raises(yaml.YAMLError) as caught:
         yaml.load(text.encode())
     assert str(caught.value) == error
+
+
+def test_a_tiny_value_costs_a_few_calls() -> None:
+    """given bodies of many tiny values, when they are read, then each costs no more than a few calls and keeps no event"""
+    for body in (b"- 1\n" * 1000, b"[" + b"1," * 1000 + b"]", b"{" + b",".join(b"k%d: x" % n for n in range(500)) + b"}"):
+        profile = cProfile.Profile()
+        profile.runcall(yaml.load, body)
+        calls = sum(entry.callcount for entry in profile.getstats() if "Event" not in str(entry.code))
+        assert calls < 1000 * 12
 
 
 def test_a_small_document_cannot_blow_up() -> None:
