@@ -217,7 +217,8 @@ class WatchStream:
         data = b'{"type":"%b","object":%b}\n' % (type_.encode(), rendered(kind, record))
         if kind.conversion is not None:
             return Frame(data)
-        return Frame(data, lambda _: {"type": type_, "object": record.tree()})
+        held = record.held_tree  # that of a change which is told at once; by the time it is read there may be another
+        return Frame(data, lambda _: {"type": type_, "object": held or record.tree()})
 
     def _send_tree(self, type_: str, tree: Tree) -> None:
         if self._sink is None:

@@ -22,7 +22,7 @@ from fakekube.storage.eventlog import EventLog, Track
 from fakekube.storage.keyspace import Match, Space, read_page
 from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
-from fakekube.storage.record import Compacted, Event, EventType, Future, KeyExists, Page, Record, Stale
+from fakekube.storage.record import Compacted, Event, EventType, Future, KeyExists, Page, Record, SharedTree, Stale
 from fakekube.storage.trees import CheckedTreeCache, TreeCache
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
 
@@ -58,6 +58,7 @@ class Storage:
         self._buckets: dict[GroupResource, Bucket] = {}
         self._fresh: deque[Event] = deque()
         self._committing = False
+        self._sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
 
     def bucket(self, resource: GroupResource, *, fields: Fields | None = None, sort_keys: bool = False) -> "Bucket":
         """The objects of a resource; what is given beside its name counts on first use only.
@@ -112,6 +113,21 @@ class Storage:
             bucket.retired = True
             bucket.close()
 
+    def await_record(self, fits: Callable[[Record], bool], wake: Callable[[], None]) -> Callable[[], object] | None:
+        """Call ``wake()`` once, as soon as a record that fits is stored, in whatever bucket; None when there is one already.
+
+        What is returned cancels that. ``wake`` must be quick and may not write.
+        """
+        if any(fits(record) for bucket in self._buckets.values() for record in bucket.all()):
+            return None
+        self._sought[wake] = fits
+        return lambda: self._sought.pop(wake, None)
+
+    def _tell_of_found(self, record: Record) -> None:
+        for wake in [wake for wake, fits in self._sought.items() if fits(record)]:
+            del self._sought[wake]
+            wake()
+
     def publish(self, track: Track, subscribers: Subscribers, event: Event) -> None:
         """Book an event and tell its subscribers. For buckets."""
         self.log.append(track, event)
@@ -122,6 +138,8 @@ class Storage:
         self._committing = True
         try:
             subscribers.deliver(event)
+            if self._sought:
+                self._tell_of_found(event.record)
         finally:
             self._committing = False
 
@@ -208,7 +226,7 @@ class Bucket:
         """
         found = self._indexes.get(("field", label))
         if found is None:
-            found = self._indexes["field", label] = index.by_field(label, self._all())
+            found = self._indexes["field", label] = index.by_field(label, self.all())
         return self._resolve(found.keys(value))
 
     def by_label(self, key: str, value: str) -> list[Record] | None:
@@ -220,10 +238,11 @@ class Bucket:
         if found is None:
             if sum(sort == "label" for sort, _ in self._indexes) >= MAX_LABEL_INDEXES:
                 return None
-            found = self._indexes["label", key] = index.by_label(key, self._all())
+            found = self._indexes["label", key] = index.by_label(key, self.all())
         return self._resolve(found.keys(value))
 
-    def _all(self) -> Iterator[Record]:
+    def all(self) -> Iterator[Record]:
+        """All present records, in no useful order."""
         return chain.from_iterable(space.records.values() for space in self._spaces.values())
 
     def _resolve(self, keys: list[index.Key]) -> list[Record]:
@@ -311,7 +330,7 @@ class Bucket:
         meta: Tree = {**tree["metadata"], "resourceVersion": str(revision)}
         if not self._sort_keys:
             meta = storage.metadata_order.apply(meta)
-        stamped: Tree = {"kind": tree["kind"], "apiVersion": tree["apiVersion"], "metadata": meta}
+        stamped = SharedTree(kind=tree["kind"], apiVersion=tree["apiVersion"], metadata=meta)
         stamped.update(tree)
         stamped["metadata"] = meta
         written = stamped if self._sort_keys else _with_known_fields(stamped)

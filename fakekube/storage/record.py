@@ -15,9 +15,17 @@ from fakekube.apimachinery.http import Frame
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
+    from weakref import ReferenceType
+
     from fakekube.storage.trees import TreeCache
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+class SharedTree(Tree):
+    """A decoded object that is known for as long as anybody holds it: an informer's cache, say."""
+
+    __slots__ = ("__weakref__",)
 
 
 class Record:
@@ -30,7 +38,7 @@ class Record:
 
     __slots__ = (
         "_trees", "body_offset", "data", "fields", "held_tree", "labels", "name", "namespace", "owners", "revision",
-        "uid", "uses",
+        "shown", "uid", "uses",
     )
 
     def __init__(
@@ -41,7 +49,8 @@ class Record:
         self.labels, self.owners, self.fields = labels, owners, fields
         self.data, self.body_offset = data, body_offset
         self._trees = trees
-        self.held_tree: Tree | None = None  # the tree cache's, as is the next
+        self.held_tree: Tree | None = None  # the tree cache's, as are the next two
+        self.shown: ReferenceType[SharedTree] | None = None
         self.uses = 0
 
     def tree(self) -> Tree:

@@ -2,19 +2,26 @@
 
 Decoding a pod costs ten microseconds; keeping it costs the cyclic collector as much as soon as the tree outlives its
 youth, so a tree must be used again and again to be worth it. Every tree is kept for a short while (the writer's answer
-and the watchers in this process want it), and those that were asked for more often than that stay, up to a bound.
+and the watchers in this process want it), and those that were asked for more often than that stay, up to a bound. A tree
+that somebody else in this process keeps (an informer's cache) is found there for as long as it is.
 Upstream's counterpart of the checking variant is client-go's tools/cache/mutation_detector.go.
 """
 
+import weakref
 from collections import OrderedDict, deque
 
 import orjson
 
 from fakekube.apimachinery.types import Tree
-from fakekube.storage.record import Record
+from fakekube.storage.record import Record, SharedTree
 
 RECENT_TREES = 32
 HOT_USES = 3  # the writer and one shared frame are no sign that anybody will come back
+
+
+def _tree_of(record: Record) -> SharedTree:
+    shown = record.shown() if record.shown is not None else None
+    return SharedTree(record.copy_tree()) if shown is None else shown
 
 
 class TreeCache:
@@ -29,15 +36,15 @@ class TreeCache:
         self._hot: OrderedDict[Record, None] = OrderedDict()
 
     def load(self, record: Record) -> Tree:
-        """The tree of a record that holds none: decoded, and held for now."""
-        tree = record.copy_tree()
+        """The tree of a record that holds none: as somebody else has it, or decoded, and held for now."""
+        tree = _tree_of(record)
         record.uses += 1
         self.hold(record, tree)
         return tree
 
-    def hold(self, record: Record, tree: Tree, previous: Record | None = None) -> None:
+    def hold(self, record: Record, tree: SharedTree, previous: Record | None = None) -> None:
         """Keep a tree that equals the record's data; it belongs to the cache. It takes the place of ``previous``."""
-        record.held_tree = tree
+        record.held_tree, record.shown = tree, weakref.ref(tree)
         if previous is not None:
             record.uses = previous.uses
             if previous in self._hot:
@@ -74,20 +81,20 @@ class CheckedTreeCache(TreeCache):
 
     def __init__(self, capacity: int) -> None:
         super().__init__(capacity)
-        self._trees: OrderedDict[Record, Tree] = OrderedDict()
+        self._trees: OrderedDict[Record, SharedTree] = OrderedDict()
 
     def load(self, record: Record) -> Tree:
         """The shared tree, proven unchanged."""
         tree = self._trees.get(record)
         if tree is None:
-            tree = record.copy_tree()
+            tree = _tree_of(record)
             self.hold(record, tree)
         self._check(record, tree)
         return tree
 
-    def hold(self, record: Record, tree: Tree, previous: Record | None = None) -> None:
+    def hold(self, record: Record, tree: SharedTree, previous: Record | None = None) -> None:
         """As above; the record is left without its tree so that every use comes by ``load``."""
-        self._trees[record] = tree
+        self._trees[record], record.shown = tree, weakref.ref(tree)
         while len(self._trees) > self.capacity:
             self._check(*self._trees.popitem(last=False))
 

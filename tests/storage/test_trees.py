@@ -45,6 +45,16 @@ def test_a_tree_that_nobody_comes_back_to_is_let_go() -> None:
     assert record.tree()["metadata"]["name"] == "a"
 
 
+def test_a_tree_that_somebody_has_is_not_decoded_again() -> None:
+    """Given an object whose tree a cache of this process keeps / when the storage let it go / then a reader gets that one."""
+    bucket = pods(Storage())
+    record = bucket.create(pod("a"))
+    kept = record.tree()
+    pass_by(bucket)
+    assert record.held_tree is None
+    assert record.tree() is kept
+
+
 def test_a_tree_that_is_used_again_and_again_stays() -> None:
     """Given an object that is read often / when many others come / then it stays decoded, and so does its successor."""
     bucket = pods(Storage())
