@@ -20,6 +20,7 @@ from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
 from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import may_repeat
+from fakekube.util.nesting import is_deep
 
 MAX_BODY_BYTES = 3 * 1024 * 1024
 SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
@@ -34,6 +35,7 @@ class Parsed(NamedTuple):
 
     ``repeated`` is the text of a warning each, ``strict`` what an error lists: both of YAML. ``spelled`` is the JSON that
     the value was read from, if it was, and ``repeating`` the same when it is to be read strictly and seems to give a key twice.
+    ``cut`` is the complaint about what is nested too deep to be kept, if there is any; it is left out of the value.
     """
 
     value: Any
@@ -42,6 +44,7 @@ class Parsed(NamedTuple):
     media: str
     spelled: bytes | None = None
     repeating: bytes | None = None
+    cut: str = ""
 
 
 def media_type(request: Request) -> str:
@@ -77,8 +80,8 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
             ["yaml: unmarshal errors:\n" + "\n".join(f"  {text}" for text in repeated)] if repeated and strict else []
         )
         return Parsed(value, repeated if strict else [], texts, media)
-    value, body, _ = gojson.read(body)
-    return Parsed(value, [], [], media, body, body if strict and may_repeat(body, value) else None)
+    value, body, _, cut = gojson.read(body)
+    return Parsed(value, [], [], media, body, body if strict and may_repeat(body, value) else None, cut)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
@@ -167,6 +170,8 @@ def _decode_as(
         decoded = codec.decode(tree, parsed.spelled)
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
+    if parsed.cut and is_deep(decoded.tree):
+        raise _unrecognized(expected.kind, _explain(gojson.SyntaxProblem(parsed.cut)), parsed.spelled or b"")
     unknown = told if told is not None else [f"unknown field {go_quote(path)}" for path in decoded.unknown]
     if directive == "Ignore":
         unknown = []

@@ -1,8 +1,9 @@
 """JSON bodies as Go reads them, and Go's words for what is wrong with one.
 
 orjson does the reading; only a body that it refuses is walked here, to word the complaint or to find that Go would
-have taken it (bytes that are no UTF-8, halves of surrogate pairs, numbers beyond 64 bits). Upstream: encoding/json
-scanner.go and decode.go, whose words for too deep a body come here at 200 levels instead of 10,000.
+have taken it (bytes that are no UTF-8, halves of surrogate pairs, numbers beyond 64 bits). What is nested deeper than
+anything here walks is left out of the value: unknown fields are dropped anyway, and who finds a rest of it in what is to
+be kept has to refuse it. Upstream: encoding/json scanner.go and decode.go.
 """
 
 import json
@@ -15,6 +16,8 @@ from fakekube.util.nesting import MAX_LEVELS, is_deep, may_be_deep
 
 END = "unexpected end of JSON input"
 SPACE = " \t\r\n"
+MAX_DEPTH = 10_000
+_TOO_DEEP = "exceeded max depth"
 HEX = frozenset("0123456789abcdefABCDEF")
 _STRING = re.compile(r'[^"\\\x00-\x1f]*')
 _DIGITS = re.compile(r"[0-9]*")
@@ -34,12 +37,14 @@ class Read(NamedTuple):
 
     ``body`` spells the same value so that any reader of JSON takes it: Go's replacement characters are in their places.
     ``beyond`` is the first number that no float64 holds, as it was spelled; empty when there is none. In ``value`` it is
-    infinite.
+    infinite. ``cut`` is the complaint about the first container beyond MAX_LEVELS, all of which were emptied, in both: where
+    one of them is to be kept, ``is_deep`` says so.
     """
 
     value: Any
     body: bytes
     beyond: str = ""
+    cut: str = ""
 
 
 def loads(body: bytes) -> Any:
@@ -53,17 +58,61 @@ def read(body: bytes) -> Read:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return _read_closely(body)
-    if may_be_deep(body) and is_deep(value):
-        check_syntax(body)
-    return Read(value, body)
+    return _read_closely(body) if may_be_deep(body) and is_deep(value) else Read(value, body)
 
 
-def check_syntax(body: bytes) -> None:
-    """Look at every character as Go's scanner does. Raises SyntaxProblem."""
+def check_syntax(body: bytes) -> list[tuple[int, int]]:
+    """Look at every character as Go's scanner does; where the containers beyond MAX_LEVELS begin and end.
+
+    Raises SyntaxProblem.
+    """
     text = body.decode("latin-1")  # Go looks at bytes
-    end = _space(text, _value(text, _space(text, 0), 1))
+    closers: list[str] = []  # of the containers around
+    deep: list[tuple[int, int]] = []
+    start = 0
+    at = _space(text, 0)
+    while True:
+        char = text[at : at + 1]
+        if char and char in "{[":
+            if len(closers) == MAX_DEPTH:
+                raise _problem(text, at, _TOO_DEEP)
+            if len(closers) == MAX_LEVELS:
+                start = at
+            closers.append("}" if char == "{" else "]")
+            at = _space(text, at + 1)
+            if text[at : at + 1] != closers[-1]:
+                at = _key(text, at) if char == "{" else at
+                continue
+        else:
+            at = _scalar(text, at)
+        while closers:
+            at = _space(text, at)
+            char, closer = text[at : at + 1], closers[-1]
+            at += 1
+            if char == ",":
+                at = _space(text, at)
+                at = _key(text, at) if closer == "}" else at
+                break
+            if char != closer:
+                raise _problem(text, at - 1, "after object key:value pair" if closer == "}" else "after array element")
+            closers.pop()
+            if len(closers) == MAX_LEVELS:
+                deep.append((start, at))
+        else:
+            break
+    end = _space(text, at)
     if end < len(text):
         raise SyntaxProblem(f"invalid character {quote_char(text[end])} after top-level value")
+    return deep
+
+
+def _emptied(body: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """The body with nothing in the containers that stand at some places."""
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [body[at : start + 1], body[end - 1 : end]]
+        at = end
+    return b"".join([*pieces, body[at:]])
 
 
 def clean(body: bytes) -> bytes:
@@ -73,8 +122,8 @@ def clean(body: bytes) -> bytes:
 
 
 def _read_closely(body: bytes) -> Read:
-    check_syntax(body)
-    body, beyond = clean(body), ""
+    deep = check_syntax(body)
+    body, beyond = clean(_emptied(body, deep)), ""
 
     def number(text: str) -> float:
         nonlocal beyond
@@ -89,7 +138,7 @@ def _read_closely(body: bytes) -> Read:
         return number(text)
 
     value = json.loads(body, parse_int=integer, parse_float=number)
-    return Read(value, body, beyond)
+    return Read(value, body, beyond, str(_problem(body.decode("latin-1"), deep[0][0], _TOO_DEEP)) if deep else "")
 
 
 def quote_char(char: str) -> str:
@@ -125,13 +174,9 @@ def _problem(text: str, at: int, where: str) -> SyntaxProblem:
     return SyntaxProblem(END if at >= len(text) else f"invalid character {quote_char(text[at])} {where}")
 
 
-def _value(text: str, at: int, level: int) -> int:
-    """The end of the value that begins at ``at``; a container that begins there is the ``level``-th around."""
+def _scalar(text: str, at: int) -> int:
+    """The end of the text, number or word that begins at ``at``."""
     char = text[at : at + 1]
-    if char and char in "{[":
-        if level > MAX_LEVELS:
-            raise _problem(text, at, "exceeded max depth")
-        return (_object if char == "{" else _array)(text, at + 1, level + 1)
     if char == '"':
         return _string(text, at + 1)
     if char and char in "-0123456789":
@@ -142,35 +187,14 @@ def _value(text: str, at: int, level: int) -> int:
     raise _problem(text, at, "looking for beginning of value")
 
 
-def _object(text: str, at: int, level: int) -> int:
-    at = _space(text, at)
-    if text[at : at + 1] == "}":
-        return at + 1
-    while True:
-        if text[at : at + 1] != '"':
-            raise _problem(text, at, "looking for beginning of object key string")
-        at = _space(text, _string(text, at + 1))
-        if text[at : at + 1] != ":":
-            raise _problem(text, at, "after object key")
-        at = _space(text, _value(text, _space(text, at + 1), level))
-        if text[at : at + 1] == "}":
-            return at + 1
-        if text[at : at + 1] != ",":
-            raise _problem(text, at, "after object key:value pair")
-        at = _space(text, at + 1)
-
-
-def _array(text: str, at: int, level: int) -> int:
-    at = _space(text, at)
-    if text[at : at + 1] == "]":
-        return at + 1
-    while True:
-        at = _space(text, _value(text, at, level))
-        if text[at : at + 1] == "]":
-            return at + 1
-        if text[at : at + 1] != ",":
-            raise _problem(text, at, "after array element")
-        at = _space(text, at + 1)
+def _key(text: str, at: int) -> int:
+    """Where the value of the key that begins at ``at`` begins."""
+    if text[at : at + 1] != '"':
+        raise _problem(text, at, "looking for beginning of object key string")
+    at = _space(text, _string(text, at + 1))
+    if text[at : at + 1] != ":":
+        raise _problem(text, at, "after object key")
+    return _space(text, at + 1)
 
 
 def _string(text: str, at: int) -> int:

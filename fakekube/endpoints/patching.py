@@ -27,8 +27,9 @@ from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import as_told
-from fakekube.schema.decode import DecodeError
+from fakekube.schema.decode import DecodeError, Kept
 from fakekube.schema.duplicates import duplicate_keys, faults_of_operations
+from fakekube.util.nesting import is_deep
 
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
@@ -136,7 +137,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     """
     strict = options.directive != "Ignore"
     try:
-        value, body, beyond = gojson.read(request.body)
+        value, body, beyond, cut = gojson.read(request.body)
     except gojson.SyntaxProblem as problem:
         if scope.minor >= BODY_FIRST_SINCE:
             raise errors.bad_request("invalid JSON patch") from None
@@ -155,15 +156,26 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         raise errors.bad_request(
             f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
-    if media == MERGE_PATCH:
-        return _by_merge_patch(scope, value or {}, repeated, options.directive, warnings)
-    return _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
+    by = _by_merge_patch if media == MERGE_PATCH else _by_strategic_merge
+    change = by(scope, value or {}, repeated, options.directive, warnings)
+    return _shallow(change) if cut else change
 
 
 def _unreadable(media: str, problem: str, *, strict: bool) -> APIError:
     if media == MERGE_PATCH and not strict:
         return errors.bad_request("Invalid JSON Patch")
     return errors.bad_request(f"error decoding patch: {problem}" if strict and media != STRATEGIC else problem)
+
+
+def _shallow(change: Change) -> Change:
+    """The same, but for an object that would keep what is nested too deep."""
+    def checked(old: Tree) -> Tree:
+        tree = change(old)
+        if is_deep(tree):
+            raise errors.bad_request("invalid JSON patch")
+        return tree
+
+    return checked
 
 
 def _refusing(error: APIError) -> Change:
@@ -272,9 +284,13 @@ def _decoded(
 ) -> Tree:
     """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
     known = _untouched(scope, old, patched)
-    # Of what is as it was, a write of the status shares all but metadata with the stored object.
-    shared = {name: old[name] for name in known if name != "metadata"} if scope.name == "status" else {}
-    tree = _copied(patched, shared, owners="metadata" in known)
+    kept: dict[str, Kept] = {}
+    if scope.name in ("", "status") and not scope.kind.custom and scope.store.strategy.shares_old:
+        tree, kept = _shared(patched, old, known)
+    else:
+        # Of what is as it was, a write of the status shares all but metadata with the stored object.
+        shared = {name: old[name] for name in known if name != "metadata"} if scope.name == "status" else {}
+        tree = _copied(patched, shared, owners="metadata" in known)
     expected = scope.gvk
     gvk = _kind_of(tree, expected)
     codec = scope.services.codec(gvk)
@@ -283,7 +299,7 @@ def _decoded(
     tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, known=known)
+        decoded = codec.decode(tree, known=known, kept=kept)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
     if directive != "Ignore":
@@ -302,6 +318,28 @@ def _untouched(scope: Scope, old: Tree, patched: Tree) -> list[str]:
     if scope.kind.conversion is not None or scope.kind.custom:
         return []
     return [name for name, value in patched.items() if value.__class__ is dict and old.get(name) is value]
+
+
+def _shared(patched: Tree, old: Tree, known: list[str]) -> tuple[Tree, dict[str, Kept]]:
+    """The patched object, a copy but for what it shares with the old one; and what that is in metadata and status."""
+    kept: dict[str, Kept] = {}
+    changed: Tree = {}
+    for name, part in patched.items():
+        before = old.get(name)
+        if name in known:
+            continue
+        if name in ("metadata", "status") and part.__class__ is dict and isinstance(before, dict):
+            values = {
+                key: value for key, value in part.items()
+                if value is before.get(key) and (value.__class__ is dict or value.__class__ is list)}
+            kept[name] = Kept(part, values)
+            part = {key: value for key, value in part.items() if key not in values}
+        changed[name] = part
+    copy: Tree = orjson.loads(orjson.dumps(changed))
+    tree = {name: old[name] if name in known else copy[name] for name in patched}
+    if "metadata" in known:
+        tree["metadata"] = dict(old["metadata"])
+    return tree, kept
 
 
 def _copied(patched: Tree, shared: Tree, *, owners: bool) -> Tree:

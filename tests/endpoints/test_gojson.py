@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.endpoints import gojson
+from fakekube.util.nesting import is_deep
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -36,8 +37,11 @@ JSON = st.recursive(
         (b"\xef\xbb\xbf{}", "invalid character 'ï' looking for beginning of value"),
         (b"{}\xa0", "invalid character '\\u00a0' after top-level value"),
         (b"-\xb2", "invalid character '²' in numeric literal"),
-        (b"[" * 201, "invalid character '[' exceeded max depth"),
-        (b'{"a":' * 201 + b"1" + b"}" * 201, "invalid character '{' exceeded max depth"),
+        (b"[" * 10_001, "invalid character '[' exceeded max depth"),
+        (b'{"a":' * 10_001 + b"1" + b"}" * 10_001, "invalid character '{' exceeded max depth"),
+        (b"[" * 10_000, "unexpected end of JSON input"),
+        (b"[" * 5_000 + b"}", "invalid character '}' looking for beginning of value"),
+        (b'{"a":' * 5_000 + b"1" + b"}" * 4_999 + b"]", "invalid character ']' after object key:value pair"),
     ],
 )
 def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
@@ -61,7 +65,7 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
 ])
 def test_half_characters_are_replaced_one_by_one(body: bytes, value: object, spelled: bytes) -> None:
     """Given bytes or escapes that are half of a character / when they are read / then each is replaced, as Go does."""
-    assert gojson.read(body) == (value, spelled, "")
+    assert gojson.read(body) == (value, spelled, "", "")
 
 
 @pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 5000, "1e999", "-1E400"])
@@ -74,7 +78,18 @@ def test_a_number_that_nobody_can_hold_is_told(number: str) -> None:
 
 def test_a_whole_number_beyond_64_bits_is_a_float() -> None:
     """Given 30 digits / when they are read / then they are a float, as they are to Go."""
-    assert gojson.read(b"1" * 30) == (float("1" * 30), b"1" * 30, "")
+    assert gojson.read(b"1" * 30) == (float("1" * 30), b"1" * 30, "", "")
+
+
+@pytest.mark.parametrize(("opening", "closing", "times"), [(b"[", b"]", 9_998), (b'{"a":[', b"]}", 4_999)])
+def test_what_nobody_can_walk_is_left_out(opening: bytes, closing: bytes, times: int) -> None:
+    """Given containers as deep as upstream allows / when they are read / then those beyond what is walked here are empty."""
+    read = gojson.read(b'{"x":[%b1%b,2],"y":3}' % (opening * times, closing * times))
+    assert read.cut == f"invalid character '{opening.decode()[0]}' exceeded max depth"
+    assert gojson.loads(read.body) == read.value
+    assert (read.value["x"][1], read.value["y"]) == (2, 3)
+    assert is_deep(read.value)
+    assert not is_deep(read.value, 201)
 
 
 @given(st.binary(max_size=40) | st.text('{}[]",:\\u0d8f-1e.tn ', max_size=40).map(str.encode))

@@ -255,3 +255,29 @@ async def test_an_overhead_with_nothing_in_it(api: Api) -> None:
     made = (await api("POST", pods, pod)).tree
     kept = await api("PUT", f"{pods}/p", {**made, "spec": {**made["spec"], "overhead": {}}})
     assert (kept.status, kept.tree["metadata"]["resourceVersion"]) == (200, made["metadata"]["resourceVersion"])
+
+
+DEEP = b"[" * 9_000 + b"]" * 9_000
+
+
+async def test_what_is_deep_and_unknown_is_dropped(api: Api) -> None:
+    """Given an unknown field thousands of lists deep / when it is sent / then it is told and dropped like any other."""
+    body = b'{"metadata":{"name":"a"},"foo":%b,"data":{"k":"v"}}' % DEEP
+    refused = await api("POST", f"{CONFIG_MAPS}?fieldValidation=Strict", body)
+    assert refused.message.endswith('cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"')
+    made = await api("POST", CONFIG_MAPS, body)
+    assert (made.status, made.tree["data"], made.warnings) == (201, {"k": "v"}, ['299 - "unknown field \\"foo\\""'])
+    for media in ("application/merge-patch+json", "application/strategic-merge-patch+json"):
+        patched = await api("PATCH", f"{CONFIG_MAPS}/a", b'{"foo":%b,"data":{"k":"w"}}' % DEEP, {"content-type": media})
+        assert (patched.status, patched.tree["data"]) == (200, {"k": "w"})
+
+
+async def test_what_is_deep_and_would_be_kept_is_refused(api: Api) -> None:
+    """Given data of any form that is thousands of lists deep / when it is sent / then it is too deep, as more is upstream."""
+    revisions = "/apis/apps/v1/namespaces/t/controllerrevisions"
+    refused = await api("POST", revisions, b'{"metadata":{"name":"a"},"revision":1,"data":{"a":%b}}' % DEEP)
+    assert refused.status == 400
+    assert "json parse error: invalid character '[' exceeded max depth" in refused.message
+    assert (await api("POST", revisions, b'{"metadata":{"name":"a"},"revision":1,"data":{"a":[1]}}')).status == 201
+    refused = await api("PATCH", f"{revisions}/a", b'{"data":{"a":%b}}' % DEEP, {"content-type": "application/merge-patch+json"})
+    assert (refused.status, refused.message) == (400, "invalid JSON patch")
