@@ -16,7 +16,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson
+from fakekube.endpoints import bodies, gojson, sharing
 from fakekube.endpoints.options import INT64, WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -27,7 +27,7 @@ from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import as_told
-from fakekube.schema.decode import DecodeError, Kept
+from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import duplicate_keys, faults_of_operations
 from fakekube.util.nesting import is_deep
 
@@ -283,14 +283,7 @@ def _decoded(
     converted: bool = False,
 ) -> Tree:
     """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
-    known = _untouched(scope, old, patched)
-    kept: dict[str, Kept] = {}
-    if scope.name in ("", "status") and not scope.kind.custom and scope.store.strategy.shares_old:
-        tree, kept = _shared(patched, old, known)
-    else:
-        # Of what is as it was, a write of the status shares all but metadata with the stored object.
-        shared = {name: old[name] for name in known if name != "metadata"} if scope.name == "status" else {}
-        tree = _copied(patched, shared, owners="metadata" in known)
+    tree, known, kept = sharing.taken_over(scope, old, patched)
     expected = scope.gvk
     gvk = _kind_of(tree, expected)
     codec = scope.services.codec(gvk)
@@ -311,48 +304,6 @@ def _decoded(
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
-
-
-def _untouched(scope: Scope, old: Tree, patched: Tree) -> list[str]:
-    """The structs of an object that a patch left alone: they have passed the schema before."""
-    if scope.kind.conversion is not None or scope.kind.custom:
-        return []
-    return [name for name, value in patched.items() if value.__class__ is dict and old.get(name) is value]
-
-
-def _shared(patched: Tree, old: Tree, known: list[str]) -> tuple[Tree, dict[str, Kept]]:
-    """The patched object, a copy but for what it shares with the old one; and what that is in metadata and status."""
-    kept: dict[str, Kept] = {}
-    changed: Tree = {}
-    for name, part in patched.items():
-        before = old.get(name)
-        if name in known:
-            continue
-        if name in ("metadata", "status") and part.__class__ is dict and isinstance(before, dict):
-            values = {
-                key: value for key, value in part.items()
-                if value is before.get(key) and (value.__class__ is dict or value.__class__ is list)}
-            kept[name] = Kept(part, values)
-            part = {key: value for key, value in part.items() if key not in values}
-        changed[name] = part
-    copy: Tree = orjson.loads(orjson.dumps(changed))
-    tree = {name: old[name] if name in known else copy[name] for name in patched}
-    if "metadata" in known:
-        tree["metadata"] = dict(old["metadata"])
-    return tree, kept
-
-
-def _copied(patched: Tree, shared: Tree, *, owners: bool) -> Tree:
-    """A copy but for what is in ``shared`` and, with ``owners``, managedFields, which nobody ever changes in place."""
-    rest = {name: value for name, value in patched.items() if name not in shared} if shared else patched
-    entries = patched["metadata"].get("managedFields") if owners else None
-    if entries:
-        metadata = {name: value for name, value in patched["metadata"].items() if name != "managedFields"}
-        rest = {**rest, "metadata": metadata}
-    copy: Tree = orjson.loads(orjson.dumps(rest))
-    if entries:
-        copy["metadata"]["managedFields"] = entries
-    return {name: shared[name] if name in shared else copy[name] for name in patched} if shared else copy
 
 
 def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:

@@ -7,6 +7,8 @@ list that replaces a value as it is.
 
 from fakekube.apimachinery.types import Json, Tree
 
+CONTAINERS = (dict, list)
+
 
 def apply(tree: Tree, patch: Tree) -> Tree:
     """The tree with the patch merged into it."""
@@ -27,7 +29,9 @@ def apply(tree: Tree, patch: Tree) -> Tree:
 
 def _without_nulls(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _without_nulls(child) for key, child in value.items() if child is not None}
+        return {
+            key: _without_nulls(child) if child.__class__ in CONTAINERS else child
+            for key, child in value.items() if child is not None}
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
     return value

@@ -204,7 +204,7 @@ class Store:
         if ctx.subresource == "status":
             self.strategy.default_status(obj, old, ctx)
         else:
-            self.strategy.default(obj, ctx)
+            self.strategy.default_update(obj, old, ctx)
         if tracked:
             self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
         attributes, admission = self.attributes(ctx, namespace, obj, old), self.admission()

@@ -78,6 +78,9 @@ class Strategy:
 
     shares_specs = False
     """Whether ``default`` can take a new object whose spec is Familiar, and puts a copy into its place."""
+    shares_old = False
+    """Whether no hook changes what a patched object still shares with the stored one: its structs, and what is in its
+    metadata and its status. ``default_update`` and ``default_status`` then see to it themselves."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Fill what is absent, right after decoding: on create, on update and on a patch's result.
@@ -85,6 +88,10 @@ class Strategy:
         Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has passed the
         schema: every field has its type, null and unknown fields are gone.
         """
+
+    def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """As ``default``, for a changed object, which shares nothing with ``old`` unless ``shares_old`` says so."""
+        self.default(obj, ctx)
 
     def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """As ``default``, for the status endpoint. What ``obj`` shares with ``old`` may not be changed.

@@ -9,7 +9,8 @@ first gave (here the last wins), and keys keep the order of the body when the qu
 """
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,7 +25,7 @@ from fakekube.util.memory import remember
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
 _REMEMBERED, _REMEMBERED_BYTES = 256, 16_384  # specs of a kind, and how long each may be
-__all__ = ["Codec", "DecodeError", "Decoded"]
+__all__ = ["Codec", "DecodeError", "Decoded", "Kept"]
 
 
 class Decoded(NamedTuple):
@@ -32,6 +33,16 @@ class Decoded(NamedTuple):
 
     tree: Tree
     unknown: list[str]
+
+
+class Kept(NamedTuple):
+    """What of a struct comes from a stored object: ``values`` by field; ``order`` has all of its fields as they are to stand."""
+
+    order: Collection[str]
+    values: Tree
+
+
+NOTHING_KEPT: Mapping[str, Kept] = MappingProxyType({})
 
 
 class Codec:
@@ -49,14 +60,17 @@ class Codec:
         self._passed: dict[bytes, bytes | None] = {}  # None for what passes as it is, else what passing made of it
         self.endings = Endings()
 
-    def decode(self, tree: Tree, body: bytes | None = None, *, known: Collection[str] = ()) -> Decoded:
+    def decode(
+        self, tree: Tree, body: bytes | None = None, *, known: Collection[str] = (), kept: Mapping[str, Kept] = NOTHING_KEPT,
+    ) -> Decoded:
         """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
 
         ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read
         as they are spelled there. ``known`` names structs of the tree that come from a stored object: they are taken
-        as they are, and not changed. Raises DecodeError with Go's text.
+        as they are, and not changed; so is what is ``kept`` of other structs, which are given without it. Raises DecodeError
+        with Go's text.
         """
-        if self._passes_without(tree, known) if known else self._passes(tree, body is not None):
+        if self._passes_without(tree, known, kept) if known or kept else self._passes(tree, body is not None):
             return Decoded(tree, [])
         walk = Walk()
         try:
@@ -120,8 +134,8 @@ class Codec:
             remember(self._passed, key, made if made != key else None, _REMEMBERED)
         return True
 
-    def _passes_without(self, tree: Tree, names: Collection[str]) -> bool:
-        """The quick test of all but some structs; whatever it says, they stay as they are."""
+    def _passes_without(self, tree: Tree, names: Collection[str], kept: Mapping[str, Kept] = NOTHING_KEPT) -> bool:
+        """The quick test of all but some structs, and parts of structs; whatever it says, they stay as they are."""
         held = {name: tree[name] for name in names}
         before = list(tree)
         for name in names:
@@ -129,6 +143,11 @@ class Codec:
         passed = self._accept(tree)
         dropped = any(name not in tree for name in names)  # an empty map is
         tree.update(held)
+        for name, (order, values) in kept.items():
+            own = tree[name]
+            tree[name] = {key: values[key] if key in values else own[key] for key in order if key in values or key in own}
+            for key in own:
+                tree[name].setdefault(key, own[key])
         if dropped:
             ordered = {name: tree.pop(name) for name in before if name in tree}
             tree.update(ordered)

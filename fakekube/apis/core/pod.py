@@ -28,7 +28,7 @@ NAME_WARNING = (
 class PodStrategy(Strategy):
     """The kind's own endpoint and its status."""
 
-    shares_specs = True
+    shares_specs = shares_old = True
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {"containers": None})
@@ -42,11 +42,13 @@ class PodStrategy(Strategy):
         if status:
             pod_status.default_ips(status)
 
-    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+    def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         if obj.get("spec") is not old["spec"]:
             super().default_status(obj, old, ctx)
         elif (status := obj.setdefault("status", {})) and status is not old["status"]:
             pod_status.default_ips(status)
+
+    default_status = default_update
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj["spec"]
