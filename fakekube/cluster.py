@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from fakekube.runtime.metrics import Metrics
     from fakekube.served import Served
     from fakekube.snapshot import Snapshot
-    from fakekube.storage.memory import Storage
 
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
@@ -107,7 +106,7 @@ class Cluster:
             rng.load(state.rng)
         plane = build_apiserver(
             options, self._clock, rng, tokens={self.token: users.admin()}, nodes=NodeAgents(self._kubelet),
-            service_accounts=lambda: "serviceaccount" in self._selected,
+            service_accounts=lambda: self.options.controllers == "*" or "serviceaccount" in self._selected,
             state=state.storage.fork() if state is not None else None)
         self.options, self.rng, self.apiserver, self.gates = options, rng, plane.apiserver, plane.gates
         self._remembered: Mapping[str, Json] = {}
@@ -187,14 +186,17 @@ class Cluster:
 
         It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
         """
-        return self._moment(self.apiserver.stores.storage.fork())
+        return self._moment(shared=False)
 
-    def _moment(self, storage: "Storage") -> "Snapshot":
+    def _moment(self, *, shared: bool) -> "Snapshot":
+        """``shared``: with this cluster's own storage, of which whoever uses the snapshot takes a fork."""
         from fakekube.snapshot import Snapshot
 
+        storage = self.apiserver.stores.complete()
         components = self._manager.dump() if self._manager is not None else self._remembered
         return Snapshot(
-            self.options, storage, self._clock.time(), self.apiserver.stores.started, self.rng.save(), components)
+            self.options, storage if shared else storage.fork(), self._clock.time(),
+            self.apiserver.stores.started, self.rng.save(), components)
 
     def fork(self, **values: Any) -> "Cluster":
         """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
@@ -206,7 +208,7 @@ class Cluster:
         from fakekube.runtime.builder import Declaration
 
         extra = [component for component in self._extra if isinstance(component, Declaration)]
-        return Cluster(state=self._moment(self.apiserver.stores.storage), **{"extra": extra, **self._callbacks, **values})
+        return Cluster(state=self._moment(shared=True), **{"extra": extra, **self._callbacks, **values})
 
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
         """Go back (or over) to a snapshot, or to the one in a file; the clock goes with it, and its mode stays.

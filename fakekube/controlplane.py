@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
-from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apis import bootstrap
 from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
+from fakekube.apis.firstobjects import NAMESPACES, FirstObjects
 from fakekube.apis.gates import Gates
 from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
@@ -26,8 +25,6 @@ from fakekube.util.rng import Rng
 if TYPE_CHECKING:
     from fakekube.registry.kind import Kind
     from fakekube.storage.saved import FieldsOf
-
-NAMESPACES = GroupResource("", "namespaces")
 
 
 class ControlPlane(NamedTuple):
@@ -54,13 +51,14 @@ def build_apiserver(
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage()
+    first = FirstObjects(served, lambda: _added(apiserver), furnished=state is None and service_accounts())
     apiserver = APIServer(
         served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
-        bootstrap=lambda resource: bootstrap.bootstrap_objects(resource, served, _added(apiserver)), tokens=tokens, nodes=nodes)
+        first=first, tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
-    apiserver.stores.bucket(NAMESPACES)
     if state is None:
-        storage.log.begin(storage.revision)  # a cluster is found at work: nobody can ask for what was before its first namespaces
+        storage.begin(first.version)
+    apiserver.stores.bucket(NAMESPACES)
     return ControlPlane(apiserver, gates)
 
 

@@ -2,9 +2,9 @@
 
 They stand in two tables beside this file (``tools/build_bootstrap.py`` makes them) and are read when somebody first
 asks for their resource, so that they cost a start nothing. They are those of Kubernetes 1.37; an older release gets
-the same ones in its own versions. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol,
-pkg/controlplane/controller. Left out: managed fields; what controllers add later (default service accounts, root CA
-config maps); Endpoints and slices of the service ``kubernetes``, whose address is the host's.
+the same ones in its own versions. What controllers add to them ``firstobjects.py`` knows. Upstream:
+plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller. Left out: managed fields;
+Endpoints and slices of the service ``kubernetes``, whose address is the host's.
 """
 
 import pkgutil
@@ -27,6 +27,7 @@ LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 ANNOTATIONS = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
 CORE = "-"
 
+API_SERVICES = GroupResource("apiregistration.k8s.io", "apiservices")
 KINDS = {
     GroupResource("", "namespaces"): GroupVersionKind("", "v1", "Namespace"),
     GroupResource("", "services"): GroupVersionKind("", "v1", "Service"),
@@ -54,7 +55,7 @@ def bootstrap_objects(
     They have a name, and neither uid nor creationTimestamp nor resourceVersion. With a ``catalog`` they are in the
     version that it stores, and APIServices are told for every group and version that it serves, and for those ``added`` to it.
     """
-    if catalog is not None and resource == GroupResource("apiregistration.k8s.io", "apiservices"):
+    if catalog is not None and resource == API_SERVICES:
         return [_api_service(*found) for found in _group_versions([*catalog.kinds, *added])]
     gvk = KINDS.get(resource)
     if gvk is None:

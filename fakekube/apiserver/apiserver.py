@@ -10,10 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.times import format_time
-from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.filters import Authenticator, Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
@@ -29,7 +27,7 @@ from fakekube.endpoints.scope import Services
 from fakekube.endpoints.warnings import add_warnings
 from fakekube.registry.attributes import Admission
 from fakekube.registry.kind import Kind
-from fakekube.registry.stores import Stores
+from fakekube.registry.stores import FirstObjects, Stores
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
@@ -43,7 +41,7 @@ OwnPath = Callable[[Request], Awaitable[Response]]
 class APIServer:
     """A Handler. Make one a cluster.
 
-    ``kinds`` are served in the order of discovery, ``storage`` holds the objects, ``bootstrap`` gives those that a
+    ``kinds`` are served in the order of discovery, ``storage`` holds the objects, ``first`` knows those that a
     resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
     accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
     cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
@@ -54,7 +52,7 @@ class APIServer:
     def __init__(
         self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
         release: str,
-        gates: Callable[[str], bool], bootstrap: Callable[[GroupResource], list[Tree]] | None = None,
+        gates: Callable[[str], bool], first: FirstObjects,
         tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None,
         nodes: NodeProxy | None = None,
     ) -> None:
@@ -62,7 +60,7 @@ class APIServer:
         by_resource = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
         self.stores = Stores(
             by_resource, storage, release=release, gates=gates, definitions=definitions, rng=rng,
-            now=lambda: format_time(clock.time()), bootstrap=bootstrap)
+            now=lambda: format_time(clock.time()), first=first)
         self.services = Services(by_resource, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         self.tokens = Tokens(clock, rng.fork("tokens"))

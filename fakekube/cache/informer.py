@@ -83,22 +83,26 @@ class SharedInformer:
         """Whether the cache shows what was written at a version, or later; for who must read their own writes."""
         return int(self.resource_version or 0) >= int(resource_version)
 
-    def start(self, tasks: Tasks) -> None:
-        """List and watch from now on, or as soon as there is anything to see; harmless when it does already."""
+    def start(self, tasks: Tasks, since: int | None = None) -> None:
+        """List and watch from now on, or as soon as there is anything to see; harmless when it does already.
+
+        ``since`` is a version at which there was nothing: there is no need to list.
+        """
         if self._task is not None or self._waiting is not None:
             return
-        if self._stock is not None:
+        if self._stock is not None and since is None:
             self._waiting = self._stock.await_first(
                 self.resource.group_resource, lambda: self._begin(tasks), whole=self.whole)
         if self._waiting is None:
-            self._begin(tasks)
-        else:
+            self._begin(tasks, since)
+        if self._waiting is not None or since is not None:
             self.replace([])
         if self._resync_seconds:
             tasks.spawn(self._resync(), f"resync {self.resource}")
 
-    def _begin(self, tasks: Tasks) -> None:
-        since = self._waiting.revision if self._waiting is not None else None
+    def _begin(self, tasks: Tasks, since: int | None = None) -> None:
+        if self._waiting is not None:
+            since = self._waiting.revision
         self._waiting = None
         self._task = tasks.spawn(
             self.reflector.run("" if since is None else str(since)), f"informer {self.resource}")

@@ -20,6 +20,11 @@ JOB_WARNING = (
 )
 
 
+def has_ties(record: Record) -> bool:
+    """Whether an object names owners or may have a finalizer for its dependents: what concerns a garbage collector."""
+    return bool(record.owners) or b'"orphan"' in record.data or b'"foregroundDeletion"' in record.data
+
+
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
     """What a DELETE may carry. Seconds are whole; None means not given."""

@@ -1,23 +1,42 @@
 """All stores of one cluster, and what they may ask of each other.
 
-A bucket's bootstrap objects (RBAC roles, flow schemas ...) are stored when somebody first asks for the bucket, so that a
-cluster starts without paying for what its user never looks at.
+A bucket's first objects (RBAC roles, default service accounts ...) are stored when somebody first asks for the bucket, so that
+a cluster starts without paying for what its user never looks at.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.stock import Waiting
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Admission, AdmitAll
+from fakekube.registry.deletion import has_ties
 from fakekube.registry.kind import Kind
+from fakekube.registry.sleepers import Sleepers
 from fakekube.registry.store import FieldOwnership, Store
 from fakekube.schema.definitions import Definitions
-from fakekube.storage.memory import Bucket, Event, Record, Storage
+from fakekube.storage.memory import Bucket, Record, Storage
 from fakekube.util.rng import Rng
 
 FEW = 16  # objects of a resource that every write asks for, such as priority classes and quotas
-Bootstrap = Callable[[GroupResource], list[Tree]]
+
+
+class FirstObjects(Protocol):
+    """What a cluster holds when it is first seen."""
+
+    def __contains__(self, resource: GroupResource) -> bool:
+        """Whether there is anything of a resource."""
+
+    @property
+    def optional(self) -> Iterable[GroupResource]:
+        """The resources of which there is something because of the cluster's options."""
+
+    def of(self, resource: GroupResource) -> list[Tree]:
+        """The objects of a resource in their stored form, the caller's own, without uid and times.
+
+        Those with a resourceVersion were there before the history begins.
+        """
 
 
 class Stores:
@@ -25,16 +44,17 @@ class Stores:
 
     def __init__(
         self, kinds: Mapping[tuple[str, str, str], Kind], storage: Storage, *, release: str, gates: Callable[[str], bool],
-        definitions: Definitions, rng: Rng, now: Callable[[], str], bootstrap: Bootstrap | None = None,
+        definitions: Definitions, rng: Rng, now: Callable[[], str], first: FirstObjects,
     ) -> None:
         self.release, self.gate, self.storage = release, gates, storage
         self.admission: Admission = AdmitAll()  # the chain is built around these stores, then put here
         self._kinds = dict(kinds)
-        self._definitions, self._bootstrap = definitions, bootstrap
+        self._definitions, self._first = definitions, first
         self._rng, self.started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
-        self._sleepers: dict[GroupResource, dict[Callable[[], None], None]] = {}
+        self._sleepers = Sleepers()
+        self._came: dict[GroupResource, int] = {}  # how many objects of a resource came with the cluster
         self._by_name: dict[tuple[str, str], Bucket] = {}
         self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
         self._by_resource: dict[GroupResource, Kind] = {}
@@ -53,7 +73,7 @@ class Stores:
         return found
 
     def bucket(self, resource: GroupResource) -> Bucket:
-        """Where a resource's objects are kept, its bootstrap objects among them."""
+        """Where a resource's objects are kept, its first objects among them."""
         found = self._buckets.get(resource)
         if found is None:
             kind = self._by_resource.get(resource)
@@ -63,8 +83,7 @@ class Stores:
                 resource, fields=fields, sort_keys=kind.custom if kind else False)
             if not known:
                 self._fill(resource, found)
-            for wake in self._sleepers.pop(resource, ()):
-                wake()
+            self._sleepers.meet(resource, found)
         return found
 
     def await_first(self, resource: GroupResource, wake: Callable[[], None], *, whole: bool) -> Waiting | None:
@@ -72,27 +91,55 @@ class Stores:
         kind = self._by_resource.get(resource)
         if kind is None:
             return None
-        if not whole and resource not in self._buckets and not self.storage.has(resource):
-            sleepers = self._sleepers.setdefault(resource, {})
-            sleepers[wake] = None
-            return Waiting(None, lambda: sleepers.pop(wake, None))
-        bucket = self.bucket(resource)
-        if len(bucket):
+        bucket = self._bucket_slept_over(resource)
+        if bucket is None and resource in self._first:
+            if not whole:
+                return Waiting(None, self._sleepers.until_asked(resource, wake))
+            bucket = self.bucket(resource)
+        if bucket is not None and len(bucket):
             return None
+        return Waiting(self.storage.revision, self._sleepers.until_changed(resource, wake, bucket))
 
-        def woken(_: Event) -> None:
-            subscription.cancel()
-            wake()
+    def await_change(self, resource: GroupResource, wake: Callable[[int | None], None]) -> Callable[[], object] | None:
+        """What lets a component sleep that is for objects which somebody makes; see ``apimachinery.stock``."""
+        if resource not in self._by_resource:
+            return None
+        bucket = self._bucket_slept_over(resource)
+        if bucket is not None and bucket.changes != self._came.get(resource, 0):
+            return None
+        since = None if resource in self._first else self.storage.revision
+        return self._sleepers.until_changed(resource, lambda: wake(since), bucket)
 
-        subscription = bucket.subscribe(bucket.revision, "", woken)
-        return Waiting(bucket.revision, subscription.cancel)
+    def await_owned(self, wake: Callable[[], None]) -> Callable[[], object] | None:
+        """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.stock``."""
+        return self.storage.await_record(has_ties, wake)
+
+    def complete(self) -> Storage:
+        """The storage with all that a cluster would not have which goes on from its state under other options."""
+        for resource in self._first.optional:
+            self.bucket(resource)
+        return self.storage
+
+    def _bucket_slept_over(self, resource: GroupResource) -> Bucket | None:
+        """The bucket of a resource, if there is one already: none is made for those who want to know of nothing."""
+        return self.bucket(resource) if resource in self._buckets or self.storage.has(resource) else None
 
     def _fill(self, resource: GroupResource, bucket: Bucket) -> None:
-        for tree in self._bootstrap(resource) if self._bootstrap else ():
+        """Store what came with the cluster. Its uids are the same whenever it is asked for."""
+        if resource not in self._first:
+            return
+        rng = self._rng.fork(f"first {resource}")
+        for tree in self._first.of(resource):
             meta = tree["metadata"]
-            meta["uid"] = self._rng.uid()
+            meta["uid"] = rng.uid()
             meta["creationTimestamp"] = self.started
-            bucket.create(tree)
+            for entry in meta.get("managedFields", ()):
+                entry["time"] = self.started
+            if "resourceVersion" in meta:
+                bucket.keep(tree)
+            else:
+                bucket.create(tree)
+        self._came[resource] = bucket.changes
 
     def _fields(self, kind: Kind) -> FieldOwnership:
         from fakekube.managedfields.manager import FieldManager

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.stock import Stock
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
@@ -58,16 +59,22 @@ class Context:
         """Whether a feature gate is on; one that nobody set is off."""
         return self.gates.get(gate, False)
 
+    @property
+    def stock(self) -> Stock | None:
+        """Whoever knows what the server holds, where that is in this process."""
+        return self._informers.stock
+
     def informer(
         self, resource: Resource, *, namespace: str = "", label_selector: str = "", field_selector: str = "",
-        whole: bool = True,
+        whole: bool = True, since: int | None = None,
     ) -> SharedInformer:
         """The shared cache of a resource, or of a part of it. Handlers go through ``add_handler``.
 
         ``whole`` False is for who does not miss what came with the cluster (roles, flow schemas) while nobody asks for
-        the resource: a cluster that does not have to look at it starts sooner.
+        the resource: a cluster that does not have to look at it starts sooner. ``since`` is a version at which there is known to
+        have been nothing: a cache that begins need not list then.
         """
-        informer = self._informers.get(resource, namespace, label_selector, field_selector, whole=whole)
+        informer = self._informers.get(resource, namespace, label_selector, field_selector, whole=whole, since=since)
         self._used[id(informer)] = informer
         return informer
 
@@ -77,13 +84,13 @@ class Context:
 
     def add_handler(
         self, resource: Resource, on_add: OnAdd | None = None, on_update: OnUpdate | None = None,
-        on_delete: OnDelete | None = None, *, whole: bool = True,
+        on_delete: OnDelete | None = None, *, whole: bool = True, since: int | None = None,
     ) -> Registration:
         """Tell these of every change to a resource, until the component stops.
 
-        See ``SharedInformer.add_handler``; ``whole`` as for ``informer``.
+        See ``SharedInformer.add_handler``; ``whole`` and ``since`` as for ``informer``.
         """
-        registration = self.informer(resource, whole=whole).add_handler(on_add, on_update, on_delete)
+        registration = self.informer(resource, whole=whole, since=since).add_handler(on_add, on_update, on_delete)
         self._registrations.append(registration)
         return registration
 

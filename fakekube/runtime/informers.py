@@ -29,18 +29,19 @@ class Informers:
         detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
     ) -> None:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
-        self._stock = stock
+        self.stock = stock
         self._detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
         self._started = self._definitions_watched = False
 
     def get(
         self, resource: Resource, namespace: str = "", label_selector: str = "", field_selector: str = "", *,
-        whole: bool = True,
+        whole: bool = True, since: int | None = None,
     ) -> SharedInformer:
         """The informer of a resource; started at once when the others are.
 
-        ``whole`` False: what came with the cluster is not missed while nobody asks for the resource.
+        ``whole`` False: what came with the cluster is not missed while nobody asks for the resource. ``since`` as for
+        ``SharedInformer.start``.
         """
         key = (resource, namespace, label_selector, field_selector)
         informer = self._informers.get(key)
@@ -48,13 +49,13 @@ class Informers:
             informer = self._informers[key] = SharedInformer(
                 self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
                 label_selector=label_selector, field_selector=field_selector, detector=self._detector,
-                watch_timeout_seconds=self._watch_timeout_seconds, stock=self._stock,
+                watch_timeout_seconds=self._watch_timeout_seconds, stock=self.stock,
             )
             if resource != CUSTOM_RESOURCE_DEFINITIONS:
                 informer.reflector.on_missing = self._await_definition
             informer.whole = whole
             if self._started:
-                informer.start(self._tasks)
+                informer.start(self._tasks, since)
         elif whole:
             informer.want_whole(self._tasks)
         return informer

@@ -71,6 +71,12 @@ class Storage:
             found = self._buckets[resource] = Bucket(self, resource, fields, sort_keys)
         return found
 
+    def begin(self, revision: int) -> None:
+        """Let the history that is told begin here: what was before is nobody's business. Buckets ``keep`` what is left of it."""
+        assert not self._buckets, "there is a history already"
+        self.revision = revision
+        self.log.begin(revision)
+
     def has(self, resource: GroupResource) -> bool:
         """Whether a resource has a bucket already."""
         return resource in self._buckets
@@ -272,6 +278,14 @@ class Bucket:
             raise KeyExists(namespace, name)
         return self._commit("ADDED", tree, None)
 
+    def keep(self, tree: Tree) -> Record:
+        """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
+        record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        self._add(record)
+        for found in self._indexes.values():
+            found.replace(None, record)
+        return record
+
     def update(self, tree: Tree, expected: Record) -> Record:
         """Replace the object that the caller saw. ``tree`` belongs to the storage. Raises Stale."""
         self._check(expected)
@@ -295,20 +309,16 @@ class Bucket:
         revision = storage.next_revision()
         record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
-        self.changes += 1
-        namespace = record.namespace
         if self._shared:
-            self._unshare(namespace)
+            self._unshare(record.namespace)
         if previous is None:
-            space = self._spaces.get(namespace)
-            if space is None:
-                space = self._spaces[namespace] = Space()
-            space.put(record)
-            self._count += 1
-        elif type_ == "MODIFIED":
-            self._spaces[namespace].records[record.name] = record
+            self._add(record)
         else:
-            self._remove(previous)
+            self.changes += 1
+            if type_ == "MODIFIED":
+                self._spaces[record.namespace].records[record.name] = record
+            else:
+                self._remove(previous)
         left = None if type_ == "DELETED" else record
         for found in self._indexes.values():
             found.replace(previous, left)
@@ -316,6 +326,14 @@ class Bucket:
         if previous is not None:
             storage.trees.drop(previous)
         return record
+
+    def _add(self, record: Record) -> None:
+        self.changes += 1
+        space = self._spaces.get(record.namespace)
+        if space is None:
+            space = self._spaces[record.namespace] = Space()
+        space.put(record)
+        self._count += 1
 
     def _remove(self, record: Record) -> None:
         space = self._spaces[record.namespace]

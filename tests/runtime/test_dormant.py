@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import CONFIG_MAPS, SECRETS
+from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from fakekube.cluster import Cluster
 from fakekube.runtime.context import Context
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.dormant import OWNED, Dormant
 
 MADE: list["Recorder"] = []
 
@@ -86,3 +88,75 @@ async def test_a_component_that_was_stopped_wakes_again_for_what_is_there() -> N
         await cluster.manager.start_component("recorder")
         await cluster.settle()
         assert [made.heard for made in MADE] == [["a"], ["a", "b"]]
+
+
+async def test_a_cluster_in_which_nothing_was_made_asks_for_nothing() -> None:
+    """Given a cluster with all its controllers and no nodes
+    When it has started
+    Then none of them has made a request."""
+    async with Cluster(nodes=0, clock="manual") as cluster:
+        assert [(entry.verb, entry.resource) for entry in cluster.apiserver.log] == []
+
+
+@pytest.mark.parametrize("metadata", [
+    {"ownerReferences": [{"apiVersion": "v1", "kind": "Secret", "name": "gone", "uid": "1"}]}, {"finalizers": ["orphan"]},
+    {"finalizers": ["foregroundDeletion"]}])
+async def test_a_tie_to_another_object_wakes_who_sleeps_until_there_is_one(metadata: Tree) -> None:
+    """Given a component that sleeps until something is owned
+    When objects are made, and then one that names an owner or waits for its dependents
+    Then only that one wakes it; and where there is such an object already it does not sleep."""
+    dormant = recorder(OWNED)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[dormant]) as cluster:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "free", "finalizers": ["a.b/c"]}}, "default")
+        await cluster.settle()
+        assert MADE == []
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "tied", **metadata}}, "default")
+        await cluster.settle()
+        assert [made.heard for made in MADE] == [["free", "tied"]]
+        async with Cluster(state=cluster.snapshot(), controllers="", extra=[recorder(OWNED)]) as other:
+            await other.settle()
+            assert [made.heard for made in MADE] == [["free", "tied"]]
+
+
+async def test_what_came_with_the_cluster_wakes_nobody_until_it_changes() -> None:
+    """Given components that sleep until there is a namespace, or a marked one
+    When the first namespaces are looked at, one is labelled, and another marked
+    Then the label wakes the one, and the mark the other."""
+    plain, marked = recorder(NAMESPACES), recorder((NAMESPACES, is_marked))
+    marked.name = "marked"
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[plain, marked]) as cluster:
+        await cluster.client.list(NAMESPACES)
+        await cluster.settle()
+        assert (plain.component, marked.component) == (None, None)
+        await cluster.client.patch(NAMESPACES, "default", body={"metadata": {"labels": {"x": ""}}})
+        await cluster.settle()
+        assert (plain.component is not None, marked.component) == (True, None)
+        await cluster.client.patch(NAMESPACES, "kube-public", body={"metadata": {"labels": {"marked": ""}}})
+        await cluster.settle()
+        assert marked.component is not None
+
+
+async def test_an_object_that_goes_wakes_who_is_for_all_of_them() -> None:
+    """Given a component that sleeps over the first accounts
+    When all of them are deleted before the loop turns
+    Then it wakes, though there is nothing left to see."""
+    dormant = recorder(SERVICE_ACCOUNTS)
+    async with Cluster(nodes=0, clock="manual", controllers="serviceaccount", extra=[dormant]) as cluster:
+        for account in (await cluster.client.list(SERVICE_ACCOUNTS)).items:
+            await cluster.client.delete(SERVICE_ACCOUNTS, "default", account["metadata"]["namespace"])
+        await cluster.settle()
+        assert len(MADE) == 1
+
+
+async def test_a_component_that_was_stopped_in_its_sleep_is_not_woken() -> None:
+    """Given a component that sleeps, and is stopped
+    When what it slept over is made
+    Then it stays as it is."""
+    for awaited in (SECRETS, (SECRETS, is_marked), OWNED):
+        dormant = recorder(awaited)
+        async with Cluster(nodes=0, clock="manual", controllers="", extra=[dormant]) as cluster:
+            await cluster.manager.stop_component("recorder")
+            meta = {"name": "a", "labels": {"marked": ""}, "finalizers": ["orphan"]}
+            await cluster.client.create(SECRETS, {"metadata": meta}, "default")
+            await cluster.settle()
+            assert MADE == []

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.client.resources import NAMESPACES
 from fakekube.cluster import Cluster
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
@@ -102,14 +103,16 @@ def test_queues_are_counted_while_they_live_and_after():
 
 
 async def test_a_cluster_shows_what_its_controllers_count():
-    """Given a cluster with a controller / when /metrics is asked / then it has the lines of both, also after a restore."""
-    async with Cluster(nodes=0, clock="manual", controllers="namespace") as cluster:
+    """Given a controller at work / when /metrics is asked / then it has the lines of both, also after a restore."""
+    async with Cluster(nodes=0, clock="manual", controllers="serviceaccount") as cluster:
+        await cluster.client.create(NAMESPACES, {"metadata": {"name": "team"}})
+        await cluster.settle()
         answer = await cluster.client.request("GET", "/metrics")
         text = answer.body.decode()
         assert "apiserver_request_total" in text
-        assert 'workqueue_adds_total{name="namespace"}' in text
+        assert 'workqueue_adds_total{name="serviceaccount"}' in text
         assert text.count("# TYPE workqueue_adds_total counter") == 1
         before = cluster.metrics.value("workqueue_adds_total")
         await cluster.restore(cluster.snapshot())
-        assert 'workqueue_adds_total{name="namespace"}' in (await cluster.client.request("GET", "/metrics")).body.decode()
+        assert 'workqueue_adds_total{name="serviceaccount"}' in (await cluster.client.request("GET", "/metrics")).body.decode()
         assert cluster.metrics.value("workqueue_adds_total") >= before

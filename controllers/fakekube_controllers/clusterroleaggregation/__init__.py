@@ -7,4 +7,4 @@ from fakekube.runtime.dormant import Dormant
 
 component = partial(
     Dormant, "clusterroleaggregation", "fakekube_controllers.clusterroleaggregation.controller:ClusterRoleAggregation",
-    CLUSTER_ROLES, whole=False)  # those that came with the cluster are made of others already
+    CLUSTER_ROLES)  # those that came with the cluster are made of others already

@@ -3,3 +3,10 @@
 Read ``graph.py`` first (who owns whom, touched by the informers' handlers only), then ``collector.py`` (what is done about it).
 Upstream: pkg/controller/garbagecollector.
 """
+
+from functools import partial
+
+from fakekube.runtime.dormant import OWNED, Dormant
+
+component = partial(
+    Dormant, "garbagecollector", "fakekube_controllers.garbagecollector.collector:GarbageCollector", OWNED)

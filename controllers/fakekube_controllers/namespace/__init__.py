@@ -2,3 +2,12 @@
 
 Read ``controller.py`` first. Upstream: pkg/controller/namespace.
 """
+
+from functools import partial
+
+from fakekube.apimachinery import meta
+from fakekube.client.resources import NAMESPACES
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "namespace", "fakekube_controllers.namespace.controller:NamespaceController", (NAMESPACES, meta.is_deleting))

@@ -8,18 +8,12 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.furnishing import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Request
-
-ACCOUNT, ROOT_CA = "default", "kube-root-ca.crt"
-DESCRIPTION_KEY = "kubernetes.io/description"
-DESCRIPTION = (
-    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal "
-    "service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
-)
 
 Tree = dict[str, Any]
 
@@ -34,7 +28,7 @@ class ServiceAccountController:
     async def start(self, ctx: Context) -> None:
         """Watch namespaces, service accounts and ConfigMaps, and begin."""
         self.ctx, self.client = ctx, ctx.client
-        self.data = {"ca.crt": str(ctx.options.get("root_ca", ""))}
+        self.certificate = str(ctx.options.get("root_ca", ""))
         self.queue = ctx.queue("serviceaccount")
         ctx.add_handler(NAMESPACES, self._namespace_seen, lambda _, new: self._namespace_seen(new))
         ctx.add_handler(SERVICE_ACCOUNTS, on_delete=lambda last: self._changed(last, ACCOUNT))
@@ -58,20 +52,17 @@ class ServiceAccountController:
         if namespace is None or meta.is_deleting(namespace):
             return
         if self.ctx.lister(SERVICE_ACCOUNTS).get(request.name, ACCOUNT) is None:
-            await self._create(SERVICE_ACCOUNTS, {"metadata": {"name": ACCOUNT, "namespace": request.name}})
+            await self._create(SERVICE_ACCOUNTS, default_account(request.name))
         await self._publish_root_ca(request.name)
 
     async def _publish_root_ca(self, namespace: str) -> None:
-        present = self.ctx.lister(CONFIG_MAPS).get(namespace, ROOT_CA)
+        present, wanted = self.ctx.lister(CONFIG_MAPS).get(namespace, ROOT_CA), root_ca(namespace, self.certificate)
         if present is None:
-            await self._create(CONFIG_MAPS, {
-                "metadata": {"name": ROOT_CA, "namespace": namespace, "annotations": {DESCRIPTION_KEY: DESCRIPTION}},
-                "data": self.data,
-            })
-        elif present.get("data") != self.data or not meta.annotations_of(present).get(DESCRIPTION_KEY):
+            await self._create(CONFIG_MAPS, wanted)
+        elif present.get("data") != wanted["data"] or not meta.annotations_of(present).get(DESCRIPTION_KEY):
             annotations = {**meta.annotations_of(present), DESCRIPTION_KEY: DESCRIPTION}
             metadata = {**present["metadata"], "annotations": annotations}
-            await self.client.update(CONFIG_MAPS, {**present, "metadata": metadata, "data": self.data})
+            await self.client.update(CONFIG_MAPS, {**present, "metadata": metadata, "data": wanted["data"]})
 
     async def _create(self, resource: Resource, obj: Tree) -> None:
         """Create, unless it is there by now or the namespace is no longer open."""

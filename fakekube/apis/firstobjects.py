@@ -1,0 +1,77 @@
+"""What a cluster holds when it is first seen: the server's own objects, and what controllers have made by then.
+
+A cluster is found at work. Its namespaces, the service ``kubernetes`` and what controllers gave those namespaces were there
+before the history that it tells begins, at versions that are set down here, so that nobody can tell when they were put into
+storage. The other objects (``bootstrap.py``) are written when somebody first asks for their resource.
+"""
+
+from collections.abc import Callable, Sequence
+
+from fakekube.apimachinery import furnishing
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.types import Tree
+from fakekube.apis.bootstrap import API_SERVICES, KINDS, bootstrap_objects
+from fakekube.apis.catalog import Catalog
+from fakekube.registry.kind import Kind
+
+NAMESPACES, SERVICES = GroupResource("", "namespaces"), GroupResource("", "services")
+ACCOUNTS, CONFIG_MAPS = GroupResource("", "serviceaccounts"), GroupResource("", "configmaps")
+FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+FURNISHINGS = (ACCOUNTS, CONFIG_MAPS)
+VERSIONS = {NAMESPACES: (2, 1), SERVICES: (6, 1), ACCOUNTS: (7, 2), CONFIG_MAPS: (8, 2)}
+"""Of a resource's first object, and how much greater that of each further one is."""
+LAST_VERSION, LAST_VERSION_FURNISHED = 6, 14
+
+ROOT_CA_OWNERSHIP = {
+    "manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": None, "fieldsType": "FieldsV1",
+    "fieldsV1": {
+        "f:data": {".": {}, f"f:{furnishing.CERTIFICATE_KEY}": {}},
+        "f:metadata": {"f:annotations": {".": {}, f"f:{furnishing.DESCRIPTION_KEY}": {}}}},
+}
+
+
+class FirstObjects:
+    """Those of one cluster, whose stored versions ``catalog`` knows. ``added`` are kinds that are served besides.
+
+    ``furnished``: whether a service account controller was at work in the first namespaces.
+    """
+
+    def __init__(self, catalog: Catalog, added: Callable[[], Sequence[Kind]], *, furnished: bool) -> None:
+        self._catalog, self._added, self._furnished = catalog, added, furnished
+
+    def __contains__(self, resource: GroupResource) -> bool:
+        """Whether there are any of a resource."""
+        return resource in KINDS or resource == API_SERVICES or resource in self.optional
+
+    @property
+    def optional(self) -> tuple[GroupResource, ...]:
+        """The resources of which there is something because of the cluster's options."""
+        return FURNISHINGS if self._furnished else ()
+
+    @property
+    def version(self) -> int:
+        """Where the history begins that the cluster tells."""
+        return LAST_VERSION_FURNISHED if self._furnished else LAST_VERSION
+
+    def of(self, resource: GroupResource) -> list[Tree]:
+        """The objects of a resource in their stored form, the caller's own, without uid and times.
+
+        Those with a resourceVersion were there before the history begins.
+        """
+        if resource in FURNISHINGS:
+            trees = [_furnishing(resource, namespace) for namespace in FIRST_NAMESPACES] if self._furnished else []
+        else:
+            trees = bootstrap_objects(resource, self._catalog, self._added())
+        if resource in VERSIONS:
+            first, step = VERSIONS[resource]
+            for number, tree in enumerate(trees):
+                tree["metadata"]["resourceVersion"] = str(first + step * number)
+        return trees
+
+
+def _furnishing(resource: GroupResource, namespace: str) -> Tree:
+    if resource == ACCOUNTS:
+        return {"kind": "ServiceAccount", "apiVersion": "v1", **furnishing.default_account(namespace)}
+    tree = furnishing.root_ca(namespace, "")
+    tree["metadata"]["managedFields"] = [dict(ROOT_CA_OWNERSHIP)]
+    return {"kind": "ConfigMap", "apiVersion": "v1", **tree}
