@@ -71,7 +71,7 @@ class Graph:
             node = self.nodes[uid] = Node(identity, owners)
             self._link(node, owners)
             self._update_state(node, meta)
-            if owners:
+            if any(self._may_be_gone(ref["uid"]) for ref in owners):
                 self._look_at(uid)
             return
         if node.virtual:
@@ -82,6 +82,11 @@ class Graph:
         self._update_state(node, meta)
         if old != owners and owners:
             self._look_at(uid)
+
+    def _may_be_gone(self, uid: str) -> bool:
+        """Whether an owner has not been seen, or is on its way out; of one that is there its own end will tell."""
+        owner = self.nodes[uid]
+        return owner.virtual or owner.being_deleted
 
     def _meet(self, node: Node, identity: Identity) -> None:
         """A virtual node turns out to exist; those who named it by other coordinates are looked at again."""

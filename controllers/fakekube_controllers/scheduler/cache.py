@@ -35,6 +35,7 @@ class Cache:
         info = self.nodes.pop(name, None)
         if info is not None:
             info.node, info.allocatable = None, {}
+            info.generation += 1
             if not info.pods:
                 del self._nodes[name]
 
@@ -42,7 +43,11 @@ class Cache:
         """A pod is on a node, as the informer says."""
         uid = pod["metadata"]["uid"]
         self._assumed.pop(uid, None)
-        self._put(pod_info(pod), node_name)
+        info = self._nodes[node_name].pods.get(uid) if self._placed.get(uid) == node_name else None
+        if info is not None and info.pod["spec"] == pod["spec"]:
+            info.pod = pod
+        else:
+            self._put(pod_info(pod), node_name)
 
     def assume(self, info: PodInfo, node_name: str) -> None:
         """A pod will be on a node, as this scheduler has decided."""

@@ -4,7 +4,7 @@ Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. Every n
 large clusters), and of several that are best the first in name order wins, so that one history follows from one seed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fakekube_controllers.scheduler.framework.interface import (
@@ -26,6 +26,7 @@ from fakekube_controllers.scheduler.framework.interface import (
 )
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.verdicts import Verdict, Verdicts
 
 
 class Eligible(NamedTuple):
@@ -71,6 +72,7 @@ class Framework:
         self.pre_bind: list[PreBind] = _having(plugins, "pre_bind")
         self.bind_plugins: list[Bind] = _having(plugins, "bind")
         self.post_bind: list[PostBind] = _having(plugins, "post_bind")
+        self.verdicts = Verdicts([*self.pre_filter, *self.filter, *self.pre_score, *self.score])
 
     def schedule(self, state: State, pod: PodInfo, snapshot: Snapshot) -> str:
         """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""
@@ -81,8 +83,14 @@ class Framework:
         statuses: dict[str, Status] = {}
         fitting: list[NodeInfo] = []
         filters = [plugin for plugin in self.filter if plugin.name not in skipped]
+        verdicts = self.verdicts.of_pod(pod)
         for name, node in nodes.items():
-            status = eligible.left_out(name) or self._fits(filters, state, pod, node)
+            status = eligible.left_out(name)
+            if status is None:
+                verdict = verdicts.get(name)
+                if verdict is None or verdict.node is not node or verdict.generation != node.generation:
+                    verdict = verdicts[name] = Verdict(node, node.generation, self._fits(filters, state, pod, node), {})
+                status = verdict.status
             if status is None:
                 fitting.append(node)
             else:
@@ -91,8 +99,9 @@ class Framework:
             raise self._fit_error(state, pod, snapshot, FitError(statuses, len(nodes)))
         if len(fitting) == 1:
             return fitting[0].name
-        totals = self._scores(state, pod, fitting)
-        return min(totals, key=lambda name: (-totals[name], name))
+        totals = self._scores(state, pod, fitting, verdicts)
+        best = max(totals.values())
+        return min(name for name, total in totals.items() if total == best)
 
     def _pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> tuple["Eligible", list[str]]:
         eligible = Eligible()
@@ -125,7 +134,9 @@ class Framework:
                 return FitError(error.statuses, error.nodes, error.early, text)
         return error
 
-    def _scores(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
+    def _scores(
+        self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo], verdicts: Mapping[str, Verdict],
+    ) -> dict[str, int]:
         skipped = [
             plugin.name for plugin in self.pre_score
             if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP
@@ -134,7 +145,12 @@ class Framework:
         for plugin in self.score:
             if plugin.name in skipped:
                 continue
-            scores = {node.name: plugin.score(state, pod, node) for node in nodes}
+            scores: dict[str, int] = {}
+            for node in nodes:
+                given = verdicts[node.name].scores
+                if plugin.name not in given:
+                    given[plugin.name] = plugin.score(state, pod, node)
+                scores[node.name] = given[plugin.name]
             plugin.normalize_score(state, pod, scores)
             for name, score in scores.items():
                 totals[name] += score * plugin.weight

@@ -39,15 +39,17 @@ class SchedulingQueue:
     def add(self, pod: Tree) -> None:
         """A pod that has no node came, or changed."""
         uid = pod["metadata"]["uid"]
-        known = self._pods.get(uid)
+        known, info = self._pods.get(uid), pod_info(pod)
         if known is not None and not self._matters(known.info.pod, pod):
-            self._pods[uid] = known._replace(info=pod_info(pod))
+            self._pods[uid] = known._replace(info=info)
             return
         self._take_out(uid)
         if known is None:
             self._sequence += 1
-            known = QueuedPod(pod_info(pod), self._clock.time(), self._sequence)
-        queued = self._pods[uid] = known._replace(info=pod_info(pod))
+            queued = QueuedPod(info, self._clock.time(), self._sequence)
+        else:
+            queued = known._replace(info=info)
+        self._pods[uid] = queued
         if any(gate.pre_enqueue(queued.info) is not None for gate in self._gates):
             self._gated[uid] = None
         else:

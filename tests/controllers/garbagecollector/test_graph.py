@@ -41,6 +41,18 @@ def test_an_owner_that_nobody_has_seen_is_looked_at(heard):
     assert heard.taken() == []
 
 
+def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
+    """Given an owner that was seen / when a dependent comes / then neither is looked at
+    / given that the owner is on its way out / when one more comes / then that is.
+    """
+    heard.see("parent")
+    heard.see("child", owner("parent"))
+    assert heard.taken() == []
+    heard.see("parent", deletionTimestamp="2026-01-01T00:00:00Z")
+    heard.see("late", owner("parent"))
+    assert heard.taken() == ["late"]
+
+
 def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
     """Given an owner with a dependent / when the owner goes / then the dependent is looked at / when it goes too
     / then nothing is remembered.

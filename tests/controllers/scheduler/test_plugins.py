@@ -132,6 +132,56 @@ def test_of_equal_nodes_the_first_by_name_is_taken():
     assert framework.schedule({}, pod_info(pod("p", {"cpu": "1"})), Snapshot(*nodes)) == "a"
 
 
+class Counting:
+    """A filter and score of a user's: it prefers the last node."""
+
+    name, weight = "Counting", 100
+
+    def __init__(self):
+        self.asked = []
+
+    def filter(self, state, pod, node):
+        self.asked.append(node.name)
+
+    def score(self, state, pod, node):
+        return ord(node.name)
+
+    def normalize_score(self, state, pod, scores):
+        pass
+
+
+class Signing(Counting):
+    """The same, that says what it looks at."""
+
+    def sign(self, pod):
+        return pod.priority
+
+
+def test_a_filter_that_signs_pods_is_asked_about_a_changed_node_only():
+    """Given two pods alike / when the first is on a node and the second is scheduled / then the filter is asked of that node
+    / given a pod that is signed otherwise / then of all.
+    """
+    plugin = Signing()
+    framework, nodes = Framework([*default_plugins(None), plugin]), [node(name, cpu="4") for name in "abc"]
+    first = pod_info(pod("p", {"cpu": "1"}))
+    assert framework.schedule({}, first, Snapshot(*nodes)) == "c"
+    nodes[2].add(first)
+    plugin.asked.clear()
+    assert framework.schedule({}, pod_info(pod("q", {"cpu": "1"})), Snapshot(*nodes)) == "c"
+    assert plugin.asked == ["c"]
+    framework.schedule({}, pod_info(pod("r", {"cpu": "1"}, priority=1)), Snapshot(*nodes))
+    assert plugin.asked == ["c", "a", "b", "c"]
+
+
+def test_without_a_signature_every_filter_is_asked_every_time():
+    """Given a plugin that does not say what it looks at / when two pods alike are scheduled / then it is asked of all twice."""
+    plugin = Counting()
+    framework, nodes = Framework([*default_plugins(None), plugin]), [node(name, cpu="4") for name in "abc"]
+    for name in "pq":
+        assert framework.schedule({}, pod_info(pod(name)), Snapshot(*nodes)) == "c"
+    assert plugin.asked == ["a", "b", "c"] * 2
+
+
 def test_a_refusal_counts_its_reasons():
     """Given nodes that refuse for different reasons / then the text counts them in the order of their texts."""
     error = FitError({"a": unschedulable("x", "y"), "b": unschedulable("y")}, 3, post_filter="And that is all.")

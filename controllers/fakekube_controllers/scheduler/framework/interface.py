@@ -4,7 +4,7 @@ Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothin
 object to is a Status. ``State`` is one cycle's scratch paper, keyed by plugin.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from fakekube_controllers.scheduler.framework.status import Status
@@ -34,6 +34,13 @@ class Plugin(Protocol):
     """What every plugin has."""
 
     name: str
+
+
+class Sign(Plugin, Protocol):
+    """Says which pods are alike. Upstream: SignPlugin of opportunistic batching."""
+
+    def sign(self, pod: PodInfo) -> Hashable:
+        """All of a pod that decides, beside one node as it is, what this plugin's methods for filtering and scoring say."""
 
 
 class PreEnqueue(Plugin, Protocol):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from fakekube.apimachinery import quantity
 
 Tree = Mapping[str, Any]
@@ -98,9 +100,16 @@ def pod_info(pod: Tree) -> PodInfo:
     return PodInfo(pod, requests, weighed, ports)
 
 
+def spelled(pod: PodInfo, *fields: str) -> bytes:
+    """These fields of a pod's spec, to be compared: empty when it has none of them."""
+    spec = pod.pod["spec"]
+    found = [spec[name] for name in fields if spec.get(name)]
+    return orjson.dumps([spec.get(name) for name in fields]) if found else b""
+
+
 @dataclass(slots=True)
 class NodeInfo:
-    """A node with the pods on it, and what they ask for together."""
+    """A node with the pods on it, and what they ask for together. ``generation`` grows with every change."""
 
     name: str
     node: Tree | None = None  # None: pods are bound to it, and it is not there (yet)
@@ -108,9 +117,11 @@ class NodeInfo:
     requested: Resources = field(default_factory=dict)
     weighed: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
     allocatable: Resources = field(default_factory=dict)
+    generation: int = 0
 
     def set_node(self, node: Tree) -> None:
         """Take what the node says of itself."""
+        self.generation += 1
         self.node = node
         self.allocatable = amounts((node.get("status") or {}).get("allocatable"))
 
@@ -118,6 +129,7 @@ class NodeInfo:
         """Count a pod in; one that is there already is counted anew."""
         if info.uid in self.pods:
             self.remove(info.uid)
+        self.generation += 1
         self.pods[info.uid] = info
         for name, value in info.requests.items():
             self.requested[name] = self.requested.get(name, 0) + value
@@ -129,6 +141,7 @@ class NodeInfo:
         info = self.pods.pop(uid, None)
         if info is None:
             return
+        self.generation += 1
         for name, value in info.requests.items():
             self.requested[name] -= value
         for name, value in info.weighed.items():

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, Snapshot, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
 
 REASON = "node(s) didn't match Pod's node affinity/selector"
 
@@ -15,6 +15,10 @@ class NodeAffinity:
 
     name = "NodeAffinity"
     weight = 2
+
+    def sign(self, pod: PodInfo) -> bytes:
+        """Its node selector and its affinity."""
+        return spelled(pod, "nodeSelector", "affinity")
 
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """The only nodes that every term names, SKIP when nothing is required, or None."""

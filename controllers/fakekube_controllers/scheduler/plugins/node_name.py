@@ -12,6 +12,10 @@ class NodeName:
 
     name = "NodeName"
 
+    def sign(self, pod: PodInfo) -> str:
+        """The node that it names."""
+        return pod.pod["spec"].get("nodeName") or ""
+
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that names no node."""
         return None if pod.pod["spec"].get("nodeName") else SKIP

@@ -14,6 +14,10 @@ class NodePorts:
 
     name = "NodePorts"
 
+    def sign(self, pod: PodInfo) -> tuple[tuple[str, str, int], ...]:
+        """Its host ports."""
+        return pod.ports
+
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that asks for no host port."""
         return None if pod.ports else SKIP

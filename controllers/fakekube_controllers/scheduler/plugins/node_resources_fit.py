@@ -14,6 +14,10 @@ class NodeResourcesFit:
     name = "NodeResourcesFit"
     weight = 1
 
+    def sign(self, pod: PodInfo) -> tuple[tuple[str, int], ...]:
+        """What it asks for."""
+        return (*pod.requests.items(), *pod.weighed.items())
+
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         reasons: list[str] = []

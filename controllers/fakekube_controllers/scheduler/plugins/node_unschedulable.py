@@ -3,13 +3,17 @@
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import State
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
 
 
 class NodeUnschedulable:
     """Filter."""
 
     name = "NodeUnschedulable"
+
+    def sign(self, pod: PodInfo) -> bytes:
+        """Its tolerations."""
+        return spelled(pod, "tolerations")
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

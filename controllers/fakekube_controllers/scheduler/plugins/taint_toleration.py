@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
 
 
 class TaintToleration:
@@ -13,6 +13,10 @@ class TaintToleration:
 
     name = "TaintToleration"
     weight = 3
+
+    def sign(self, pod: PodInfo) -> bytes:
+        """Its tolerations."""
+        return spelled(pod, "tolerations")
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
