@@ -16,7 +16,9 @@ class Served:
 
     def __init__(self, cluster: "Cluster", host: str, port: int) -> None:
         self.token = cluster.token
-        self._http = HttpServer(cluster.apiserver, clock=cluster.clock, host=host, port=port, activity=cluster.activity)
+        self._http = HttpServer(
+            cluster.apiserver, clock=cluster.clock, host=host, port=port, activity=cluster.activity,
+            compresses=lambda: cluster.gates["APIResponseCompression"])
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""

@@ -13,7 +13,7 @@ from fakekube.apis.base import StatusStrategy
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
-from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, immutable, nonnegative, nonnegative_fields
@@ -99,7 +99,7 @@ def matches(selector: Tree | None, template: Tree) -> bool | None:
         return None
 
 
-def validate_selected_template(spec: Tree, kind: str, bad_selector: str) -> list[FieldError]:
+def validate_selected_template(spec: Tree, kind: str, bad_selector: str, ctx: WriteContext) -> list[FieldError]:
     """spec.template, which must fit spec.selector and run forever. ``kind`` stands in the texts."""
     selector, template = spec.get("selector"), spec["template"]
     fits = matches(selector, template)
@@ -108,7 +108,8 @@ def validate_selected_template(spec: Tree, kind: str, bad_selector: str) -> list
     found: list[FieldError] = []
     if not fits and not (selector is not None and validation.is_empty_selector(selector)):
         found.append(field_errors.invalid("spec.template.metadata.labels", shown_labels(template), MISMATCH))
-    return found + validate_template(template, "spec.template") + validate_endless(template, kind)
+    found += validate_template(template, "spec.template", template_options(ctx))
+    return found + validate_endless(template, kind)
 
 
 def validate_endless(template: Tree, kind: str) -> list[FieldError]:

@@ -78,7 +78,8 @@ class MetaPaths:
             return self._document(request, lambda: discovery.group_document(kinds, group))
         if not self._routes.has_version(group, rest[0]):
             raise errors.no_such_path()
-        return self._document(request, lambda: discovery.resource_list(kinds, group, rest[0]))
+        hashes = self._services.stores.gate("StorageVersionHash")
+        return self._document(request, lambda: discovery.resource_list(kinds, group, rest[0], hashes=hashes))
 
     def _groups(self, request: Request, root: str) -> Response:
         """/api and /apis: the old document, or the aggregated one for who lists it in any place."""

@@ -46,19 +46,19 @@ def _group(kinds: Kinds, group: str) -> Tree:
     return {"name": group, "versions": found, "preferredVersion": found[0]}
 
 
-def resource_list(kinds: Kinds, group: str, version: str) -> Tree:
+def resource_list(kinds: Kinds, group: str, version: str, *, hashes: bool = True) -> Tree:
     """The document of ``/api/v1`` or ``/apis/<group>/<version>``."""
     rows: list[Tree] = []
     for kind in kinds:
         if (kind.group, kind.version) == (group, version):
-            rows.append(_resource_row(kind))
+            rows.append(_resource_row(kind, hashes=hashes))
             rows += [_subresource_row(kind, sub) for sub in kind.subresources]
     head: Tree = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     group_version = f"{group}/{version}" if group else version
     return head | {"groupVersion": group_version, "resources": sorted(rows, key=lambda row: str(row["name"]))}
 
 
-def _resource_row(kind: Kind) -> Tree:
+def _resource_row(kind: Kind, *, hashes: bool) -> Tree:
     row: Tree = {
         "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
         "verbs": list(kind.verbs),
@@ -67,7 +67,7 @@ def _resource_row(kind: Kind) -> Tree:
         row["shortNames"] = list(kind.short_names)
     if kind.categories:
         row["categories"] = list(kind.categories)
-    if "create" in kind.verbs and "get" in kind.verbs:
+    if hashes and "create" in kind.verbs and "get" in kind.verbs:
         row["storageVersionHash"] = storage_version_hash(kind)
     return row
 

@@ -46,6 +46,7 @@ class TokenRequests:
                     )
                 ],
             )
+        _check_account(scope, info, account, meta.get("uid", ""))
         if not spec.get("expirationSeconds"):
             spec["expirationSeconds"] = DEFAULT_SECONDS
         if found := _seconds_errors(spec["expirationSeconds"]):
@@ -64,6 +65,18 @@ class TokenRequests:
             "status": {"token": token, "expirationTimestamp": format_time(expires)},
         }
         return object_answer(scope, request, form, answer, status=201)
+
+
+def _check_account(scope: Scope, info: RequestInfo, account: Tree, uid: str) -> None:
+    """Whether the account is the one that a client means. Raises 409, where a feature gate wants it; else warns."""
+    own = account["metadata"]["uid"]
+    if uid in ("", own):
+        return
+    what = f"the UID in the token request ({uid}) does not match the UID of the service account ({own})"
+    if scope.services.stores.gate("TokenRequestServiceAccountUIDValidation"):
+        raise errors.conflict(GroupResource(KIND.group, KIND.kind), info.name, what)
+    info.warnings.append(
+        f"{what} but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error")
 
 
 def _seconds_errors(seconds: int) -> list[FieldError]:

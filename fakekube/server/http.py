@@ -8,6 +8,7 @@ for over TLS only, and do without.
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,7 @@ class HttpServer:
     """Serves ``handler`` on one port. Use as an async context manager, or ``start`` and ``stop``.
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual time waits for it.
+    ``compresses`` says whether large answers are compressed for clients that take it.
     """
 
     def __init__(
@@ -94,9 +96,10 @@ class HttpServer:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         activity: Activity | None = None,
+        compresses: Callable[[], bool] = lambda: True,
     ) -> None:
         self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
-        self._heads, self._flusher = HeadWriter(clock), Flusher()
+        self._heads, self._flusher = HeadWriter(clock, compresses), Flusher()
         self._wall = RealClock()
         self._server: asyncio.Server | None = None
         self._connections: _Connections | None = None

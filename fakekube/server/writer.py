@@ -5,7 +5,7 @@ come.
 import asyncio
 import gzip
 import zlib
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
@@ -28,10 +28,10 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class HeadWriter:
-    """Heads of answers. Status lines and dates are made once and kept."""
+    """Heads of answers. Status lines and dates are made once and kept. ``compresses`` says whether large answers are packed."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, compresses: Callable[[], bool]) -> None:
+        self._clock, self.compresses = clock, compresses
         self._lines: dict[tuple[int, str], str] = {}
         self._second, self._date = -1, ""
 
@@ -143,6 +143,7 @@ class Answer(web.StreamResponse):
             len(body) > GZIP_FROM_BYTES
             and accepts_gzip(self._request)
             and not _is_compressed(response)
+            and self._heads.compresses()
         ):
             body = gzip.compress(body, compresslevel=1, mtime=0)
             head += "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"

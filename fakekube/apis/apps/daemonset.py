@@ -9,7 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
 from fakekube.apis.core.pod_warnings import template_warnings
-from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry import validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative_fields
@@ -73,7 +73,7 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
             found.append(field_errors.invalid("spec.template.metadata.labels", shown, workloads.MISMATCH))
         if selector is not None and validation.is_empty_selector(selector):
             found.append(field_errors.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-        found += validate_template(template, "spec.template")
+        found += validate_template(template, "spec.template", template_options(ctx))
         found += workloads.validate_endless(template, "DaemonSet")
         found += nonnegative_fields(spec, "spec", "minReadySeconds")
         found += _strategy(spec["updateStrategy"], "spec.updateStrategy")

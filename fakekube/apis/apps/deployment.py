@@ -34,7 +34,7 @@ class DeploymentStrategy(workloads.WorkloadStrategy):
         spec = obj["spec"]
         found = nonnegative_fields(spec, "spec", "replicas")
         found += workloads.validate_selector(spec.get("selector"), "deployment")
-        found += workloads.validate_selected_template(spec, "ReplicaSet", "invalid label selector")
+        found += workloads.validate_selected_template(spec, "ReplicaSet", "invalid label selector", ctx)
         found += _strategy(spec["strategy"], "spec.strategy")
         found += nonnegative_fields(spec, "spec", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
         deadline = spec["progressDeadlineSeconds"]

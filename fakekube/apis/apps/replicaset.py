@@ -28,7 +28,7 @@ class ReplicaSetStrategy(workloads.WorkloadStrategy):
         spec = obj["spec"]
         found = nonnegative_fields(spec, "spec", "replicas", "minReadySeconds")
         found += workloads.validate_selector(spec.get("selector"), "deployment")
-        return found + workloads.validate_selected_template(spec, "ReplicaSet", "invalid label selector")
+        return found + workloads.validate_selected_template(spec, "ReplicaSet", "invalid label selector", ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         if obj["spec"] == old["spec"]:

@@ -5,7 +5,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, default_claim_spec
-from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
@@ -133,7 +133,7 @@ def _spec(spec: Tree, ctx: WriteContext, *, new: bool) -> list[FieldError]:
     if new and (service := spec.get("serviceName")):
         found += complaints("spec.serviceName", service, names.dns1123_label(service))
     found += workloads.validate_selector(spec.get("selector"), "statefulset")
-    return found + _template(spec, claims)
+    return found + _template(spec, claims, ctx)
 
 
 def _strategy(strategy: Tree, ctx: WriteContext) -> list[FieldError]:
@@ -180,7 +180,7 @@ def _internal_claim(claim: Tree) -> Tree:
     return {**claim.get("metadata", {}), "Spec": shown, "Status": filled}
 
 
-def _template(spec: Tree, claims: list[Tree]) -> list[FieldError]:
+def _template(spec: Tree, claims: list[Tree], ctx: WriteContext) -> list[FieldError]:
     """The template, as if it had the volumes that the claims will be, and none of the names that pods will get."""
     selector, template = spec.get("selector"), spec["template"]
     found: list[FieldError] = []
@@ -192,7 +192,7 @@ def _template(spec: Tree, claims: list[Tree]) -> list[FieldError]:
         if not fits and not (selector is not None and validation.is_empty_selector(selector)):
             shown_labels = workloads.shown_labels(template)
             found.append(field_errors.invalid("spec.template.metadata.labels", shown_labels, workloads.MISMATCH))
-        found += validate_template(_with_claims(template, claims), "spec.template")
+        found += validate_template(_with_claims(template, claims), "spec.template", template_options(ctx))
         meta = template.get("metadata") or {}
         found += validation.labels(meta.get("labels") or {}, "spec.template.labels")
         found += validate_annotations(meta.get("annotations") or {}, "spec.template.annotations")

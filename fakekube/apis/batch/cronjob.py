@@ -10,6 +10,7 @@ from fakekube.apis.base import StatusStrategy
 from fakekube.apis.batch.job import NAME_WARNING, default_job_spec_patterns, drop_disabled, job_spec_warnings
 from fakekube.apis.batch.job_validation import validate_job_spec
 from fakekube.apis.core.podspec_defaults import default_template
+from fakekube.apis.core.podspec_validation import template_options
 from fakekube.apis.workloads import shown_selector
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative_fields, required_one_of
@@ -52,7 +53,7 @@ class CronJobStrategy(StatusStrategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         name = obj["metadata"].get("name", "")
-        found = _spec(obj["spec"], None)
+        found = _spec(obj["spec"], None, ctx)
         if len(name) > MAX_NAME_LENGTH:
             what = f"must be no more than {MAX_NAME_LENGTH} characters"
             found.append(field_errors.invalid("metadata.name", name, what))
@@ -61,7 +62,7 @@ class CronJobStrategy(StatusStrategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         if obj["spec"] == old["spec"]:
             return []
-        return _spec(obj["spec"], old["spec"])
+        return _spec(obj["spec"], old["spec"], ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []
@@ -75,7 +76,7 @@ class CronJobStrategy(StatusStrategy):
         return found
 
 
-def _spec(spec: Tree, old: Tree | None) -> list[FieldError]:
+def _spec(spec: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
     found: list[FieldError] = []
     schedule, zone = spec.get("schedule", ""), spec.get("timeZone")
     if not schedule:
@@ -87,7 +88,7 @@ def _spec(spec: Tree, old: Tree | None) -> list[FieldError]:
         found += _time_zone(zone)
     found += required_one_of("spec.concurrencyPolicy", spec.get("concurrencyPolicy", ""), POLICIES)
     job, path = spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"
-    found += validate_job_spec(job, path)
+    found += validate_job_spec(job, path, template_options(ctx))
     if "selector" in job:
         shown = shown_selector(job["selector"])
         found.append(field_errors.invalid(f"{path}.selector", shown, "`selector` will be auto-generated"))

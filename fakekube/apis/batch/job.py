@@ -21,6 +21,7 @@ from fakekube.apis.batch.job_validation import (
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
+from fakekube.apis.core.podspec_validation import template_options
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext
 from fakekube.registry.validation import DECLARATIVE_SINCE
 
@@ -93,7 +94,7 @@ class JobStrategy(Strategy):
         drop_disabled(obj["spec"], old["spec"], ctx.cluster)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_job(obj) + validate_pod_names(obj)
+        return validate_job(obj, template_options(ctx)) + validate_pod_names(obj)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         spec, old_spec = obj["spec"], old["spec"]
@@ -102,7 +103,7 @@ class JobStrategy(Strategy):
         movable = _is_template_mutable(old, ctx.minor)
         unstarted = bool(old_spec.get("suspend")) and "startTime" not in old["status"]
         older = ctx.minor < DECLARATIVE_SINCE  # then a changed Job is looked at as a new one, too
-        found = (self.validate(obj, ctx) if older else []) + validate_spec_and_selector(spec)
+        found = (self.validate(obj, ctx) if older else []) + validate_spec_and_selector(spec, template_options(ctx))
         found += validate_changes(
             spec, old_spec,
             scheduling=movable if ctx.cluster.gate("MutableSchedulingDirectivesForSuspendedJobs") else unstarted,

@@ -10,7 +10,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.batch.job_policies import validate_failure_policy, validate_success_policy
 from fakekube.apis.batch.job_scheduling import validate_scheduling
-from fakekube.apis.core.podspec_validation import TEMPLATE, PodSpecOptions, validate_template
+from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_template
 from fakekube.registry import validation
 from fakekube.registry.validation import complaints, immutable, nonnegative_fields, one_of
 
@@ -34,7 +34,7 @@ def sorted_map(values: dict[str, str]) -> dict[str, str]:
     return dict(sorted(values.items()))
 
 
-def validate_job(job: Tree, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
+def validate_job(job: Tree, options: PodSpecOptions) -> list[FieldError]:
     """A new Job, metadata excepted."""
     return _generated_selector(job) + validate_spec_and_selector(job["spec"], options)
 
@@ -70,7 +70,7 @@ def _matches(selector: Tree | None, present: dict[str, str]) -> bool | None:
         return None
 
 
-def validate_spec_and_selector(spec: Tree, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
+def validate_spec_and_selector(spec: Tree, options: PodSpecOptions) -> list[FieldError]:
     """The spec of a Job, its selector included."""
     found = validate_job_spec(spec, "spec", options)
     selector = spec.get("selector")
@@ -85,7 +85,7 @@ def validate_spec_and_selector(spec: Tree, options: PodSpecOptions = TEMPLATE) -
     return found
 
 
-def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
+def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
     """The spec of a Job or of a CronJob's template, selector excepted."""
     found = nonnegative_fields(spec, path, *NUMBERS)
     if "managedBy" in spec:

@@ -28,6 +28,7 @@ EPHEMERAL_ORDER = (
     "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
     "startupProbe", "lifecycle",
 )
+NO_RULES = "restartPolicyRules are not allowed for init containers with restart policy Always"
 NOT_FOR_INIT = "may not be set for init containers without restartPolicy=Always"
 NOT_FOR_EPHEMERAL = "cannot be set for an Ephemeral Container"
 
@@ -42,6 +43,7 @@ class Surroundings:
     system: str = ""
     restart_policy: str = "Always"
     host_users: bool = True
+    restarting_all: bool = True
 
 
 def validate_containers(containers: list[Tree], path: str, around: Surroundings) -> list[FieldError]:
@@ -61,7 +63,7 @@ def validate_containers(containers: list[Tree], path: str, around: Surroundings)
             found += validate_lifecycle(lifecycle, f"{here}.lifecycle", around.grace_seconds, around.system)
         found += validate_probes(container, here, around.grace_seconds)
         if "restartPolicy" in container or "restartPolicyRules" in container:
-            found += _restart_policy(container, here)
+            found += _restart_policy(container, here, around)
     return found + _host_ports(containers, path)
 
 
@@ -75,8 +77,10 @@ def validate_init_containers(
         here, name = f"{path}[{position}]", container.get("name", "")
         found += _common(container, name, here, around)
         sidecar = container.get("restartPolicy") == "Always"
-        if "restartPolicy" in container or "restartPolicyRules" in container:
-            found += _restart_policy(container, here)
+        if sidecar and container.get("restartPolicyRules") and not around.restarting_all:
+            found.append(field_errors.forbidden(f"{here}.restartPolicyRules", NO_RULES))
+        elif "restartPolicy" in container or "restartPolicyRules" in container:
+            found += _restart_policy(container, here, around)
         if name in taken:
             found.append(field_errors.duplicate(f"{here}.name", name))
         elif name:
@@ -227,7 +231,7 @@ def _resize_policy(policies: list[Tree], path: str, restart_policy: str) -> list
     return found
 
 
-def _restart_policy(container: Tree, path: str) -> list[FieldError]:
+def _restart_policy(container: Tree, path: str, around: Surroundings) -> list[FieldError]:
     """A container's own restart policy, and its rules by exit code."""
     found: list[FieldError] = []
     rules = container.get("restartPolicyRules", ())
@@ -242,7 +246,8 @@ def _restart_policy(container: Tree, path: str) -> list[FieldError]:
         found.append(field_errors.too_many(f"{path}.restartPolicyRules", len(rules), MAX_RULES))
     for position, rule in enumerate(rules):
         here = f"{path}.restartPolicyRules[{position}]"
-        found += one_of(f"{here}.action", rule.get("action", ""), RULE_ACTIONS)
+        actions = RULE_ACTIONS if around.restarting_all else RULE_ACTIONS[:1]
+        found += one_of(f"{here}.action", rule.get("action", ""), actions)
         codes = rule.get("exitCodes")
         if codes is None:
             found.append(field_errors.required(f"{here}.exitCodes", "must be specified"))

@@ -135,11 +135,13 @@ def _opened(spec: Familiar) -> Tree:
 
 def _complete(spec: Tree, labels: dict[str, str], ctx: WriteContext) -> None:
     """What gates, the pod's labels and its pod-level resources make of a new spec."""
-    podspec_gates.drop_disabled(spec, None, ctx.cluster.gate)
+    gate = ctx.cluster.gate
+    podspec_gates.drop_disabled(spec, None, gate)
     if "affinity" in spec:
         _merge_affinity_keys(spec["affinity"], labels)
-    for constraint in spec.get("topologySpreadConstraints", ()):
-        merge_label_keys(constraint, labels, ("matchLabelKeys", "In"))
+    if "topologySpreadConstraints" in spec and gate("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+        for constraint in spec["topologySpreadConstraints"]:
+            merge_label_keys(constraint, labels, ("matchLabelKeys", "In"))
     if "resources" in spec:
         podresources.default_pod_level(spec)
 

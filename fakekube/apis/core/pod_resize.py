@@ -17,6 +17,9 @@ CONTAINER_LISTS = ("containers", "initContainers")
 RESIZABLE = ("cpu", "memory")
 ONLY_RESOURCES = "only cpu and memory resources are mutable"
 ONLY_INIT_RESOURCES = "only cpu and memory resources for init or sidecar containers are mutable"
+POD_LEVEL = "InPlacePodLevelResourcesVerticalScaling"
+NO_POD_LEVEL = "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled "
+NO_POD_LEVEL += "feature gate is disabled"
 NO_RESTART = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
 
 
@@ -30,7 +33,7 @@ class ResizeStrategy(Strategy):
             for field in CONTAINER_LISTS:
                 if old_spec.get(field):
                     taken[field] = _resized(spec[field], old_spec[field])
-            if "resources" in spec:
+            if "resources" in spec and ctx.cluster.gate(POD_LEVEL):
                 taken["resources"] = {**spec["resources"]}
             obj["spec"] = spec = taken
             keep_all_but_spec(obj, old)
@@ -53,6 +56,9 @@ class ResizeStrategy(Strategy):
             found.append(field_errors.invalid("spec", shown, what))
         if not _node_can_resize(old["status"]):
             found.append(field_errors.forbidden("spec", "Pod running on node without support for resize"))
+        if not ctx.cluster.gate(POD_LEVEL) and any(
+            each.get("resources", {}).get(part) for each in (spec, old_spec) for part in ("requests", "limits")):
+            return [*found, field_errors.forbidden("", NO_POD_LEVEL)]
         if "resources" in old_spec:
             found += _pod_level(spec.get("resources"), old_spec["resources"])
         order = _same_containers(spec, old_spec)

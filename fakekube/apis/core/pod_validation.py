@@ -22,8 +22,9 @@ from fakekube.registry.validation import nonnegative
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 OPTIONS = {
-    (mirror, comparing): PodSpecOptions(is_pod=True, mirror=mirror, comparing_tolerations=comparing)
-    for mirror in (False, True) for comparing in (False, True)
+    (mirror, comparing, restarting): PodSpecOptions(
+        is_pod=True, mirror=mirror, comparing_tolerations=comparing, restarting_all=restarting)
+    for mirror in (False, True) for comparing in (False, True) for restarting in (False, True)
 }
 
 
@@ -54,8 +55,8 @@ def known_facts(pod: Tree, ctx: WriteContext) -> Facts:
 
 
 @lru_cache(maxsize=256)
-def _facts(essence: bytes, mirror: bool, comparing: bool) -> Facts:
-    options = OPTIONS[mirror, comparing]
+def _facts(essence: bytes, mirror: bool, comparing: bool, restarting: bool) -> Facts:
+    options = OPTIONS[mirror, comparing, restarting]
     spec, gated = orjson.loads(essence), orjson.loads(essence)
     podspec_gates.drop_disabled(gated, None, lambda _: False)
     plain = gated == spec and "resources" not in spec and b"atchLabelKeys" not in essence
@@ -69,10 +70,11 @@ def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
     return OPTIONS[_sort(pod, ctx)]
 
 
-def _sort(pod: Tree, ctx: WriteContext) -> tuple[bool, bool]:
-    """Whether it is a mirror pod, and whether its tolerations may compare."""
+def _sort(pod: Tree, ctx: WriteContext) -> tuple[bool, bool, bool]:
+    """Whether it is a mirror pod, whether its tolerations may compare, and whether a container may restart all."""
     comparing = "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")
-    return MIRROR in pod["metadata"].get("annotations", ()), comparing
+    restarting = ctx.cluster.gate("RestartAllContainersOnContainerExits")
+    return MIRROR in pod["metadata"].get("annotations", ()), comparing, restarting
 
 
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:

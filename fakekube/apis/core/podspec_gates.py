@@ -26,7 +26,11 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
     for field, feature in SPEC_FIELDS.items():
         if field in spec and field not in before and not gate(feature):
             del spec[field]
+    if not gate("MatchLabelKeysInPodTopologySpread"):
+        _drop_label_keys(spec, before)
     for container in _containers(spec):
+        if not gate("EnvFiles"):
+            _drop_file_keys(container, before)
         if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
             _drop_stop_signal(container, before, gate)
         for mount in container.get("volumeMounts", ()):
@@ -46,6 +50,25 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
 def _containers(spec: Tree) -> Iterator[Tree]:
     for field in CONTAINER_LISTS:
         yield from spec.get(field) or ()
+
+
+def _drop_label_keys(spec: Tree, before: Tree) -> None:
+    if any("matchLabelKeys" in constraint for constraint in before.get("topologySpreadConstraints", ())):
+        return
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        constraint.pop("matchLabelKeys", None)
+
+
+def _drop_file_keys(container: Tree, before: Tree) -> None:
+    if not any("fileKeyRef" in source for each in _containers(before) for source in _sources(each)):
+        for source in _sources(container):
+            source.pop("fileKeyRef", None)
+
+
+def _sources(container: Tree) -> Iterator[Tree]:
+    for variable in container.get("env", ()):
+        if "valueFrom" in variable:
+            yield variable["valueFrom"]
 
 
 def _drop_stop_signal(container: Tree, before: Tree, gate: Gate) -> None:

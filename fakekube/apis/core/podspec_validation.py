@@ -32,6 +32,7 @@ from fakekube.apis.core.scheduling_validation import (
 from fakekube.apis.core.security_validation import validate_pod_context
 from fakekube.apis.core.volumes_validation import validate_volumes
 from fakekube.registry import metadata, validation
+from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, required_one_of
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
@@ -50,10 +51,19 @@ class PodSpecOptions:
     is_pod: bool = False
     mirror: bool = False
     comparing_tolerations: bool = False
+    restarting_all: bool = True
 
 
 TEMPLATE = PodSpecOptions()
 POD = PodSpecOptions(is_pod=True)
+
+
+def template_options(ctx: WriteContext) -> PodSpecOptions:
+    """How the cluster's feature gates have pod templates looked at."""
+    gate = ctx.cluster.gate
+    return PodSpecOptions(
+        comparing_tolerations=gate("TaintTolerationComparisonOperators"),
+        restarting_all=gate("RestartAllContainersOnContainerExits"))
 
 
 def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
@@ -139,6 +149,7 @@ def _workloads(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) ->
     around = Surroundings(
         volumes=good, claim_names=claim_names, grace_seconds=grace or 0, system=(spec.get("os") or {}).get("name", ""),
         restart_policy=spec.get("restartPolicy", ""), host_users=spec.get("hostUsers", True),
+        restarting_all=options.restarting_all,
     )
     containers, init = spec.get("containers") or [], spec.get("initContainers", [])
     found += validate_containers(containers, f"{path}.containers", around)

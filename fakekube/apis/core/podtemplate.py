@@ -5,7 +5,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.pod_warnings import template_warnings
 from fakekube.apis.core.podspec_defaults import default_template
-from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry.strategy import Strategy, WriteContext
 
 
@@ -24,7 +24,7 @@ class PodTemplateStrategy(Strategy):
             podspec_gates.drop_disabled(pod, old_pod, ctx.cluster.gate)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        return validate_template(obj["template"], "template")
+        return validate_template(obj["template"], "template", template_options(ctx))
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         return template_warnings(obj["template"], "template")

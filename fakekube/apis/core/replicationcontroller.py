@@ -7,7 +7,7 @@ from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
-from fakekube.apis.core.podspec_validation import validate_template
+from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative_fields
 
@@ -59,7 +59,7 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
         if selector and workloads.matches({"matchLabels": selector}, template) is False:
             shown = workloads.shown_labels(template)
             found.append(field_errors.invalid("spec.template.metadata.labels", shown, workloads.MISMATCH))
-        found += validate_template(template, "spec.template")
+        found += validate_template(template, "spec.template", template_options(ctx))
         return found + workloads.validate_endless(template, "ReplicationController")
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
