@@ -1,41 +1,39 @@
-"""A Handler behind a socket: aiohttp's low-level server, and as little else as possible.
+"""A Handler behind a socket: aiohttp's parser and WebSockets, and as little else of it as possible.
 
-aiohttp parses requests and keeps connections; answers are written to the transport as one piece, which saves a third of
-what aiohttp's own responses cost. A watch is a chunked body whose frames were chunked once for all watchers and go out
-once a turn of the loop; a watcher that does not read is cut, never waited for. Left out: HTTP/2, which Go clients ask
-for over TLS only, and do without.
+Answers are written to the transport as one piece. A watch is a chunked body whose frames were chunked once for all
+watchers and go out once a turn of the loop; a watcher that does not read is cut, never waited for. A connection nobody uses
+is closed after kube-apiserver's 90 seconds. Left out: HTTP/2, which Go clients ask for over TLS only, and do without.
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from aiohttp import web
-from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
-from fakekube.apimachinery import errors
-from fakekube.apimachinery.http import Handler, Request
+from fakekube.apimachinery.http import Handler, Request, Response
 from fakekube.server import websocket
-from fakekube.server.target import BadTarget, headers_of, path_of, query_of
+from fakekube.server.connection import IDLE_ROUND_SECONDS, MAX_HEAD_BYTES, MAX_HEADERS, Connection, refusal, request_of
+from fakekube.server.target import BadTarget
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
+from fakekube.util.tasks import Tasks
 from fakekube.util.wallclock import RealClock
 
 if TYPE_CHECKING:
     from fakekube.server.upgraded import Upgraded
 
-MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
-MAX_HEAD_BYTES = 1 << 20
-PLAIN_TEXT = "text/plain; charset=utf-8"
+log = logging.getLogger(__name__)
 
 
 class _Protocol(RequestHandler):
-    """A connection that tells the answer under way when its client has gone."""
+    """A connection in aiohttp's hands, which tells the answer under way when its client has gone."""
 
     __slots__ = ("answer",)
 
@@ -50,31 +48,8 @@ class _Protocol(RequestHandler):
         super().connection_lost(exc)
 
 
-    def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None,
-    ) -> web.StreamResponse:
-        """What the parser refuses, in the words of Go's: a log would be of no use to anybody.
-
-        A method that is none of HTTP's gets what the router says of unknown methods.
-        """
-        if status >= 500 or request.writer.output_size > 0:
-            return super().handle_error(request, status, exc, message)
-        if "Invalid method" in str(message or exc):
-            return _refusal(405, orjson.dumps(errors.method_not_allowed().status()), "application/json")
-        if isinstance(exc, LineTooLong):
-            return _refusal(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
-        return _refusal(400, b"400 Bad Request", PLAIN_TEXT)
-
-
-def _refusal(status: int, body: bytes, content_type: str) -> web.Response:
-    """The answer to what is no request, after which the connection is closed."""
-    answer = web.Response(status=status, body=body, headers={"Content-Type": content_type})
-    answer.force_close()
-    return answer
-
-
 class _Connections(web.Server):
-    """All connections of a server."""
+    """All connections that asked for another protocol."""
 
     def __call__(self) -> _Protocol:
         return _Protocol(self, loop=self._loop, **self._kwargs)
@@ -102,7 +77,10 @@ class HttpServer:
         self._heads, self._flusher = HeadWriter(clock, compresses), Flusher()
         self._wall = RealClock()
         self._server: asyncio.Server | None = None
-        self._connections: _Connections | None = None
+        self._upgrading: _Connections | None = None
+        self._idle_round: asyncio.TimerHandle | None = None
+        self.connections: dict[Connection, None] = {}
+        self.tasks = Tasks(on_failure=_log)
         self._open: dict[Answer, None] = {}
         self._sockets: dict[websocket.SocketSink, None] = {}
         self._upgraded: dict[Upgraded, None] = {}
@@ -116,28 +94,42 @@ class HttpServer:
     async def start(self) -> None:
         """Bind and listen. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
-        self._connections = _Connections(
-            self._answer, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES,
-            max_field_size=MAX_HEAD_BYTES,
-            max_headers=10_000, lingering_time=1.0,
-        )
-        self._server = await loop.create_server(self._connections, self.host, self.port, ssl=self.tls, backlog=1024)
+        self._upgrading = _Connections(
+            self._upgrade, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,
+            max_headers=MAX_HEADERS)
+        self._server = await loop.create_server(
+            lambda: Connection(self), self.host, self.port, ssl=self.tls, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
+        self._idle_round = loop.call_later(IDLE_ROUND_SECONDS, self.look_for_idle)
 
     async def stop(self, grace_seconds: float = 0.5) -> None:
         """End the streams, let answers under way finish for so many seconds, and close."""
-        if self._server is None or self._connections is None:
+        if self._server is None or self._upgrading is None or self._idle_round is None:
             return
         self._server.close()
+        self._idle_round.cancel()
         for answer in list(self._open):
             answer.end()
         for sink in list(self._sockets):
             sink.end()
         for upgraded in list(self._upgraded):
             upgraded.abandon()
-        self._connections.pre_shutdown()
-        await self._connections.shutdown(grace_seconds)
-        self._server = self._connections = None
+        for connection in list(self.connections):
+            connection.finish()
+        self._upgrading.pre_shutdown()
+        await self.tasks.finish(grace_seconds)
+        await self._upgrading.shutdown(grace_seconds)
+        for connection in list(self.connections):
+            connection.close()
+        self._server = self._upgrading = None
+
+    def look_for_idle(self) -> None:
+        """Close the connections that nobody has used since the last looks, and look again in a while."""
+        for connection in list(self.connections):
+            connection.look()
+        if self._idle_round is not None:
+            self._idle_round.cancel()
+        self._idle_round = asyncio.get_running_loop().call_later(IDLE_ROUND_SECONDS, self.look_for_idle)
 
     async def __aenter__(self) -> "HttpServer":
         await self.start()
@@ -146,14 +138,28 @@ class HttpServer:
     async def __aexit__(self, *exc_info: object) -> None:
         await self.stop()
 
-    async def _answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        """One request, from aiohttp's form to the Handler's and back."""
+    async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
+        """Have a request answered; it comes back as the Handler saw it. Raises BadTarget."""
         with self.activity.busy() if self.activity is not None else nullcontext():
-            try:
-                request = await self._read(incoming)
-            except (BadTarget, ConnectionError):  # the other end of a broken connection will not see it
-                return _refusal(400, b"400 Bad Request", PLAIN_TEXT)
-            response = await self.handler.handle(request)
+            request = request_of(message, body, peer, self._wall)
+            return request, await self.handler.handle(request)
+
+    def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
+        """What writes a response; the connection is ``reusable`` for other requests, or it says that it is not."""
+        return Answer(self._heads, self._flusher, request, response, self._open, reusable=reusable)
+
+    def upgrading(self) -> asyncio.Protocol:
+        """What takes over a connection whose client asks for another protocol."""
+        assert self._upgrading is not None
+        return self._upgrading()
+
+    async def _upgrade(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request for another protocol; no other follows it."""
+        peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
+        try:
+            request, response = await self.respond(incoming._message, b"", peer[0] if peer else "")
+        except BadTarget:
+            return self.answer(Request("", ""), refusal(), reusable=False)
         if response.session is not None:
             from fakekube.server.upgraded import Upgraded
 
@@ -166,24 +172,10 @@ class HttpServer:
             protocol = next((value for name, value in response.headers if name == "Sec-WebSocket-Protocol"), "")
             return await websocket.serve(
                 incoming, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
-        answer = Answer(self._heads, self._flusher, request, response, self._open)
+        answer = self.answer(request, response, reusable=False)
         if response.stream is not None:
             _protocol_of(incoming).answer = answer
         return answer
-
-    async def _read(self, incoming: web.BaseRequest) -> Request:
-        target, _, query = incoming._message.path.partition("?")
-        path, headers = path_of(target), headers_of(incoming.headers.items())
-        body = b""
-        if incoming.body_exists:
-            if headers.get("expect", "").lower() == "100-continue" and incoming.transport is not None:
-                incoming.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            body = await _read_body(incoming)
-        peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
-        return Request(
-            incoming.method, path, query_of(query), headers, body,
-            peer=peer[0] if peer else "", patience=self._wall,
-        )
 
 
 def _protocol_of(incoming: web.BaseRequest) -> _Protocol:
@@ -192,19 +184,5 @@ def _protocol_of(incoming: web.BaseRequest) -> _Protocol:
     return protocol
 
 
-async def _read_body(incoming: web.BaseRequest) -> bytes:
-    """The body, or its beginning up to one byte beyond what any handler takes."""
-    content = incoming.content
-    first = await content.readany()
-    if content.at_eof():
-        return first
-    pieces, size = [first], len(first)
-    while size <= MAX_BODY_BYTES:
-        piece = await content.readany()
-        if not piece:
-            break
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces)[: MAX_BODY_BYTES + 1]
-
-
+def _log(error: BaseException) -> None:
+    log.error("an answer broke", exc_info=error)

@@ -10,7 +10,7 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import web
+from aiohttp import HttpVersion, HttpVersion11, web
 
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.endpoints.negotiation import accepts_gzip
@@ -85,7 +85,6 @@ class Answer(web.StreamResponse):
         "_done",
         "_flusher",
         "_heads",
-        "_incoming",
         "_open",
         "_pending",
         "_request",
@@ -97,15 +96,14 @@ class Answer(web.StreamResponse):
 
     def __init__(  # the base class would make headers that nobody reads
         self, heads: HeadWriter, flusher: Flusher, request: Request, response: Response,
-        open_answers: MutableMapping["Answer", None],
+        open_answers: MutableMapping["Answer", None], *, reusable: bool = True,
     ) -> None:
         self._flusher = flusher
         self._heads, self._request, self._response, self._open = heads, request, response, open_answers
         self._pending: list[bytes] = []
         self._scheduled = self._compresses = False
-        self._reusable = True
+        self._reusable = reusable
         self._transport: asyncio.Transport | None = None
-        self._incoming: web.BaseRequest | None = None
         self._done: asyncio.Future[None] | None = None
 
     @property
@@ -114,18 +112,17 @@ class Answer(web.StreamResponse):
         return self._reusable
 
     async def prepare(self, request: web.BaseRequest) -> None:
+        """Write the answer, or the head of a stream, as aiohttp asks for it."""
+        if request.transport is not None:
+            self.begin(request.transport, request.method, request.version)
+
+    def begin(self, transport: asyncio.Transport, method: str = "GET", version: HttpVersion = HttpVersion11) -> None:
         """Write the answer, or the head of a stream."""
-        self._transport = request.transport
-        self._incoming = request
-        self._reusable = bool(request.keep_alive)
-        if self._transport is None:
-            return
+        self._transport = transport
         if self._response.stream is not None:
             self._begin_stream()
-            return
-        self._write_whole(request)
-        if len(self._response.body) > DRAIN_FROM_BYTES:
-            await request.protocol._drain_helper()
+        else:
+            self._write_whole(method, version)
 
     async def write_eof(self, data: Any = b"") -> None:
         """Wait for the end of a stream; anything else is written by now."""
@@ -135,7 +132,7 @@ class Answer(web.StreamResponse):
             finally:
                 self._finish()
 
-    def _write_whole(self, request: web.BaseRequest) -> None:
+    def _write_whole(self, method: str, version: HttpVersion) -> None:
         assert self._transport is not None
         response, body = self._response, self._response.body
         head = self._heads.head(response)
@@ -149,7 +146,7 @@ class Answer(web.StreamResponse):
             head += "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
         if not self._reusable:
             head += "Connection: close\r\n"
-        elif request.version < (1, 1):
+        elif version < HttpVersion11:
             head += "Connection: keep-alive\r\n"
         if response.status not in (204, 304):
             head += f"Content-Length: {len(body)}\r\n"
@@ -157,7 +154,7 @@ class Answer(web.StreamResponse):
         if len(body) > DRAIN_FROM_BYTES:
             self._transport.write(data)
             data = b""
-        self._transport.write(data if request.method == "HEAD" else data + body)
+        self._transport.write(data if method == "HEAD" else data + body)
 
     # a stream
 

@@ -58,6 +58,12 @@ class Tasks:
         else:
             log.error("task %s failed", task.get_name(), exc_info=error)
 
+    async def finish(self, seconds: float) -> None:
+        """Wait so many seconds, by the loop's time, for what runs to end by itself, and close."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=seconds)
+        await self.close()
+
     async def close(self) -> None:
         """Cancel what runs and wait for its end. Raises the first failure, unless ``on_failure`` took it."""
         current = asyncio.current_task()

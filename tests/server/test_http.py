@@ -3,7 +3,9 @@
 import asyncio
 import io
 import json
+import socket
 from collections.abc import AsyncIterator
+from typing import Any
 
 import aiohttp
 import pytest
@@ -240,3 +242,101 @@ async def test_junk_over_websocket(server: HttpServer, caplog: pytest.LogCapture
     await stopped(server)
     writer.close()
     assert caplog.records == []
+
+
+async def read_answer(reader: asyncio.StreamReader) -> dict[str, Any]:
+    """What the echo says in the next answer of a connection."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    told: dict[str, Any] = json.loads(await reader.readexactly(int(head.partition(b"Content-Length: ")[2].partition(b"\r\n")[0])))
+    return told
+
+
+async def test_requests_sent_ahead_are_answered_in_their_order(server: HttpServer) -> None:
+    """Given forty requests in one piece, more than are taken at once / when they are sent / then each is answered, in order."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(40)))
+    for number in range(40):
+        assert (await read_answer(reader))["path"] == f"/{number}"
+    writer.close()
+
+
+async def test_head_and_body_may_come_in_pieces(server: HttpServer) -> None:
+    """Given a request of which every byte is sent alone / when the last has come / then it is answered."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for byte in b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc":
+        writer.write(bytes([byte]))
+        await writer.drain()
+    assert (await read_answer(reader))["size"] == 3
+    writer.close()
+
+
+async def test_wish_for_a_protocol_that_is_not_spoken_is_overheard(server: HttpServer) -> None:
+    """Given a client that would rather speak HTTP/2, as Java's does / when it asks / then it is answered, and asks again."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    for _ in range(2):
+        writer.write(
+            b"GET /x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n")
+        assert (await read_answer(reader))["path"] == "/x"
+    writer.close()
+
+
+async def test_connection_that_nobody_uses_is_closed(server: HttpServer) -> None:
+    """Given two idle connections and a stream / when the server has looked three times, and one was used meanwhile / then
+    the other is closed, and nothing else.
+    """
+    async with aiohttp.ClientSession(server.url) as http, http.get("/stream?count=0"):
+        idle, idle_writer = await asyncio.open_connection(server.host, server.port)
+        used, used_writer = await asyncio.open_connection(server.host, server.port)
+        for _ in range(3):
+            used_writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+            await read_answer(used)
+            server.look_for_idle()
+        assert await idle.read() == b""
+        assert not used.at_eof()
+        assert isinstance(server.handler, Echo)
+        assert not server.handler.streams[0].stopped
+        idle_writer.close()
+        used_writer.close()
+
+
+async def test_answer_under_way_is_finished_by_a_stop() -> None:
+    """Given a request that takes a moment / when the server stops meanwhile / then its answer still comes, and a close."""
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def handle(self, request: Request) -> Response:
+            asked.set()
+            await go.wait()
+            return Response(body=b"late")
+
+    server = HttpServer(Slow(), clock=ManualClock())
+    await server.start()
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+    await asked.wait()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(server.stop(5))
+        go.set()
+        answer = await reader.read()
+    writer.close()
+    assert b"Connection: close\r\n" in answer
+    assert answer.endswith(b"late")
+
+
+def test_faster_loop_serves_too() -> None:
+    """Given uvloop, whose transports are of another class / when requests and a stream are made / then they are answered."""
+    uvloop = pytest.importorskip("uvloop", reason="needs the extra fast")
+
+    async def use() -> None:
+        async with HttpServer(Echo(), clock=ManualClock()) as server, aiohttp.ClientSession(server.url) as http:
+            async with http.post("/x", data=b"abc") as answer:
+                assert (await answer.json())["size"] == 3
+            async with http.get("/stream?count=3") as answer:
+                assert await answer.read() == b"0\n1\n2\n"
+            async with http.ws_connect("/stream?count=2") as socket:
+                assert [message.data async for message in socket] == ["0", "1"]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(use())

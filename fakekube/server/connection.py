@@ -1,0 +1,273 @@
+"""A connection on which ordinary requests come, one after the other.
+
+aiohttp's parser reads them; what a web framework needs around it is left out: request and response objects, a task that
+waits between requests, another for each. That is half of what a small answer costs. A request that asks for another
+protocol takes the connection along to aiohttp's own server (``http.py``), which knows WebSockets. Upstream: net/http's
+server.
+"""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+from aiohttp.http import HttpProcessingError, HttpRequestParser, RawRequestMessage
+from aiohttp.http_exceptions import LineTooLong
+from aiohttp.streams import StreamReader
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Request, Response
+from fakekube.server.target import BadTarget, headers_of, path_of, query_of
+from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
+from fakekube.util.clock import Clock
+
+if TYPE_CHECKING:
+    from fakekube.server.http import HttpServer
+
+MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
+MAX_HEAD_BYTES = 1 << 20
+MAX_HEADERS = 10_000
+MAX_WAITING_REQUESTS = 16
+"""How many may be sent ahead of their answers before the connection is not read any more."""
+LINGER_SECONDS = 1.0
+"""How long a client may go on to send a body that was answered already."""
+IDLE_ROUND_SECONDS, IDLE_ROUNDS = 45.0, 2
+"""How often the server looks for connections that nobody uses, and how many times it may find one so."""
+READ_BYTES = 1 << 16
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+PLAIN_TEXT = "text/plain; charset=utf-8"
+PROTOCOLS = ("websocket", "spdy/")
+"""What a connection can be upgraded to. Any other wish is overheard, as HTTP allows: Java's client asks for h2c."""
+
+
+class BadBody(Exception):
+    """What aiohttp's parser says of a broken body to those who wait for it. Nobody does here."""
+
+
+class _Unread:
+    """A request whose body has not come to its end, or is too long and was answered before it did."""
+
+    __slots__ = ("answered", "message", "payload", "pieces", "size")
+
+    def __init__(self, message: RawRequestMessage, payload: StreamReader) -> None:
+        self.message, self.payload = message, payload
+        self.pieces: list[bytes] = []
+        self.size = 0
+        self.answered = False
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection: it parses, has the server answer, and writes the answers in their order."""
+
+    __slots__ = (
+        "_answer", "_begun", "_busy", "_closing", "_drained", "_idle_rounds", "_parser", "_peer", "_server", "_transport",
+        "_unread", "_waiting",
+    )
+
+    _reading_paused = False  # aiohttp's streams ask for it
+
+    def __init__(self, server: "HttpServer") -> None:
+        self._server = server
+        self._parser = HttpRequestParser(
+            self, asyncio.get_running_loop(), READ_BYTES, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,  # type: ignore[arg-type]
+            max_headers=MAX_HEADERS, payload_exception=BadBody, auto_decompress=False)
+        self._transport: asyncio.Transport | None = None
+        self._peer = ""
+        self._begun = b""  # of a head that has not come to its end
+        self._unread: _Unread | None = None
+        self._waiting: deque[tuple[RawRequestMessage, bytes]] = deque()
+        self._busy = self._closing = False
+        self._answer: Answer | None = None
+        self._drained: asyncio.Future[None] | None = None
+        self._idle_rounds = 0
+
+    # the transport's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        peer = transport.get_extra_info("peername")
+        self._peer = peer[0] if peer else ""
+        self._server.connections[self] = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._transport = None
+        self._server.connections.pop(self, None)
+        self.resume_writing()
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer.abandon()
+
+    def pause_writing(self) -> None:
+        self._drained = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        drained, self._drained = self._drained, None
+        if drained is not None and not drained.done():
+            drained.set_result(None)
+
+    def pause_reading(self) -> None:
+        """A body fills aiohttp's stream: it is emptied below, at once."""
+
+    def resume_reading(self, **_: Any) -> None:
+        """As it is emptied."""
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            messages, _, _ = self._parser.feed_data(data)
+        except HttpProcessingError as error:
+            self._refuse(error)
+            return
+        self._idle_rounds = 0
+        if self._unread is not None:
+            self._read_on(self._unread)
+        elif not messages:
+            self._begun += data
+            return
+        for message, payload in messages:
+            if message.upgrade and message.headers.get("Upgrade", "").lower().startswith(PROTOCOLS):
+                self._hand_over(self._begun + data)
+                return
+            if payload.is_eof():
+                self._take(message, payload.read_nowait())
+            else:
+                self._read_on(self._wait_for(message, payload))
+        self._begun = b""
+
+    # requests
+
+    def _wait_for(self, message: RawRequestMessage, payload: StreamReader) -> _Unread:
+        if message.headers.get("Expect", "").lower() == "100-continue" and self._transport is not None:
+            self._transport.write(CONTINUE)
+        self._unread = _Unread(message, payload)
+        return self._unread
+
+    def _read_on(self, unread: _Unread) -> None:
+        """Take what has come of a body: its end, or as much as anybody wants to see."""
+        piece = unread.payload.read_nowait()
+        if not unread.answered:
+            unread.pieces.append(piece)
+            unread.size += len(piece)
+            if unread.size > MAX_BODY_BYTES or unread.payload.is_eof():
+                unread.answered = True
+                self._take(unread.message, b"".join(unread.pieces)[: MAX_BODY_BYTES + 1])
+                unread.pieces.clear()
+        if unread.payload.is_eof():
+            self._unread = None
+            if self._closing and not self._busy:
+                self.close()
+
+    def _take(self, message: RawRequestMessage, body: bytes) -> None:
+        if self._closing:
+            return
+        self._waiting.append((message, body))
+        if not self._busy:
+            self._next()
+        elif len(self._waiting) == MAX_WAITING_REQUESTS and self._transport is not None:
+            self._transport.pause_reading()
+
+    def _next(self) -> None:
+        message, body = self._waiting.popleft()
+        if len(self._waiting) == MAX_WAITING_REQUESTS - 1 and self._transport is not None:
+            self._transport.resume_reading()
+        self._busy = True
+        self._server.tasks.spawn(self._respond(message, body), "request")
+
+    async def _respond(self, message: RawRequestMessage, body: bytes) -> None:
+        answered = False
+        try:
+            try:
+                request, response = await self._server.respond(message, body, self._peer)
+            except BadTarget:
+                request, response, self._closing = Request("", ""), refusal(), True
+            if self._unread is not None:
+                self._closing = True
+            await self._write(request, response, message)
+            answered = True
+        finally:
+            self._busy = False
+            self._idle_rounds = 0
+            if not answered:
+                self.close()
+        if self._closing:
+            self._linger()
+        elif self._waiting:
+            self._next()
+
+    async def _write(self, request: Request, response: Response, message: RawRequestMessage) -> None:
+        transport = self._transport
+        if transport is None:
+            if response.stream is not None:
+                response.stream.stop()
+            return
+        answer = self._server.answer(request, response, reusable=not (self._closing or message.should_close))
+        answer.begin(transport, message.method, message.version)
+        if response.stream is not None:
+            self._answer = answer
+            await answer.write_eof()
+            self._answer = None
+        elif self._drained is not None and len(response.body) > DRAIN_FROM_BYTES:
+            await self._drained
+        if not answer.keep_alive:
+            self._closing = True
+
+    # the end
+
+    def _linger(self) -> None:
+        """Close, once a client that is still sending a body has had the time to see its answer."""
+        if self._unread is None:
+            self.close()
+        else:
+            asyncio.get_running_loop().call_later(LINGER_SECONDS, self.close)
+
+    def _hand_over(self, data: bytes) -> None:
+        """Let aiohttp's server have the connection, and what came of the request so far."""
+        transport, self._transport = self._transport, None
+        assert transport is not None
+        if self._busy:  # nobody asks for another protocol before he has seen the answer to what he asked first
+            transport.close()
+            return
+        self._server.connections.pop(self, None)
+        other = self._server.upgrading()
+        transport.set_protocol(other)
+        other.connection_made(transport)
+        other.data_received(data)
+
+    def _refuse(self, error: HttpProcessingError) -> None:
+        """Answer what is no request, in the words of Go's server, and close; after an answer that is under way, just close."""
+        if self._transport is not None and not self._busy:
+            self._server.answer(Request("", ""), refusal(error), reusable=False).begin(self._transport)
+        self.finish()
+
+    def look(self) -> None:
+        """Close if nobody has used the connection for a while: another round of the server's has passed."""
+        self._idle_rounds += 1
+        if self._idle_rounds > IDLE_ROUNDS and not self._busy:
+            self.close()
+
+    def finish(self) -> None:
+        """Close as soon as no answer is under way."""
+        self._closing = True
+        if not self._busy:
+            self.close()
+
+    def close(self) -> None:
+        """Close now."""
+        self._closing = True
+        if self._transport is not None:
+            self._transport.close()
+
+
+def refusal(error: HttpProcessingError | None = None) -> Response:
+    """The answer to what is no request. A method that is none of HTTP's gets what the router says of unknown methods."""
+    if error is not None and "Invalid method" in error.message:
+        return Response(405, orjson.dumps(errors.method_not_allowed().status()))
+    if isinstance(error, LineTooLong):
+        return Response(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
+    return Response(400, b"400 Bad Request", PLAIN_TEXT)
+
+
+def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clock) -> Request:
+    """What a Handler is given. Raises BadTarget."""
+    target, _, query = message.path.partition("?")
+    return Request(
+        message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)
