@@ -24,18 +24,22 @@ def is_member(below: FieldSet) -> bool:
 
 
 def union(left: FieldSet, right: FieldSet) -> FieldSet:
-    """What is in either."""
+    """What is in either: the very first set when the second adds nothing."""
     if not left or left is right:
         return right
     if not right:
         return left
-    result = dict(left)
+    result: FieldSet | None = None
     for element, below in right.items():
         known = left.get(element)
-        if known is None:
-            result[element] = below
-        elif known is not below and element != SELF:
-            result[element] = _joined(known, below)
+        joined = below if known is None else known if element == SELF else _joined(known, below)
+        if joined is known:
+            continue
+        if result is None:
+            result = dict(left)
+        result[element] = joined
+    if result is None:
+        return left
     return ordered(result) if len(result) > len(left) else result
 
 
@@ -55,6 +59,8 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
     The very first set comes back when there is nothing to take away.
     """
+    if not right:
+        return left
     result: FieldSet | None = None
     for element, mine in left.items():
         theirs = right.get(element)

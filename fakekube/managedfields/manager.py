@@ -261,16 +261,18 @@ class FieldManager:
         self, managed: Managed, removed: FieldSet, changed: FieldSet, manager: str, now: str, subresource: str
     ) -> Managed:
         result: Managed = {}
-        for key, entry in managed.items():
-            fields = fieldset.difference(fieldset.difference(entry.fields, changed), removed)
-            if fields:
-                result[key] = entry if fields is entry.fields else entry._replace(fields=fields)
         mine = stripped(changed)
-        if mine:
-            key = entries.owner(manager, UPDATE, self._api_version, subresource)
-            if key in result:
-                mine = fieldset.union(result[key].fields, mine)
-            result[key] = Entry(self._api_version, now, mine)
+        me = entries.owner(manager, UPDATE, self._api_version, subresource) if mine else None
+        for key, entry in managed.items():
+            fields = fieldset.difference(entry.fields, removed)
+            if key != me:  # from its own, what it changed would only be taken to be given back
+                fields = fieldset.difference(fields, changed)
+            if fields:
+                result[key] = entry if fields is entry.fields else Entry(entry.api_version, entry.time, fields)
+        if me is not None:
+            if me in result:
+                mine = fieldset.union(result[me].fields, mine)
+            result[me] = Entry(self._api_version, now, mine)
         return entries.capped(result)
 
 

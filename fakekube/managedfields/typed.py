@@ -18,6 +18,7 @@ from fakekube.schema.structural import Schema, no_reference
 BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
 
 MAP, LIST, SCALAR = "map", "list", "scalar"
+LEAVES = (str, int, bool, float)
 
 
 class TypedError(ValueError):
@@ -171,6 +172,18 @@ class Node:
                 raise TypedError(f"element {number}: {error}") from None
         return found
 
+    def _named(self, values: list[Json]) -> dict[str, Json] | None:
+        """A list's items by their path elements, if each is known by one key that holds a text of its own."""
+        if not self.keyed or len(self.keys) != 1:
+            return None
+        key, found = self.keys[0], {}
+        for value in values:
+            name = value.get(key) if value.__class__ is dict else None
+            if name.__class__ is not str:
+                return None
+            found[named_element(key, name)] = value
+        return found if len(found) == len(values) else None
+
     @property
     def associative(self) -> bool:
         """Whether a list's items are owned one by one."""
@@ -237,8 +250,11 @@ class Node:
                 known = old[name]
                 if known is value or known == value:
                     continue
-                inner = (self.child(name) or ANYTHING).difference(known, value)
-                collect(f"f:{name}", inner, removed, modified, added)
+                child = self._children.get(name) or self.child(name) or ANYTHING
+                if value.__class__ in LEAVES and known.__class__ in LEAVES and child.atom in ("", SCALAR):
+                    modified[f"f:{name}"] = {}
+                else:
+                    collect(f"f:{name}", child.difference(known, value), removed, modified, added)
             elif type(value) is dict or type(value) is list:
                 added[f"f:{name}"] = (self.child(name) or ANYTHING).members(value)
             else:
@@ -252,8 +268,16 @@ class Node:
         removed: FieldSet = {}
         modified: FieldSet = {}
         added: FieldSet = {}
-        before, after = self.items(old), self.items(new)
         element = self.element
+        if (there := self._named(old)) is not None and (wanted := self._named(new)) is not None:
+            for item, value in wanted.items():
+                if item not in there:
+                    added[item] = element.members(value)
+                elif (known := there[item]) is not value and known != value:
+                    collect(item, element.difference(known, value), removed, modified, added)
+            removed |= {item: element.members(value) for item, value in there.items() if item not in wanted}
+            return _sorted_difference(removed, modified, added)
+        before, after = self.items(old), self.items(new)
         for item in [*before, *(item for item in after if item not in before)]:
             left, right = before.get(item, []), after.get(item, [])
             if left == right:
