@@ -109,6 +109,7 @@ class Cluster:
             service_accounts=lambda: self.options.controllers == "*" or "serviceaccount" in self._selected,
             state=state.storage.fork() if state is not None else None)
         self.options, self.rng, self.apiserver, self.gates = options, rng, plane.apiserver, plane.gates
+        self._expiry = plane.expiry
         self._remembered: Mapping[str, Json] = {}
         self._manager_name = "manager"
         if state is not None:
@@ -155,6 +156,7 @@ class Cluster:
     async def _start_controllers(self) -> None:
         from fakekube.runtime.manager import Manager
 
+        self._expiry.start()
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
@@ -240,6 +242,7 @@ class Cluster:
         if self._manager is not None:
             await self._manager.stop()
             self._manager = None
+        self._expiry.stop()
         await self.tasks.close()
 
     @property

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
 from fakekube.apis.firstobjects import NAMESPACES, FirstObjects
@@ -16,6 +17,7 @@ from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.options import ClusterOptions, OptionError
+from fakekube.registry.expiry import Expiry
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
     from fakekube.storage.saved import FieldsOf
 
 
+EVENTS = GroupResource("", "events")
+
+
 class ControlPlane(NamedTuple):
-    """An API server, and the state of its feature gates."""
+    """An API server, the state of its feature gates, and what lets Events go once it is started."""
 
     apiserver: APIServer
     gates: Mapping[str, bool]
+    expiry: Expiry
 
 
 def build_apiserver(
@@ -59,7 +65,7 @@ def build_apiserver(
     if state is None:
         storage.begin(first.version)
     apiserver.stores.bucket(NAMESPACES)
-    return ControlPlane(apiserver, gates)
+    return ControlPlane(apiserver, gates, Expiry(apiserver.stores.bucket(EVENTS), clock, int(options.event_ttl)))
 
 
 def serve_metrics(apiserver: APIServer) -> None:

@@ -38,6 +38,7 @@ class ClusterOptions:
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
+    event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -134,6 +135,15 @@ def _metrics_server(value: Any) -> bool:
     return value if isinstance(value, bool) else _switch("metrics_server", str(value), "metrics_server")
 
 
+def _event_ttl(value: Any) -> float:
+    from fakekube.util.durations import seconds_of
+
+    try:
+        return seconds_of(value)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise OptionError(f"event_ttl: {error}") from None
+
+
 def _controllers(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
@@ -146,7 +156,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _metrics_server,
+    "disable_admission_plugins": _names, "metrics_server": _metrics_server, "event_ttl": _event_ttl,
 }
 
 

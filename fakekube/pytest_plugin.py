@@ -31,6 +31,7 @@ INI = {
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
+    "event_ttl": "how long an Event is kept after its last write (default 1h)",
 }
 
 CLUSTERS = ("fake_cluster", "fakekube_server")

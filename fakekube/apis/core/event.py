@@ -1,7 +1,7 @@
 """Event: something happened. One kind behind two APIs, with loose rules in core and strict ones in events.k8s.io.
 
-Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Left out: leaving after an hour, which is the
-storage's.
+Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Leaving after an hour is not theirs but
+``registry/expiry.py``'s.
 """
 
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ UNREACHABLE, NOT_READY = "node.kubernetes.io/unreachable", "node.kubernetes.io/n
 
 @pytest.fixture
 async def cluster():
-    async with Cluster(nodes=3, clock="manual") as cluster:
+    async with Cluster(nodes=3, clock="manual", event_ttl="2d") as cluster:
         yield cluster
 
 
