@@ -59,6 +59,13 @@ def known_controllers() -> Mapping[str, Any]:
     return MappingProxyType({point.name: point for point in points})
 
 
+@cache
+def _factory(point: Any) -> Callable[[], Any]:
+    """What an entry point names."""
+    found: Callable[[], Any] = point.load()
+    return found
+
+
 class Cluster:
     """One cluster; an async context manager.
 
@@ -165,7 +172,7 @@ class Cluster:
             stock=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
         for point in self._selected.values():
-            controllers.add(point.load()())
+            controllers.add(_factory(point)())
             if self._servers:
                 await turn()  # clients that are served already do not wait for imports
         for component in self._extra:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.apimachinery.stock import Stock, Waiting
+from fakekube.apimachinery.stock import Cancel, Stock
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import Indexer, IndexFunction
 from fakekube.cache.lister import Lister
@@ -59,7 +59,7 @@ class SharedInformer:
         self.resource = resource
         self.whole = False  # somebody wants to see what came with the cluster, too
         self._stock = stock
-        self._waiting: Waiting | None = None
+        self._sleeps: Cancel | None = None
         self.indexer = Indexer()
         self.lister = Lister(self.indexer)
         self.has_synced = False
@@ -88,40 +88,41 @@ class SharedInformer:
 
         ``since`` is a version at which there was nothing: there is no need to list.
         """
-        if self._task is not None or self._waiting is not None:
+        if self._task is not None or self._sleeps is not None:
             return
-        if self._stock is not None and since is None:
-            self._waiting = self._stock.await_first(
-                self.resource.group_resource, lambda: self._begin(tasks), whole=self.whole)
-        if self._waiting is None:
-            self._begin(tasks, since)
-        if self._waiting is not None or since is not None:
-            self.replace([])
+        self._sleep_or_begin(tasks, since)
         if self._resync_seconds:
             tasks.spawn(self._resync(), f"resync {self.resource}")
 
-    def _begin(self, tasks: Tasks, since: int | None = None) -> None:
-        if self._waiting is not None:
-            since = self._waiting.revision
-        self._waiting = None
+    def _sleep_or_begin(self, tasks: Tasks, since: int | None) -> None:
+        if self._stock is not None and since is None:
+            self._sleeps = self._stock.await_first(
+                self.resource.group_resource, lambda since: self._begin(tasks, since), whole=self.whole)
+        if self._sleeps is None:
+            self._begin(tasks, since)
+        if self._sleeps is not None or since is not None:
+            self.replace([])
+
+    def _begin(self, tasks: Tasks, since: int | None) -> None:
+        self._sleeps = None
         self._task = tasks.spawn(
             self.reflector.run("" if since is None else str(since)), f"informer {self.resource}")
 
-    def want_whole(self, tasks: Tasks) -> None:
-        """See what came with the cluster, too, whoever asked first."""
+    def want_whole(self, tasks: Tasks, since: int | None = None) -> None:
+        """See what came with the cluster, too, whoever asked first; ``since`` as for ``start``."""
         if self.whole:
             return
         self.whole = True
-        if self._waiting is not None and self._waiting.revision is None:
-            self._waiting.cancel()
+        if self._sleeps is not None:
+            self.close()
             self.has_synced = False
-            self._begin(tasks)
+            self._sleep_or_begin(tasks, since)
 
     def close(self) -> None:
         """Wait for nothing any more; what runs ends with its tasks."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+        if self._sleeps is not None:
+            self._sleeps()
+            self._sleeps = None
 
     async def wait_for_sync(self) -> None:
         """Return once the first list is in the cache and was told to the handlers."""

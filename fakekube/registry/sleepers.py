@@ -1,11 +1,8 @@
 """Who sleeps until a resource is asked for, or changes. ``apimachinery.stock`` says what for."""
 
-from collections.abc import Callable
-
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.stock import Cancel, Wake
 from fakekube.storage.memory import Bucket, Event, Subscription
-
-Wake = Callable[[], None]
 
 
 class Sleepers:
@@ -16,35 +13,41 @@ class Sleepers:
         self._for_change: dict[GroupResource, dict[Wake, None]] = {}
         self._subscriptions: dict[GroupResource, Subscription] = {}
 
-    def until_asked(self, resource: GroupResource, wake: Wake) -> Callable[[], object]:
-        """Wake when the resource gets a bucket. What is returned cancels that."""
-        sleepers = self._for_question.setdefault(resource, {})
-        sleepers[wake] = None
-        return lambda: sleepers.pop(wake, None)
+    def until_asked(self, resource: GroupResource, wake: Wake) -> Cancel:
+        """Wake when the resource gets a bucket."""
+        return _add(self._for_question, resource, wake)
 
-    def until_changed(self, resource: GroupResource, wake: Wake, bucket: Bucket | None) -> Callable[[], object]:
-        """Wake at the first event of the resource; ``bucket`` is its bucket, if there is one. What is returned cancels that."""
-        sleepers = self._for_change.setdefault(resource, {})
-        sleepers[wake] = None
-        if bucket is not None:
+    def until_changed(self, resource: GroupResource, wake: Wake, bucket: Bucket | None) -> Cancel:
+        """Wake at the first event of the resource; ``bucket`` is its bucket, if there is one."""
+        if bucket is not None and resource not in self._subscriptions:
             self._listen(resource, bucket)
-        return lambda: sleepers.pop(wake, None)
+        return _add(self._for_change, resource, wake)
 
     def meet(self, resource: GroupResource, bucket: Bucket) -> None:
         """A resource has a bucket now, with what came with the cluster in it."""
-        for wake in self._for_question.pop(resource, ()):
-            wake()
+        _wake_all(self._for_question.pop(resource, {}), None)
         if resource in self._for_change:
             self._listen(resource, bucket)
 
     def _listen(self, resource: GroupResource, bucket: Bucket) -> None:
         """One subscription for all sleepers of a resource."""
-        if resource in self._subscriptions:
-            return
-
-        def changed(_: Event) -> None:
+        def changed(event: Event) -> None:
             self._subscriptions.pop(resource).cancel()
-            for wake in self._for_change.pop(resource):
-                wake()
+            was_empty = event.type == "ADDED" and len(bucket) == 1
+            _wake_all(self._for_change.pop(resource, {}), event.revision - 1 if was_empty else None)
 
         self._subscriptions[resource] = bucket.subscribe(bucket.revision, "", changed)
+
+
+def _wake_all(sleepers: dict[Wake, None], since: int | None) -> None:
+    """In the order in which they fell asleep; one may cancel another's sleep."""
+    while sleepers:
+        wake = next(iter(sleepers))
+        del sleepers[wake]
+        wake(since)
+
+
+def _add(all_sleepers: dict[GroupResource, dict[Wake, None]], resource: GroupResource, wake: Wake) -> Cancel:
+    sleepers = all_sleepers.setdefault(resource, {})
+    sleepers[wake] = None
+    return lambda: sleepers.pop(wake, None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.stock import Waiting
+from fakekube.apimachinery.stock import Cancel, Wake
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.deletion import has_ties
@@ -86,31 +86,29 @@ class Stores:
             self._sleepers.meet(resource, found)
         return found
 
-    def await_first(self, resource: GroupResource, wake: Callable[[], None], *, whole: bool) -> Waiting | None:
+    def await_first(self, resource: GroupResource, wake: Wake, *, whole: bool) -> Cancel | None:
         """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.stock``."""
-        kind = self._by_resource.get(resource)
-        if kind is None:
+        if resource not in self._by_resource:
             return None
         bucket = self._bucket_slept_over(resource)
         if bucket is None and resource in self._first:
             if not whole:
-                return Waiting(None, self._sleepers.until_asked(resource, wake))
+                return self._sleepers.until_asked(resource, wake)
             bucket = self.bucket(resource)
         if bucket is not None and len(bucket):
             return None
-        return Waiting(self.storage.revision, self._sleepers.until_changed(resource, wake, bucket))
+        return self._sleepers.until_changed(resource, wake, bucket)
 
-    def await_change(self, resource: GroupResource, wake: Callable[[int | None], None]) -> Callable[[], object] | None:
+    def await_change(self, resource: GroupResource, wake: Wake) -> Cancel | None:
         """What lets a component sleep that is for objects which somebody makes; see ``apimachinery.stock``."""
         if resource not in self._by_resource:
             return None
         bucket = self._bucket_slept_over(resource)
         if bucket is not None and bucket.changes != self._came.get(resource, 0):
             return None
-        since = None if resource in self._first else self.storage.revision
-        return self._sleepers.until_changed(resource, lambda: wake(since), bucket)
+        return self._sleepers.until_changed(resource, wake, bucket)
 
-    def await_owned(self, wake: Callable[[], None]) -> Callable[[], object] | None:
+    def await_owned(self, wake: Callable[[], None]) -> Cancel | None:
         """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.stock``."""
         return self.storage.await_record(has_ties, wake)
 

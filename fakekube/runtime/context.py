@@ -5,6 +5,7 @@ component stops, its handlers, queues and tasks go with the context, and the sha
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from fakekube.apimachinery.http import UserInfo
@@ -27,21 +28,22 @@ from fakekube.workqueue.ratelimit import RateLimiter
 class Context:
     """What one component works with.
 
-    ``client`` acts as the component; ``rng`` is its own fork; ``tasks`` end with it. ``gates`` are feature gates by
-    name, ``version`` the cluster's Kubernetes version (``1.37``), ``options`` what the composition gives to
-    controllers, ``metrics`` the store that all components of the manager count in.
+    ``rng`` is the component's own fork. ``gates`` are feature gates by name, ``version`` the cluster's Kubernetes version
+    (``1.37``), ``options`` what the composition gives to controllers, ``metrics`` the store that all components of the manager
+    count in.
     """
 
     def __init__(
         self, name: str, *, client: Client, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
         informers: Informers, events: EventBroadcaster, version: str = "", gates: Mapping[str, bool] | None = None,
-        options: Mapping[str, Any] | None = None, metrics: Metrics | None = None,
+        options: Mapping[str, Any] | None = None, metrics: Metrics | None = None, user_agent: str = "",
+        user: UserInfo | None = None,
     ) -> None:
-        self.name, self.client, self.clock, self.activity, self.rng = name, client, clock, activity, rng
-        self.tasks = tasks.child()
+        self.name, self.clock, self.activity, self.rng = name, clock, activity, rng
         self.version, self.gates, self.options = version, gates or {}, options or {}
         self.metrics = metrics or Metrics()
         self.explainers: list[Callable[[], Iterator[str]]] = []
+        self._parent_client, self._user_agent, self._user = client, user_agent, user
         self._parent_tasks, self._informers, self._events = tasks, informers, events
         self._registrations: list[Registration] = []
         self._queues: list[WorkQueue[Any]] = []
@@ -50,10 +52,22 @@ class Context:
     def scoped(self, name: str, *, user_agent: str = "", user: UserInfo | None = None) -> "Context":
         """The context of another component."""
         return Context(
-            name, client=self.client.with_options(user_agent=user_agent or name, user=user), clock=self.clock,
-            activity=self.activity, rng=self.rng.fork(name), tasks=self._parent_tasks, informers=self._informers,
-            events=self._events, version=self.version, gates=self.gates, options=self.options, metrics=self.metrics,
+            name, client=self._parent_client, clock=self.clock, activity=self.activity, rng=self.rng.fork(name),
+            tasks=self._parent_tasks, informers=self._informers, events=self._events, version=self.version, gates=self.gates,
+            options=self.options, metrics=self.metrics, user_agent=user_agent or name, user=user,
         )
+
+    # Most components of a cluster sleep and use neither.
+
+    @cached_property
+    def client(self) -> Client:
+        """Acts as the component."""
+        return self._parent_client.with_options(user_agent=self._user_agent or None, user=self._user)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """End with the component."""
+        return self._parent_tasks.child()
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that nobody set is off."""

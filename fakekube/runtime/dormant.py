@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.stock import Cancel
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration
@@ -36,7 +37,7 @@ class Dormant:
     ) -> None:
         self.name, self.user_agent, self.user = name, user_agent, user
         self._path, self._resources = path, resources
-        self._cancels: list[Callable[[], object]] = []
+        self._cancels: list[Cancel] = []
         self._roused = False
         self.component: Any = None
 
@@ -79,11 +80,11 @@ class Dormant:
             else:
                 self._listen(resource, matters, since)
 
-        waiting = stock.await_change(resource.group_resource, look)
-        if waiting is None:
+        cancel = stock.await_change(resource.group_resource, look)
+        if cancel is None:
             look(None)
         else:
-            self._cancels.append(waiting)
+            self._cancels.append(cancel)
 
     def _listen(self, resource: Resource, matters: Matters | None, since: int | None = None) -> None:
         def seen(obj: Tree) -> None:

@@ -57,7 +57,7 @@ class Informers:
             if self._started:
                 informer.start(self._tasks, since)
         elif whole:
-            informer.want_whole(self._tasks)
+            informer.want_whole(self._tasks, since)
         return informer
 
     def _await_definition(self) -> None:

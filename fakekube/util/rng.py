@@ -13,11 +13,18 @@ LETTERS = len(SUFFIX_ALPHABET)
 class Rng:
     """A seeded generator. Who must not disturb others' draws takes a ``fork``."""
 
-    __slots__ = ("_random", "seed")
+    __slots__ = ("_made", "seed")
 
     def __init__(self, seed: int | str = 0) -> None:
         self.seed = seed
-        self._random = random.Random(seed)
+        self._made: random.Random | None = None
+
+    @property
+    def _random(self) -> random.Random:
+        """The generator itself: most of those that are forked never draw, and seeding one is what it costs."""
+        if self._made is None:
+            self._made = random.Random(self.seed)
+        return self._made
 
     @classmethod
     def unpredictable(cls) -> "Rng":
