@@ -6,6 +6,7 @@ more goes, unless somebody else owns it; a field that others own and that would 
 
 import orjson
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import fieldset
 from fakekube.managedfields.check import check
@@ -61,7 +62,7 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
 
 def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool) -> Managed:
     """The entries once everybody has lost what changed, or ConflictsFound when that takes force."""
-    if live == result:
+    if same(live, result):
         return {key: entry for key, entry in managed.items() if entry.fields or key == owner}
     found = node.difference(live, result)
     changed = fieldset.recursive_difference(fieldset.union(found.modified or {}, found.added or {}), reset)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Familiar, Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
 from fakekube.managedfields.check import check
@@ -179,7 +180,7 @@ class FieldManager:
         mine = managed[key]
         fields = stripped(mine.fields)
         if fields:
-            managed[key] = mine._replace(fields=fields, time=mine.time if result == live else now)
+            managed[key] = mine._replace(fields=fields, time=mine.time if same(result, live) else now)
         else:
             del managed[key]
         metadata = dict(result.get("metadata") or {})
@@ -192,7 +193,7 @@ class FieldManager:
         return {**result, "metadata": metadata}
 
     def _of_change(self, old: Tree, new: Tree) -> Difference:
-        return NO_DIFFERENCE if old == new else self._node.difference(old, new)
+        return NO_DIFFERENCE if same(old, new) else self._node.difference(old, new)
 
     def _of_new(self, new: Tree) -> Difference:
         """What a create sets."""

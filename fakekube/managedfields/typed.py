@@ -2,12 +2,12 @@
 
 A ``Node`` is a schema node reduced to what field ownership asks of it. Nodes are made as values are walked and kept, so
 that a walk costs a dict lookup a field. Upstream: structured-merge-diff/typed and kube-openapi/pkg/schemaconv.
-Left out: sets that a schema change turned from granular to atomic, or back, since they were written; and a change between
-``true`` and ``1`` in a field without a type.
+Left out: sets that a schema change turned from granular to atomic, or back, since they were written.
 """
 
 from typing import Any, NamedTuple
 
+from fakekube.apimachinery.equality import equals_are_same, same
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
@@ -206,7 +206,7 @@ class Node:
             return result
         if type(value) is list and value and (self.keyed or self.is_set):
             element = self.element
-            found = {item: element.members(same[0]) if len(same) == 1 else {} for item, same in self.items(value).items()}
+            found = {item: element.members(alike[0]) if len(alike) == 1 else {} for item, alike in self.items(value).items()}
             return ordered({SELF: {}, **found})
         return {}
 
@@ -239,7 +239,7 @@ class Node:
 
     def field_difference(self, name: str, old: Json, new: Json) -> Difference:
         """``difference`` of one field of a map; nothing when the two are equal. Raises TypedError."""
-        return NO_DIFFERENCE if old == new else (self.child(name) or ANYTHING).difference(old, new)
+        return NO_DIFFERENCE if same(old, new) else (self.child(name) or ANYTHING).difference(old, new)
 
     def _map_difference(self, old: dict[str, Json], new: dict[str, Json]) -> Difference:
         removed: FieldSet = {}
@@ -248,7 +248,7 @@ class Node:
         for name, value in new.items():
             if name in old:
                 known = old[name]
-                if known is value or known == value:
+                if known is value or (known == value and (value.__class__ is str or equals_are_same(known, value))):
                     continue
                 child = self._children.get(name) or self.child(name) or ANYTHING
                 if value.__class__ in LEAVES and known.__class__ in LEAVES and child.atom in ("", SCALAR):
@@ -273,14 +273,14 @@ class Node:
             for item, value in wanted.items():
                 if item not in there:
                     added[item] = element.members(value)
-                elif (known := there[item]) is not value and known != value:
+                elif not same(known := there[item], value):
                     collect(item, element.difference(known, value), removed, modified, added)
             removed |= {item: element.members(value) for item, value in there.items() if item not in wanted}
             return _sorted_difference(removed, modified, added)
         before, after = self.items(old), self.items(new)
         for item in [*before, *(item for item in after if item not in before)]:
             left, right = before.get(item, []), after.get(item, [])
-            if left == right:
+            if same(left, right):
                 continue
             if len(left) == len(right) == 1:
                 collect(item, element.difference(left[0], right[0]), removed, modified, added)
@@ -309,8 +309,8 @@ class Node:
                 if below is not None:
                     result[f"f:{name}"] = below
         elif isinstance(value, list) and self.associative:
-            for item, same in self.items(value).items():
-                owned = self.element.part(same[0], declared=False) if len(same) == 1 else {}
+            for item, alike in self.items(value).items():
+                owned = self.element.part(alike[0], declared=False) if len(alike) == 1 else {}
                 result[item] = {} if owned is None else owned
             result = ordered(result)
         return result

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Familiar, Tree
@@ -143,7 +144,7 @@ class Strategy:
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         """Whether metadata.generation rises, for kinds that track it: the default compares all but metadata and status."""
         return any(
-            obj.get(name) != old.get(name)
+            not same(obj.get(name), old.get(name))
             for name in dict.fromkeys([*obj, *old])
             if name not in ("metadata", "status", "kind", "apiVersion")
         )

@@ -68,7 +68,7 @@ def immutable(path: str, new: Any, old: Any) -> list[FieldError]:
 
 def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
     """As ``immutable``, by a declarative rule, which prints no value."""
-    if new == old:
+    if same(new, old):
         return []
     return [field_errors.declared(field_errors.invalid(path, None, IMMUTABLE), field_errors.invalid(path, new, IMMUTABLE))]
 

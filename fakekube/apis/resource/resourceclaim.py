@@ -4,6 +4,7 @@ Upstream: pkg/apis/resource/{v1/defaults.go,validation}, pkg/registry/resource/r
 allocation in the status, and who may write it.
 """
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy, stored_as_null
@@ -34,7 +35,7 @@ class ResourceClaimStrategy(StatusStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """The spec stays."""
-        return [] if obj.get("spec") == old.get("spec") else [invalid("spec", None, IMMUTABLE)]
+        return [] if same(obj.get("spec"), old.get("spec")) else [invalid("spec", None, IMMUTABLE)]
 
 
 STRATEGY = ResourceClaimStrategy()

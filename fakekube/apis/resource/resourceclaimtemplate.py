@@ -3,6 +3,7 @@
 Upstream: pkg/apis/resource/{v1/defaults.go,validation}.
 """
 
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
@@ -29,7 +30,7 @@ class ResourceClaimTemplateStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the spec stays."""
-        changed = [] if obj.get("spec") == old.get("spec") else [invalid("spec", obj.get("spec"), IMMUTABLE)]
+        changed = [] if same(obj.get("spec"), old.get("spec")) else [invalid("spec", obj.get("spec"), IMMUTABLE)]
         return self.validate(obj, ctx) + changed
 
     def canonicalize(self, obj: Tree) -> None:
