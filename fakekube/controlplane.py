@@ -11,7 +11,7 @@ from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
-from fakekube.apis.firstobjects import NAMESPACES, FirstObjects
+from fakekube.apis.firstobjects import FirstObjects
 from fakekube.apis.gates import Gates
 from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
@@ -59,12 +59,11 @@ def build_apiserver(
     storage = state or Storage()
     first = FirstObjects(served, lambda: _added(apiserver), furnished=state is None and service_accounts())
     apiserver = APIServer(
-        served.kinds, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
+        served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
         first=first, tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
-    apiserver.stores.bucket(NAMESPACES)
     return ControlPlane(apiserver, gates, Expiry(apiserver.stores.bucket(EVENTS), clock, int(options.event_ttl)))
 
 

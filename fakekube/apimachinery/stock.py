@@ -9,7 +9,6 @@ from typing import Protocol
 
 from fakekube.apimachinery.gvk import GroupResource
 
-
 Wake = Callable[[int | None], None]
 """Called once, in the middle of a write, so that it must be quick.
 

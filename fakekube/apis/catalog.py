@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
 from fakekube.apis.admissionregistration.declarations import GROUP as ADMISSION_REGISTRATION
@@ -85,6 +85,7 @@ class Catalog(NamedTuple):
     kinds: tuple[Kind, ...]
     group_order: tuple[str, ...]
     by_resource: Mapping[tuple[str, str, str], Kind]
+    stored: Mapping[GroupResource, Kind]  # in the version that is stored
 
     def kind(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind that a path names, or None."""
@@ -120,9 +121,13 @@ def catalog(
         found.sort(key=lambda kind: kind.plural)
         found.sort(key=lambda kind: version_order(kind.version), reverse=True)
         kinds += found
+    stored: dict[GroupResource, Kind] = {}
+    for kind in kinds:
+        if kind.conversion is None:
+            stored.setdefault(kind.group_resource, kind)
     return Catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
-        {(kind.group, kind.version, kind.plural): kind for kind in kinds},
+        {(kind.group, kind.version, kind.plural): kind for kind in kinds}, stored,
     )  # fmt: skip
 
 

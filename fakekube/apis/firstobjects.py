@@ -41,12 +41,12 @@ class FirstObjects:
 
     def __contains__(self, resource: GroupResource) -> bool:
         """Whether there are any of a resource."""
-        return resource in KINDS or resource == API_SERVICES or resource in self.optional
+        return resource in KINDS or resource == API_SERVICES or (self._furnished and resource in FURNISHINGS)
 
     @property
-    def optional(self) -> tuple[GroupResource, ...]:
-        """The resources of which there is something because of the cluster's options."""
-        return FURNISHINGS if self._furnished else ()
+    def kept(self) -> tuple[GroupResource, ...]:
+        """The resources of which there was something before the history begins."""
+        return (NAMESPACES, SERVICES, *FURNISHINGS) if self._furnished else (NAMESPACES, SERVICES)
 
     @property
     def version(self) -> int:
@@ -61,7 +61,7 @@ class FirstObjects:
         if resource in FURNISHINGS:
             trees = [_furnishing(resource, namespace) for namespace in FIRST_NAMESPACES] if self._furnished else []
         else:
-            trees = bootstrap_objects(resource, self._catalog, self._added())
+            trees = bootstrap_objects(resource, self._catalog, self._added() if resource == API_SERVICES else ())
         if resource in VERSIONS:
             first, step = VERSIONS[resource]
             for number, tree in enumerate(trees):

@@ -5,18 +5,19 @@ plane, without the aggregation layer.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.filters import Authenticator, Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
-from fakekube.apiserver.routes import Routes
+from fakekube.apiserver.routes import Kinds, Routes
 from fakekube.auth.authorizer import AlwaysAllow, Authorizer
 from fakekube.auth.impersonation import any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
@@ -41,8 +42,8 @@ OwnPath = Callable[[Request], Awaitable[Response]]
 class APIServer:
     """A Handler. Make one a cluster.
 
-    ``kinds`` are served in the order of discovery, ``storage`` holds the objects, ``first`` knows those that a
-    resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
+    ``kinds`` are served in the order of discovery, ``stored`` are those of them whose version is stored, ``storage`` holds the
+    objects, ``first`` knows those that a resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
     accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
     cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
     ``own_paths`` answer what Kubernetes knows nothing of, by path; ``metric_texts`` are asked for what ``/metrics`` says besides
@@ -50,26 +51,23 @@ class APIServer:
     """
 
     def __init__(
-        self, kinds: Sequence[Kind], storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
-        release: str,
+        self, kinds: Kinds, stored: Mapping[GroupResource, Kind], storage: Storage, clock: Clock, rng: Rng,
+        definitions: Definitions, *, release: str,
         gates: Callable[[str], bool], first: FirstObjects,
         tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None,
         nodes: NodeProxy | None = None,
     ) -> None:
         self.clock = clock
-        by_resource = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
         self.stores = Stores(
-            by_resource, storage, release=release, gates=gates, definitions=definitions, rng=rng,
+            stored, storage, release=release, gates=gates, definitions=definitions, rng=rng,
             now=lambda: format_time(clock.time()), first=first)
-        self.services = Services(by_resource, self.stores, clock, rng, definitions)
+        self.services = Services(kinds, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         self.tokens = Tokens(clock, rng.fork("tokens"))
         self.authenticator = Authenticator(tokens or {}, self.tokens, self.stores.lookup)
         self.authorizer: Authorizer = authorizer or AlwaysAllow()
         special = special_routes(lambda: self.nodes, self.authorizer, self.tokens, self.authenticator)
-        self.routes = Routes(self.services, special)
-        for kind in kinds:
-            self.routes.add(kind)
+        self.routes = Routes(self.services, special, kinds)
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
         self._paths = MetaPaths(self.services, self.routes, self.log, release, self.metric_texts)

@@ -137,9 +137,7 @@ class Decorator:
 
     def __init__(self, rng: Rng) -> None:
         self._rng = rng
-        flow_schema, priority_level = rng.uid(), rng.uid()
-        self._fixed = [
-            ("X-Kubernetes-Pf-Flowschema-Uid", flow_schema), ("X-Kubernetes-Pf-Prioritylevel-Uid", priority_level)]
+        self._fixed: list[tuple[str, str]] = []
 
     def decorate(self, request: Request, response: Response) -> Response:
         """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and fairness."""
@@ -150,8 +148,15 @@ class Decorator:
         for name, _ in headers:
             chosen = chosen or name == CACHE_CONTROL
         common = [("Audit-Id", audit_id)] if chosen else [("Audit-Id", audit_id), (CACHE_CONTROL, "no-cache, private")]
-        response.headers = common + headers + self._fixed
+        response.headers = common + headers + (self._fixed or self._fix())
         return response
+
+    def _fix(self) -> list[tuple[str, str]]:
+        """The headers that are the same in all answers."""
+        flow_schema, priority_level = self._rng.uid(), self._rng.uid()
+        self._fixed = [
+            ("X-Kubernetes-Pf-Flowschema-Uid", flow_schema), ("X-Kubernetes-Pf-Prioritylevel-Uid", priority_level)]
+        return self._fixed
 
 
 def check_timeout(request: Request) -> None:

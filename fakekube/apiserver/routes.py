@@ -21,7 +21,6 @@ Verbs = Mapping[str, tuple[str, Endpoint]]
 """By method: the verb that a kind must have for it, and what answers."""
 
 
-
 def late(where: str, *first: object) -> Endpoint:
     """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request.
 
@@ -60,6 +59,8 @@ anybody's.
 """
 
 Methods = dict[str, Endpoint]
+Kinds = Mapping[tuple[str, str, str], Kind]
+"""By group, version and plural, in the order of discovery."""
 
 
 class Route:
@@ -120,11 +121,14 @@ class Resource:
 
 
 class Routes:
-    """All resources that are served. ``generation`` grows whenever they change."""
+    """All resources that are served, ``kinds`` to begin with; their routes are made when somebody first asks.
 
-    def __init__(self, services: Services, special: SpecialRoutes) -> None:
+    ``generation`` grows whenever they change.
+    """
+
+    def __init__(self, services: Services, special: SpecialRoutes, kinds: Kinds) -> None:
         self._services, self._special = services, special
-        self._kinds: dict[tuple[str, str, str], Kind] = {}
+        self._kinds = dict(kinds)
         self._versions: dict[tuple[str, str], None] = {}
         self._groups: dict[str, None] = {}
         self._resources: dict[tuple[str, str, str], Resource] = {}
@@ -139,7 +143,7 @@ class Routes:
         return self._listed
 
     def add(self, kind: Kind) -> None:
-        """Serve a kind; its routes are made when somebody first asks."""
+        """Serve a kind besides."""
         key = (kind.group, kind.version, kind.plural)
         self._kinds[key] = kind
         self._changed(key)

@@ -29,8 +29,8 @@ class FirstObjects(Protocol):
         """Whether there is anything of a resource."""
 
     @property
-    def optional(self) -> Iterable[GroupResource]:
-        """The resources of which there is something because of the cluster's options."""
+    def kept(self) -> Iterable[GroupResource]:
+        """The resources of which there was something before the history begins."""
 
     def of(self, resource: GroupResource) -> list[Tree]:
         """The objects of a resource in their stored form, the caller's own, without uid and times.
@@ -43,12 +43,12 @@ class Stores:
     """One Store a kind and version, made on first use. It is the ``Cluster`` that strategies and admission see."""
 
     def __init__(
-        self, kinds: Mapping[tuple[str, str, str], Kind], storage: Storage, *, release: str, gates: Callable[[str], bool],
+        self, stored: Mapping[GroupResource, Kind], storage: Storage, *, release: str, gates: Callable[[str], bool],
         definitions: Definitions, rng: Rng, now: Callable[[], str], first: FirstObjects,
     ) -> None:
         self.release, self.gate, self.storage = release, gates, storage
         self.admission: Admission = AdmitAll()  # the chain is built around these stores, then put here
-        self._kinds = dict(kinds)
+        self._stored = stored
         self._definitions, self._first = definitions, first
         self._rng, self.started = rng, now()
         self._stores: dict[tuple[str, str, str], Store] = {}
@@ -57,10 +57,6 @@ class Stores:
         self._came: dict[GroupResource, int] = {}  # how many objects of a resource came with the cluster
         self._by_name: dict[tuple[str, str], Bucket] = {}
         self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
-        self._by_resource: dict[GroupResource, Kind] = {}
-        for kind in self._kinds.values():
-            if kind.conversion is None:
-                self._by_resource.setdefault(kind.group_resource, kind)
 
     def store(self, kind: Kind) -> Store:
         """The store behind an endpoint."""
@@ -76,7 +72,7 @@ class Stores:
         """Where a resource's objects are kept, its first objects among them."""
         found = self._buckets.get(resource)
         if found is None:
-            kind = self._by_resource.get(resource)
+            kind = self._stored.get(resource)
             fields = kind.selectable.values if kind else None
             known = self.storage.has(resource)  # in a state that was taken over, its first objects with it
             found = self._buckets[resource] = self.storage.bucket(
@@ -88,7 +84,7 @@ class Stores:
 
     def await_first(self, resource: GroupResource, wake: Wake, *, whole: bool) -> Cancel | None:
         """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.stock``."""
-        if resource not in self._by_resource:
+        if resource not in self._stored:
             return None
         bucket = self._bucket_slept_over(resource)
         if bucket is None and resource in self._first:
@@ -101,7 +97,7 @@ class Stores:
 
     def await_change(self, resource: GroupResource, wake: Wake) -> Cancel | None:
         """What lets a component sleep that is for objects which somebody makes; see ``apimachinery.stock``."""
-        if resource not in self._by_resource:
+        if resource not in self._stored:
             return None
         bucket = self._bucket_slept_over(resource)
         if bucket is not None and bucket.changes != self._came.get(resource, 0):
@@ -113,8 +109,8 @@ class Stores:
         return self.storage.await_record(has_ties, wake)
 
     def complete(self) -> Storage:
-        """The storage with all that a cluster would not have which goes on from its state under other options."""
-        for resource in self._first.optional:
+        """The storage with all that was there from the beginning, for who goes on from its state or looks at it."""
+        for resource in self._first.kept:
             self.bucket(resource)
         return self.storage
 

@@ -7,15 +7,17 @@ until then nobody lists or watches anything; elsewhere caches do. Upstream has n
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.stock import Cancel
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.stock import Cancel
 
 OWNED: Final = "owned"
 """In the place of a resource: whatever names an owner, or has a finalizer for its dependents."""
