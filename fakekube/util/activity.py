@@ -7,8 +7,7 @@ by knowing when all tasks are blocked.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 
 class Activity:
@@ -52,21 +51,22 @@ class Activity:
         """Something changed: an object was written, a request came from outside. Not: somebody tried again."""
         self.progress += 1
 
-    @contextmanager
-    def busy(self) -> Iterator[None]:
+    def busy(self) -> "Busy":
         """Hold a unit while the current task is in the block, except while that task sleeps on a virtual clock."""
-        task = asyncio.current_task()
-        assert task is not None, "only a task can be busy"
+        return Busy(self)
+
+    def enter(self, task: "asyncio.Task[object]") -> None:
+        """A task holds one unit more; see ``busy``."""
         self._busy[task] = self._busy.get(task, 0) + 1
         self.hold()
-        try:
-            yield
-        finally:
-            if self._busy[task] == 1:
-                del self._busy[task]
-            else:
-                self._busy[task] -= 1
-            self.release()
+
+    def leave(self, task: "asyncio.Task[object]") -> None:
+        """It holds one less."""
+        if self._busy[task] == 1:
+            del self._busy[task]
+        else:
+            self._busy[task] -= 1
+        self.release()
 
     def suspend(self) -> Callable[[], None] | None:
         """Give up what the current task holds by ``busy``, until the function that is returned takes it back.
@@ -94,3 +94,21 @@ class Activity:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
+
+
+class Busy:
+    """A block in which the current task holds a unit. A class, since it is entered with every request."""
+
+    __slots__ = ("_activity", "_task")
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "only a task can be busy"
+        self._task = task
+        self._activity.enter(task)
+
+    def __exit__(self, *_: object) -> None:
+        self._activity.leave(self._task)

@@ -8,6 +8,7 @@ import random
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 LETTERS = len(SUFFIX_ALPHABET)
+PAIRS = tuple(first + second for second in SUFFIX_ALPHABET for first in SUFFIX_ALPHABET)
 
 
 class Rng:
@@ -54,10 +55,10 @@ class Rng:
     def suffix(self, length: int = 5) -> str:
         """What upstream appends to a generateName: no vowels, no digits that look like letters."""
         number, text = int(self._random.random() * LETTERS**length), ""
-        for _ in range(length):
-            number, letter = divmod(number, LETTERS)
-            text += SUFFIX_ALPHABET[letter]
-        return text
+        for _ in range(length // 2):
+            number, pair = divmod(number, LETTERS * LETTERS)
+            text += PAIRS[pair]
+        return text + SUFFIX_ALPHABET[number] if length % 2 else text
 
     def uniform(self, low: float, high: float) -> float:
         """A float between ``low`` and ``high``."""
