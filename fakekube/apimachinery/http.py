@@ -28,6 +28,7 @@ class UserInfo(NamedTuple):
 class Request:
     """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent.
 
+    ``canonical`` says that the caller encoded the body from a tree, so that no object in it gives a key twice.
     ``patience`` is the clock by which the caller waits, for timeouts that the caller asks for; None is the cluster's. A
     caller on the network waits by the wall's, however fast the cluster's time runs.
     """
@@ -40,6 +41,7 @@ class Request:
     user: UserInfo | None = None  # set by authentication, or by a caller in the same process
     peer: str = ""
     patience: "Clock | None" = None
+    canonical: bool = False
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

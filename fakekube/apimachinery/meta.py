@@ -13,10 +13,6 @@ ReadOnlyTree = Mapping[str, Any]
 EMPTY: Mapping[str, Any] = {}
 
 
-def _metadata(obj: ReadOnlyTree) -> Any:
-    return obj.get("metadata") or EMPTY
-
-
 class ObjectKey(NamedTuple):
     """Where an object is: ``namespace/name``, or the name alone when it is in no namespace."""
 
@@ -29,12 +25,12 @@ class ObjectKey(NamedTuple):
 
 def name_of(obj: ReadOnlyTree) -> str:
     """``metadata.name``, or nothing."""
-    return str(_metadata(obj).get("name", ""))
+    return str((obj.get("metadata") or EMPTY).get("name", ""))
 
 
 def namespace_of(obj: ReadOnlyTree) -> str:
     """``metadata.namespace``, or nothing."""
-    return str(_metadata(obj).get("namespace", ""))
+    return str((obj.get("metadata") or EMPTY).get("namespace", ""))
 
 
 def key_of(obj: ReadOnlyTree) -> ObjectKey:
@@ -45,49 +41,49 @@ def key_of(obj: ReadOnlyTree) -> ObjectKey:
 
 def uid_of(obj: ReadOnlyTree) -> str:
     """``metadata.uid``, or nothing."""
-    return str(_metadata(obj).get("uid", ""))
+    return str((obj.get("metadata") or EMPTY).get("uid", ""))
 
 
 def resource_version_of(obj: ReadOnlyTree) -> str:
     """``metadata.resourceVersion``, or nothing."""
-    return str(_metadata(obj).get("resourceVersion", ""))
+    return str((obj.get("metadata") or EMPTY).get("resourceVersion", ""))
 
 
 def generation_of(obj: ReadOnlyTree) -> int:
     """``metadata.generation``, or 0."""
-    return int(_metadata(obj).get("generation", 0))
+    return int((obj.get("metadata") or EMPTY).get("generation", 0))
 
 
 def labels_of(obj: ReadOnlyTree) -> Mapping[str, str]:
     """``metadata.labels``, never None."""
-    return _metadata(obj).get("labels") or EMPTY
+    return (obj.get("metadata") or EMPTY).get("labels") or EMPTY
 
 
 def annotations_of(obj: ReadOnlyTree) -> Mapping[str, str]:
     """``metadata.annotations``, never None."""
-    return _metadata(obj).get("annotations") or EMPTY
+    return (obj.get("metadata") or EMPTY).get("annotations") or EMPTY
 
 
 def finalizers_of(obj: ReadOnlyTree) -> list[str]:
     """``metadata.finalizers``, never None."""
-    return _metadata(obj).get("finalizers") or []
+    return (obj.get("metadata") or EMPTY).get("finalizers") or []
 
 
 def owners_of(obj: ReadOnlyTree) -> list[Tree]:
     """``metadata.ownerReferences``, never None."""
-    return _metadata(obj).get("ownerReferences") or []
+    return (obj.get("metadata") or EMPTY).get("ownerReferences") or []
 
 
 def is_deleting(obj: ReadOnlyTree) -> bool:
     """Whether ``metadata.deletionTimestamp`` is set."""
-    return bool(_metadata(obj).get("deletionTimestamp"))
+    return bool((obj.get("metadata") or EMPTY).get("deletionTimestamp"))
 
 
 def controller_of(obj: ReadOnlyTree) -> Tree | None:
     """The owner reference whose ``controller`` is true."""
-    for reference in owners_of(obj):
+    for reference in (obj.get("metadata") or EMPTY).get("ownerReferences") or ():
         if reference.get("controller"):
-            return reference
+            return reference  # type: ignore[no-any-return]
     return None
 
 

@@ -5,6 +5,7 @@ fields want the canonical form. Upstream: apimachinery/pkg/util/validation/ip.go
 """
 
 import ipaddress
+import re
 from collections.abc import Collection
 
 from fakekube.apimachinery.field_errors import FieldError, go_quote, invalid
@@ -12,6 +13,8 @@ from fakekube.apimachinery.field_errors import FieldError, go_quote, invalid
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 LONGEST_PREFIX = 3
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_CANONICAL_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 NOT_AN_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 NOT_A_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
@@ -58,6 +61,8 @@ def legacy_ip(path: str, text: str, known: Collection[str] = (), *, strict: bool
 
 
 def _ip(path: str, text: str, *, strict: bool) -> list[FieldError]:
+    if _CANONICAL_IPV4.fullmatch(text):
+        return []
     ip = parse_ip(text)
     if ip is None:
         return [invalid(path, text, NOT_AN_ADDRESS)]

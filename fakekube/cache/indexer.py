@@ -62,10 +62,11 @@ class _Index(NamedTuple):
                     del self.values[value]
 
     def replace(self, key: ObjectKey, old: Tree, new: Tree) -> None:
-        before, after = self.function(old), self.function(new)
-        if list(before) != list(after):
+        before, after = list(self.function(old)), list(self.function(new))
+        if before != after:
             self.remove(key, old)
-        self.add(key, new)
+        for value in after:
+            self.values.setdefault(value, {})[key] = new
 
 
 class Indexer:

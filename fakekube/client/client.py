@@ -75,12 +75,28 @@ class Client:
         accept: str = "",
     ) -> Response:
         """Any request at all. Raises APIError for an answer of 400 and above, TransportError for none."""
+        return await self._request(method, path, query, body, content_type, accept)
+
+    async def send(
+        self, method: str, path: str, body: Json, *, query: Query | None = None, content_type: str = JSON,
+    ) -> Response:
+        """A request with a tree for its body, for who does not need the answer's: that is not even parsed.
+
+        Raises as ``request`` does.
+        """
+        return await self._request(method, path, query, orjson.dumps(body), content_type, canonical=True)
+
+    async def _request(
+        self, method: str, path: str, query: Query | None, body: bytes, content_type: str, accept: str = "", *,
+        canonical: bool = False,
+    ) -> Response:
         headers = self._headers
         if body:
             headers = self._json_headers if content_type == JSON else {**headers, "content-type": content_type}
         if accept:
             headers = {**headers, "accept": accept}
-        response = await self.transport.request(Request(method, path, query or {}, headers, body, self.user))
+        request = Request(method, path, query or {}, headers, body, self.user, canonical=canonical)
+        response = await self.transport.request(request)
         if response.status >= 400:
             raise parameters.error_of(response)
         return response
@@ -89,7 +105,7 @@ class Client:
         self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON,
     ) -> Tree:
         encoded = b"" if body is None else orjson.dumps(body)
-        response = await self.request(method, path, query=query, body=encoded, content_type=content_type)
+        response = await self._request(method, path, query, encoded, content_type, canonical=True)
         result: Tree = orjson.loads(response.body)
         return result
 
@@ -234,7 +250,7 @@ class Client:
         metadata = {"name": pod, "namespace": namespace} | ({"uid": uid} if uid else {})
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
-        await self.request("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/binding", body=orjson.dumps(binding))
+        await self.send("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/binding", binding)
 
     async def evict(self, pod: str, namespace: str, *, grace_period_seconds: int | None = None) -> Tree:
         """Ask for a pod to go; APIError 429 while a disruption budget forbids it."""

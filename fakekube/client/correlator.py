@@ -74,7 +74,8 @@ class Correlator:
 
     def correlate(self, event: Tree) -> Correlated | None:
         """What becomes of an event, which this may change; None when it is dropped."""
-        event, key = self._aggregate(event)
+        source = _source_key(event)
+        event, key = self._aggregate(event, source)
         seen = self._seen.get(key)
         patch = None
         if seen is not None:
@@ -83,12 +84,11 @@ class Correlator:
             event["count"] = seen.times + 1
             patch = {name: event[name] for name in ("count", "lastTimestamp", "message")}
         self._seen.put(key, _Seen(event["metadata"]["name"], event["count"], event["firstTimestamp"]))
-        return Correlated(event, patch) if self._admit(event) else None
+        return Correlated(event, patch) if self._admit(source) else None
 
-    def _aggregate(self, event: Tree) -> tuple[Tree, tuple[str, ...]]:
+    def _aggregate(self, event: Tree, source: tuple[str, ...]) -> tuple[Tree, tuple[str, ...]]:
         """The event and its key, or the event that stands for all that differ from it by their message only."""
         now = self._clock.time()
-        source = _source_key(event)
         group = (*source, event["reason"])
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_INTERVAL_SECONDS:
@@ -101,8 +101,7 @@ class Correlator:
         similar.messages.pop(next(iter(similar.messages)))
         return event | {"message": f"(combined from similar events): {event['message']}"}, group
 
-    def _admit(self, event: Tree) -> bool:
-        key = _source_key(event)
+    def _admit(self, key: tuple[str, ...]) -> bool:
         now = self._clock.time()
         tokens = self._spam.get(key) or _Tokens(float(SPAM_BURST), now)
         tokens.left = min(float(SPAM_BURST), tokens.left + (now - tokens.time) * SPAM_QPS)

@@ -9,8 +9,6 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import orjson
-
 from fakekube.apimachinery import times
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
@@ -214,5 +212,5 @@ class EventBroadcaster:
 
 
 async def _create(client: "Client", resource: Resource, event: Tree) -> None:
-    """Create an event; what comes back is of no use to anybody, so that it is not even parsed."""
-    await client.request("POST", resource.path(event["metadata"]["namespace"]), body=orjson.dumps(event))
+    """Create an event; what comes back is of no use to anybody."""
+    await client.send("POST", resource.path(event["metadata"]["namespace"]), event)

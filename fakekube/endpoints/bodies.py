@@ -68,8 +68,11 @@ def check_size(request: Request) -> None:
         raise errors.too_large(f"limit is {MAX_BODY_BYTES}")
 
 
-def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parsed:
-    """Read a body. ``strict`` says whether to look for repeated keys. Raises ValueError in Go's words."""
+def parse(services: Services, body: bytes, media: str, *, strict: bool, canonical: bool = False) -> Parsed:
+    """Read a body. ``strict`` says whether to look for repeated keys, ``canonical`` that JSON has none.
+
+    Raises ValueError in Go's words.
+    """
     if media == PROTOBUF:
         return Parsed(services.protobuf.decode(body), [], [], media)
     if media == YAML:
@@ -81,7 +84,8 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool) -> Parse
         )
         return Parsed(value, repeated if strict else [], texts, media)
     value, body, _, cut = gojson.read(body)
-    return Parsed(value, [], [], media, body, body if strict and may_repeat(body, value) else None, cut)
+    repeating = strict and not canonical and may_repeat(body, value)
+    return Parsed(value, [], [], media, body, body if repeating else None, cut)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
@@ -98,7 +102,7 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
     if sharing and media == JSON and (recalled := _recalled(scope, request.body)) is not None:
         return recalled
     try:
-        parsed = parse(scope.services, request.body, media, strict=directive != "Ignore")
+        parsed = parse(scope.services, request.body, media, strict=directive != "Ignore", canonical=request.canonical)
         tree, gvk = _interpret(parsed.value, expected)
     except ValueError as error:
         raise _unrecognized(expected.kind, _explain(error), request.body) from None

@@ -38,14 +38,13 @@ class WriteOptions:
         return self.raw or {}
 
 
-PLAIN = {"CreateOptions": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
-         "UpdateOptions": {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}}
+PLAIN = {kind: {"kind": kind, "apiVersion": "meta.k8s.io/v1"} for kind in ("CreateOptions", "UpdateOptions", "PatchOptions")}
 
 
 def write_options(request: Request, kind: str, *, apply: bool = False) -> WriteOptions:
     """The options of a write, ``kind`` being CreateOptions, UpdateOptions or PatchOptions. Raises 422."""
     query = request.query
-    if not query and not kind.startswith("Patch"):
+    if not query and not apply:
         return WriteOptions(raw=PLAIN[kind])
     dry_run, manager = query.get("dryRun", []), request.param("fieldManager")
     directive, force = request.param("fieldValidation"), "force" in query

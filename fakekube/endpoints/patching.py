@@ -155,9 +155,13 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         prefix = "error decoding patch: " if media == MERGE_PATCH else ""
         raise errors.bad_request(
             f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
-    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if strict else []
-    by = _by_merge_patch if media == MERGE_PATCH else _by_strategic_merge
-    change = by(scope, value or {}, repeated, options.directive, warnings)
+    looked_at = strict and not request.canonical
+    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if looked_at else []
+    if media == MERGE_PATCH:
+        nulls = b"null" in body
+        change = _by_merge_patch(scope, value or {}, repeated, options.directive, warnings, nulls=nulls)
+    else:
+        change = _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
     return _shallow(change) if cut else change
 
 
@@ -237,11 +241,13 @@ def _by_json_patch(
     return change
 
 
-def _by_merge_patch(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
+def _by_merge_patch(
+    scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str], *, nulls: bool,
+) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
     def change(old: Tree) -> Tree:
-        patched = merge_patch.apply(old, value)
+        patched = merge_patch.apply(old, value, nulls=nulls)
         return _decoded(scope, old, patched, lambda: patched_text(patched, schema, merged=value), found, directive, warnings)
 
     return change

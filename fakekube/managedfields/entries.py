@@ -126,8 +126,8 @@ def differ_in_times_only(new: Tree, old: Tree) -> bool:
     """
     new_metadata, old_metadata = new.get("metadata") or {}, old.get("metadata") or {}
     ours, theirs = new_metadata.get("managedFields") or [], old_metadata.get("managedFields") or []
-    if len(ours) != len(theirs) or not same({**new, "metadata": 0}, {**old, "metadata": 0}):
+    if len(ours) != len(theirs) or {**new_metadata, "managedFields": 0} != {**old_metadata, "managedFields": 0}:
         return False
-    if {**new_metadata, "managedFields": 0} != {**old_metadata, "managedFields": 0}:
+    if not all({**left, "time": 0} == {**right, "time": 0} for left, right in zip(ours, theirs, strict=True)):
         return False
-    return all({**left, "time": 0} == {**right, "time": 0} for left, right in zip(ours, theirs, strict=True))
+    return same({**new, "metadata": 0}, {**old, "metadata": 0})

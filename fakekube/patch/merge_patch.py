@@ -10,8 +10,8 @@ from fakekube.apimachinery.types import Json, Tree
 CONTAINERS = (dict, list)
 
 
-def apply(tree: Tree, patch: Tree) -> Tree:
-    """The tree with the patch merged into it."""
+def apply(tree: Tree, patch: Tree, *, nulls: bool = True) -> Tree:
+    """The tree with the patch merged into it. ``nulls`` False says that there is none in the patch."""
     result = dict(tree)
     for key, value in patch.items():
         if value is None:
@@ -19,9 +19,9 @@ def apply(tree: Tree, patch: Tree) -> Tree:
             continue
         current = result.get(key)
         if not isinstance(current, dict):
-            result[key] = _without_nulls(value)
+            result[key] = _without_nulls(value) if nulls else value
         elif isinstance(value, dict):
-            result[key] = apply(current, value)
+            result[key] = apply(current, value, nulls=nulls)
         else:
             result[key] = value
     return result

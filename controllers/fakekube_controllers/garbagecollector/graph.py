@@ -65,17 +65,16 @@ class Graph:
         meta = obj["metadata"]
         uid = meta["uid"]
         owners = tuple(meta.get("ownerReferences") or ())
-        identity = Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid)
         node = self.nodes.get(uid)
         if node is None:
-            node = self.nodes[uid] = Node(identity, owners)
+            node = self.nodes[uid] = Node(Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid), owners)
             self._link(node, owners)
             self._update_state(node, meta)
             if any(self._may_be_gone(ref["uid"]) for ref in owners):
                 self._look_at(uid)
             return
         if node.virtual:
-            self._meet(node, identity)
+            self._meet(node, Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid))
         old = node.owners
         node.owners = owners
         self._relink(node, old, owners)

@@ -12,7 +12,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.cache.expectations import Expectations
-from fakekube.client.client import Client
+from fakekube.client.client import PATCH_CONTENT_TYPES, Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.podcontrol import PodControl
@@ -77,7 +77,8 @@ class Hands:
         removed[uid] = None
         body = {"metadata": {"uid": uid, "$deleteFromPrimitiveList/finalizers": [pods.TRACKING_FINALIZER]}}
         try:
-            await self.client.patch(PODS, name, meta.namespace_of(pod), body, type="strategic")
+            path = PODS.path(meta.namespace_of(pod), name)
+            await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["strategic"])
         except APIError as error:
             removed.pop(uid, None)
             if error.code not in (404, 409, 422):

@@ -9,8 +9,6 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
@@ -69,7 +67,7 @@ class Kubelet:
         """What runs now."""
         memory = Memory(self.runs, {
             "attempts": [[*key, number] for key, number in self._attempts.items()], "addresses": dict(self._addresses),
-            "nodes": dict(self._node_numbers), "pods": dict(self._pod_numbers)})
+            "nodes": dict(self._node_numbers), "pods": dict(self._pod_numbers), "stages": self.staged.dump()})
         self._memories = [known for known in self._memories if known() is not None] + [weakref.ref(memory)]
         return memory
 
@@ -80,6 +78,7 @@ class Kubelet:
         self._attempts = {(owner, index): number for owner, index, number in rest["attempts"]}
         self._addresses, self._node_numbers = dict(rest["addresses"]), dict(rest["nodes"])
         self._pod_numbers = dict(rest["pods"])
+        self.staged.load(rest.get("stages"))
 
     def _put_down(self, uid: str, run: PodRun) -> None:
         """Whoever remembers this run does so from here on."""
@@ -104,7 +103,6 @@ class Kubelet:
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
         self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed, self.staged.has_node)
-        self.staged.add(ctx.options.get("stages") or ())
         self.staged.start(ctx, nodes.Addresses(self._address_of_node, self._address_by))
         ctx.explainers.append(lambda: iter(self._failures[-FAILURES_TOLD:]))
         ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
@@ -165,6 +163,8 @@ class Kubelet:
         phase = (pod.get("status") or {}).get("phase")
         run = self.runs.get(uid)
         if run is None:
+            if self.staged.take(pod):  # its node was not known yet when it was seen first
+                return
             if phase in ("Succeeded", "Failed") and uid not in self._recalled:
                 await self._remove_if_deleted(pod)
                 return
@@ -290,11 +290,14 @@ class Kubelet:
         metadata = {"uid": meta.uid_of(pod), "resourceVersion": meta.resource_version_of(pod)}
         changes: Tree = {key: value for key, value in status.items() if present.get(key) != value}
         changes |= {key: None for key in present if key not in status}
+        if conditions := changes.get("conditions"):  # a null in them says what its absence does, and takes longer to read
+            changes["conditions"] = [
+                {key: value for key, value in condition.items() if value is not None} for condition in conditions]
         try:
             # Not client.patch: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            body = orjson.dumps({"metadata": metadata, "status": changes})
-            await self.client.request("PATCH", path, body=body, content_type=PATCH_CONTENT_TYPES["merge"])
+            body = {"metadata": metadata, "status": changes}
+            await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
                 raise

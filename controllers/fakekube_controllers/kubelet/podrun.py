@@ -73,7 +73,8 @@ class PodRun:
         return self.phase in ("Succeeded", "Failed")
 
     def _init_failed(self) -> bool:
-        return any(c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
+        return bool(self.init) and any(
+            c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
 
     def fail(self, now: float, reason: str, message: str, *, grace_seconds: float = 0.0, disruption: str = "") -> None:
         """The pod fails as a whole, and what runs is stopped. ``disruption`` says that the kubelet wanted it so."""

@@ -34,7 +34,7 @@ class Cache:
         """A node went; its pods are remembered in case that it comes back."""
         info = self.nodes.pop(name, None)
         if info is not None:
-            info.node, info.allocatable = None, {}
+            info.node, info.allocatable, info.taints = None, {}, ()
             info.generation += 1
             if not info.pods:
                 del self._nodes[name]

@@ -85,7 +85,7 @@ class Framework:
         filters = [plugin for plugin in self.filter if plugin.name not in skipped]
         verdicts = self.verdicts.of_pod(pod)
         for name, node in nodes.items():
-            status = eligible.left_out(name)
+            status = eligible.left_out(name) if eligible.names is not None else None
             if status is None:
                 verdict = verdicts.get(name)
                 if verdict is None or verdict.node is not node or verdict.generation != node.generation:

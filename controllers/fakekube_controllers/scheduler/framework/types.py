@@ -3,7 +3,7 @@
 Upstream: pkg/scheduler/framework/types.go.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,11 +118,12 @@ class NodeInfo:
     weighed: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
     allocatable: Resources = field(default_factory=dict)
     generation: int = 0
+    taints: Sequence[Mapping[str, str]] = ()
 
     def set_node(self, node: Tree) -> None:
         """Take what the node says of itself."""
         self.generation += 1
-        self.node = node
+        self.node, self.taints = node, node["spec"].get("taints") or ()
         self.allocatable = amounts((node.get("status") or {}).get("allocatable"))
 
     def add(self, info: PodInfo) -> None:
@@ -149,4 +150,6 @@ class NodeInfo:
 
     def copy(self) -> "NodeInfo":
         """A copy to try things on."""
-        return NodeInfo(self.name, self.node, dict(self.pods), dict(self.requested), dict(self.weighed), self.allocatable)
+        return NodeInfo(
+            self.name, self.node, dict(self.pods), dict(self.requested), dict(self.weighed), self.allocatable, self.generation,
+            self.taints)

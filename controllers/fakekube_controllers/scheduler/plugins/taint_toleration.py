@@ -1,11 +1,14 @@
 """Taints keep pods away, or put them off. Upstream: plugins/tainttoleration."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
+
+_taints = attrgetter("taints")
 
 
 class TaintToleration:
@@ -20,7 +23,7 @@ class TaintToleration:
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
+        taints = node.taints
         if not taints:
             return None
         tolerated = pod.pod["spec"].get("tolerations") or ()
@@ -30,15 +33,14 @@ class TaintToleration:
 
     def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when no node has a taint: all are equally good then."""
-        return None if any((node.node or {"spec": {}})["spec"].get("taints") for node in nodes) else SKIP
+        return None if any(map(_taints, nodes)) else SKIP
 
     def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """How many taints put the pod off."""
         tolerated = [t for t in pod.pod["spec"].get("tolerations") or () if t.get("effect") in (None, "", "PreferNoSchedule")]
-        taints = (node.node or {"spec": {}})["spec"].get("taints") or ()
         return sum(
             taint["effect"] == "PreferNoSchedule" and not any(placement.tolerates(t, taint) for t in tolerated)
-            for taint in taints)
+            for taint in node.taints)
 
     def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
         """None is best."""
