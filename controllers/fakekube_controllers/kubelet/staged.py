@@ -25,6 +25,8 @@ class Staged:
     def __init__(self, runs: Callable[[str], bool], is_silent: Callable[[str], bool]) -> None:
         self._runs, self._is_silent = runs, is_silent
         self._stages: list[Stage] = []
+        self._manifests: list[Mapping[str, Any]] = []  # of what is in force
+        self._recalled: Tree = {}  # what another player was about to do
         self._managed: Managed | None = None  # None: all nodes, and everything on them
         self._player: Player | None = None
         self._ctx: Context | None = None
@@ -41,12 +43,25 @@ class Staged:
         assert self._addresses is not None, "it was started"
         from fakekube_controllers.kubelet.stages.player import Player
 
-        self._player = Player(ctx, self._stages, self._addresses)
+        self._player = Player(ctx, self._stages, self._addresses, self._recalled)
         ctx.add_handler(NODES, self._node_seen, lambda _, new: self._node_seen(new), self._node_gone)
+
+    def dump(self) -> Tree | None:
+        """The manifests that are in force, and what is about to be played; None when nobody ever gave any."""
+        if not self._manifests:
+            return None
+        return {"manifests": list(self._manifests), "player": self._recalled if self._player is None else self._player.dump()}
+
+    def load(self, state: Tree | None) -> None:
+        """Play what another was about to play, once it is started."""
+        if state is not None:
+            self.add(state["manifests"])
+            self._recalled = state["player"]
 
     def close(self) -> None:
         """Play nothing more until the next start."""
         if self._player is not None:
+            self._recalled = self._player.dump()
             self._player.close()
         self._player = self._ctx = None
 
@@ -65,6 +80,7 @@ class Staged:
         names = {(stage.kind, stage.name) for stage in stages}
         self._stages[:] = [known for known in self._stages if (known.kind, known.name) not in names] + stages
         self._managed = said[-1] if said else self._managed
+        self._manifests = _in_force([*self._manifests, *manifests])
         if self._ctx is None or not self._stages:
             return
         if self._player is None:
@@ -111,3 +127,15 @@ class Staged:
     def _node_gone(self, node: Tree) -> None:
         if self._player is not None:
             self._player.forget("Node", node)
+
+
+def _in_force(manifests: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The manifests without those that a later one replaces: a Stage of the same name, and any other configuration."""
+    last: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    for manifest in manifests:
+        key: tuple[str, ...] = (manifest["kind"],)
+        if manifest["kind"] == "Stage":
+            key = ("Stage", manifest["spec"]["resourceRef"]["kind"], manifest["metadata"]["name"])
+        last.pop(key, None)
+        last[key] = manifest
+    return list(last.values())

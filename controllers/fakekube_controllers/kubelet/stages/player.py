@@ -50,24 +50,38 @@ class _Pending(NamedTuple):
     timer: Timer
 
 
+def _key(parts: Sequence[str]) -> Key:
+    kind, namespace, name = parts
+    return kind, namespace, name
+
+
 def read_all(manifests: Sequence[Mapping[str, Any]]) -> list[Stage]:
     """All stages of some manifests. Raises StageError for the first that cannot be meant."""
     return [read(manifest, (*BUILT_IN, *OURS)) for manifest in manifests]
 
 
 class Player:
-    """Plays the stages that it is given. ``stages`` is shared with whoever adds to it."""
+    """Plays the stages that it is given. ``stages`` is shared with whoever adds to it, ``recalled`` another's ``dump``."""
 
-    def __init__(self, ctx: Context, stages: list[Stage], addresses: Addresses) -> None:
+    def __init__(self, ctx: Context, stages: list[Stage], addresses: Addresses, recalled: Tree) -> None:
         self._ctx, self._client, self._clock, self._rng = ctx, ctx.client, ctx.clock, ctx.rng.fork("stages")
         self._stages, self._addresses = stages, addresses
         self._recorder: Recorder = ctx.recorder("kwok_controller")
-        self._started = times.format_micro_time(ctx.clock.time())
+        self._started: str = recalled.get("started") or times.format_micro_time(ctx.clock.time())
         self._pending: dict[Key, _Pending] = {}
         self._due: dict[Key, Stage] = {}
-        self._played: dict[Key, str] = {}
+        self._played: dict[Key, str] = {_key(key): name for *key, name in recalled.get("played", ())}
+        self._recalled: dict[Key, tuple[str, str, float]] = {
+            _key(key): (uid, name, when) for *key, uid, name, when in recalled.get("pending", ())}
         self._queue = ctx.queue("kubelet_stages")
         Worker(ctx, self._queue, self._sync).start()
+
+    def dump(self) -> Tree:
+        """What was played last of each object, and what comes next of it: kind, namespace, name, uid, stage and when."""
+        pending = [[*key, found.uid, found.stage.name, found.timer.when] for key, found in self._pending.items()]
+        recalled = [[*key, *found] for key, found in self._recalled.items() if key not in self._pending]
+        played = [[*key, name] for key, name in self._played.items()]
+        return {"started": self._started, "pending": pending + recalled, "played": played}
 
     def look(self, kind: str, tree: Tree) -> None:
         """An object is new, or another than before."""
@@ -106,8 +120,11 @@ class Player:
             if pending is not None and pending.uid == meta.uid_of(tree) and pending.stage.matches(tree):
                 return
         self._drop(key)
-        stage = self._pick([stage for stage in self._stages if stage.kind == kind and stage.matches(tree)], tree)
-        if stage is not None:
+        matching = [stage for stage in self._stages if stage.kind == kind and stage.matches(tree)]
+        uid, chosen, when = self._recalled.pop(key, ("", "", 0.0))
+        if uid == meta.uid_of(tree) and (known := next((stage for stage in matching if stage.name == chosen), None)):
+            self._hold(known, key, tree, when, again=self._played.get(key) == chosen)
+        elif (stage := self._pick(matching, tree)) is not None:
             await self._await(stage, key, tree)
 
     def _pick(self, matching: Sequence[Stage], tree: Tree) -> Stage | None:
@@ -133,7 +150,10 @@ class Player:
         if delay <= 0 and not again:
             await self._play(stage, key, tree)
             return
-        timer = self._clock.call_later(max(delay, 0.001 if again else 0.0), self._come, key, stage, lazy=again)
+        self._hold(stage, key, tree, self._clock.time() + max(delay, 0.001 if again else 0.0), again=again)
+
+    def _hold(self, stage: Stage, key: Key, tree: Tree, when: float, *, again: bool) -> None:
+        timer = self._clock.call_at(when, self._come, key, stage, lazy=again)
         self._pending[key] = _Pending(meta.uid_of(tree), stage, timer)
 
     def _come(self, key: Key, stage: Stage) -> None:

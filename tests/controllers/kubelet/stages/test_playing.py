@@ -10,6 +10,7 @@ from fakekube.apimachinery import meta
 from fakekube.client.resources import EVENTS, JOBS, NODES, PODS
 from fakekube.cluster import Cluster
 from fakekube.options import OptionError
+from fakekube.snapshot import decode
 from tests.controllers.world import NAMESPACE, job_manifest
 
 
@@ -320,3 +321,32 @@ async def test_stages_are_known_to_the_next_kubelet_too():
         await cluster.manager.start_component("kubelet")
         await create(cluster)
         assert (await status(cluster))["phase"] == "Running"
+
+
+@pytest.mark.parametrize("way", ["fork", "file", "restore"])
+async def test_stages_live_on_in_snapshots(way):
+    """Given a pod that a stage starts at some random second / when a cluster goes on from before that / then the pod starts when
+    it would have, and a pod that comes later lives by the stages of then."""
+    delayed, later = copy.deepcopy(START), copy.deepcopy(START)
+    delayed["spec"]["delay"] = {"durationMilliseconds": 5000, "jitterDurationMilliseconds": 90_000}
+    later["spec"]["delay"] = {"durationMilliseconds": 900_000}
+    async with cluster_with(delayed) as cluster:
+        await create(cluster)
+        await cluster.advance(3)
+        taken = cluster.snapshot()
+        await cluster.advance(90)
+        started = (await status(cluster))["startTime"]
+        if way == "restore":
+            await cluster.load([later])
+            await cluster.restore(taken)
+            assert await starts(cluster) == started
+            return
+        async with Cluster(state=decode(taken.encode()) if way == "file" else taken) as other:
+            assert await starts(other) == started
+
+
+async def starts(cluster):
+    await create(cluster, "another")
+    await cluster.advance(90)
+    assert (await status(cluster, "another"))["phase"] == "Running"
+    return (await status(cluster))["startTime"]
