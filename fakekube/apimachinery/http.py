@@ -106,19 +106,43 @@ class Stream(Protocol):
         """The receiver is gone. May be called more than once."""
 
 
-@dataclass(slots=True)
+Headers = list[tuple[str, str]]
+"""Names as they go on the wire; Warning may repeat."""
+
+
 class Response:
-    """An answer; either ``body`` or ``stream`` counts. Header names as they go on the wire; Warning may repeat.
+    """An answer; either ``body`` or ``stream`` counts.
 
     With status 101 neither does: ``session`` is what the connection is for from then on.
     """
 
-    status: int = 200
-    body: bytes = b""
-    content_type: str = "application/json"
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    stream: Stream | None = None
-    session: "CommandSession | PortSession | None" = None
+    __slots__ = ("_completion", "_headers", "body", "content_type", "session", "status", "stream")
+
+    def __init__(
+        self, status: int = 200, body: bytes = b"", content_type: str = "application/json", headers: Headers | None = None,
+        stream: Stream | None = None, session: "CommandSession | PortSession | None" = None,
+    ) -> None:
+        self.status, self.body, self.content_type = status, body, content_type
+        self._headers: Headers = [] if headers is None else headers
+        self.stream, self.session = stream, session
+        self._completion: Callable[[Headers], Headers] | None = None
+
+    @property
+    def headers(self) -> Headers:
+        """All headers but those of the body."""
+        completion = self._completion
+        if completion is not None:
+            self._completion = None
+            self._headers = completion(self._headers)
+        return self._headers
+
+    @headers.setter
+    def headers(self, headers: Headers) -> None:
+        self._completion, self._headers = None, headers
+
+    def complete_headers(self, completion: Callable[[Headers], Headers]) -> None:
+        """Make all headers of those that are there once somebody looks: in the same process few do."""
+        self._headers, self._completion = self.headers, completion
 
 
 class Handler(Protocol):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.http import Headers, Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.tokens import ISSUER, PREFIX, Token, Tokens
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -137,21 +137,23 @@ class Decorator:
 
     def __init__(self, rng: Rng) -> None:
         self._rng = rng
-        self._fixed: list[tuple[str, str]] = []
+        self._fixed: Headers = []
 
     def decorate(self, request: Request, response: Response) -> Response:
         """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and fairness."""
-        headers = response.headers
         given = request.headers.get("audit-id", "")
+        response.complete_headers(lambda headers: self._completed(given, headers))
+        return response
+
+    def _completed(self, given: str, headers: Headers) -> Headers:
         audit_id = given[:MAX_AUDIT_ID_CHARACTERS] if given else self._rng.uid()
         chosen = False
         for name, _ in headers:
             chosen = chosen or name == CACHE_CONTROL
         common = [("Audit-Id", audit_id)] if chosen else [("Audit-Id", audit_id), (CACHE_CONTROL, "no-cache, private")]
-        response.headers = common + headers + (self._fixed or self._fix())
-        return response
+        return common + headers + (self._fixed or self._fix())
 
-    def _fix(self) -> list[tuple[str, str]]:
+    def _fix(self) -> Headers:
         """The headers that are the same in all answers."""
         flow_schema, priority_level = self._rng.uid(), self._rng.uid()
         self._fixed = [

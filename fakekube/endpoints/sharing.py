@@ -42,22 +42,32 @@ def _shared(patched: Tree, old: Tree, known: list[str]) -> Taken:
     """A copy but for structs that are as they were, and for lists and maps that are so in metadata and in the status."""
     kept: dict[str, Kept] = {}
     changed: Tree = {}
+    if "metadata" not in known and _says_the_same(patched.get("metadata"), old["metadata"]):
+        known = [*known, "metadata"]
     for name, part in patched.items():
         if name in known:
             continue
         changed[name] = part
         before = old.get(name)
         if name in ("metadata", "status") and part.__class__ is dict and isinstance(before, dict):
-            values = {
-                key: value for key, value in part.items()
-                if (value.__class__ is dict or value.__class__ is list) and before.get(key) is value}
+            values: Tree = {}
+            own = changed[name] = {}
+            for key, value in part.items():
+                is_kept = (value.__class__ is dict or value.__class__ is list) and before.get(key) is value
+                (values if is_kept else own)[key] = value
             kept[name] = Kept(part, values)
-            changed[name] = {key: value for key, value in part.items() if key not in values}
     copy: Tree = orjson.loads(orjson.dumps(changed))
     tree = {name: old[name] if name in known else copy[name] for name in patched}
     if "metadata" in known:
         tree["metadata"] = dict(old["metadata"])
     return Taken(tree, known, kept)
+
+
+def _says_the_same(part: object, before: Tree) -> bool:
+    """Whether nothing but texts was given anew, and they are what they were: so it is with a uid that is a precondition."""
+    if part.__class__ is not dict or part != before:
+        return False
+    return all(value is before[key] or value.__class__ is str for key, value in part.items())
 
 
 def _copied(patched: Tree, shared: Tree, *, owners: bool) -> Tree:

@@ -154,10 +154,17 @@ def ordered(fields: FieldSet) -> FieldSet:
     """One level in upstream's order: fields by name, then items by key or value, numbers as numbers."""
     if len(fields) < 2:
         return fields
-    elements = sorted(fields)
-    if elements[-1][0] in "kvi":
-        elements.sort(key=_rank)
-    return {element: fields[element] for element in elements}
+    elements = tuple(fields)
+    order = _order(elements)
+    return fields if order == elements else {element: fields[element] for element in order}
+
+
+@lru_cache(maxsize=4096)
+def _order(elements: tuple[str, ...]) -> tuple[str, ...]:
+    order = sorted(elements)
+    if order[-1][0] in "kvi":
+        order.sort(key=_rank)
+    return tuple(order)
 
 
 @lru_cache(maxsize=4096)

@@ -148,9 +148,10 @@ class Framework:
             scores: dict[str, int] = {}
             for node in nodes:
                 given = verdicts[node.name].scores
-                if plugin.name not in given:
-                    given[plugin.name] = plugin.score(state, pod, node)
-                scores[node.name] = given[plugin.name]
+                score = given.get(plugin.name)
+                if score is None:
+                    score = given[plugin.name] = plugin.score(state, pod, node)
+                scores[node.name] = score
             plugin.normalize_score(state, pod, scores)
             for name, score in scores.items():
                 totals[name] += score * plugin.weight

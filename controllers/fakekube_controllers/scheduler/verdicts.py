@@ -6,7 +6,7 @@ remembers the order of the nodes.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from fakekube.util.memory import remember
 from fakekube_controllers.scheduler.framework.interface import Plugin
@@ -16,7 +16,8 @@ from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 REMEMBERED = 16  # kinds of pods
 
 
-class Verdict(NamedTuple):
+@dataclass(slots=True)
+class Verdict:
     """What was said of a node as it was: why a pod does not fit, or None, and the scores so far by plugin."""
 
     node: NodeInfo

@@ -35,6 +35,8 @@ def keep_observed_generations(status: Tree, old_status: Tree) -> None:
     """A writer that knows nothing of generations does not undo what another one wrote."""
     if "observedGeneration" in old_status:
         status.setdefault("observedGeneration", old_status["observedGeneration"])
+    if all(condition.get("observedGeneration") for condition in status.get("conditions") or ()):
+        return
     known: dict[str, list[int]] = {}
     for condition in old_status.get("conditions") or ():
         known.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration", 0))
