@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.metrics import Metrics
     from fakekube.served import Served
     from fakekube.snapshot import Snapshot
+    from fakekube.storage.memory import Storage
 
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
@@ -104,7 +105,6 @@ class Cluster:
         self._manager: Manager | None = None
         self._servers: list[Served] = []
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
-        self._stages: list[Tree] = []
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
         """The server, on a storage of its own. Raises OptionError, and has changed nothing then."""
@@ -186,7 +186,7 @@ class Cluster:
             await self.driver.settle()
 
     def _controller_options(self) -> Mapping[str, Any]:
-        return {"nodes": self.options.nodes, **self._callbacks, "root_ca": "", "stages": self._stages}
+        return {"nodes": self.options.nodes, **self._callbacks, "root_ca": ""}
 
     # moments
 
@@ -195,17 +195,15 @@ class Cluster:
 
         It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
         """
-        return self._moment(shared=False)
+        stores = self.apiserver.stores
+        return self._moment(stores.complete(stores.storage.fork()))
 
-    def _moment(self, *, shared: bool) -> "Snapshot":
-        """``shared``: with this cluster's own storage, of which whoever uses the snapshot takes a fork."""
+    def _moment(self, storage: "Storage") -> "Snapshot":
         from fakekube.snapshot import Snapshot
 
-        storage = self.apiserver.stores.complete()
         components = self._manager.dump() if self._manager is not None else self._remembered
         return Snapshot(
-            self.options, storage if shared else storage.fork(), self._clock.time(),
-            self.apiserver.stores.started, self.rng.save(), components)
+            self.options, storage, self._clock.time(), self.apiserver.stores.started, self.rng.save(), components)
 
     def fork(self, **values: Any) -> "Cluster":
         """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
@@ -217,7 +215,10 @@ class Cluster:
         from fakekube.runtime.builder import Declaration
 
         extra = [component for component in self._extra if isinstance(component, Declaration)]
-        return Cluster(state=self._moment(shared=True), **{"extra": extra, **self._callbacks, **values})
+        stores = self.apiserver.stores
+        other = Cluster(state=self._moment(stores.storage), **{"extra": extra, **self._callbacks, **values})
+        stores.complete(other.apiserver.stores.storage)
+        return other
 
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
         """Go back (or over) to a snapshot, or to the one in a file; the clock goes with it, and its mode stays.
@@ -290,11 +291,12 @@ class Cluster:
         """
         from fakekube.manifests import create_all
 
-        return await create_all(self.client, manifests, add_stages=self._add_stages if self._kubelet() is not None else None)
+        runs = self._manager is not None and self._manager.is_running("kubelet")
+        return await create_all(self.client, manifests, add_stages=self._add_stages if runs else None)
 
     def _add_stages(self, stages: "list[Tree]") -> None:
-        self._kubelet().add_stages(stages)
-        self._stages += stages
+        kubelet: Any = self.manager.awake("kubelet")
+        kubelet.add_stages(stages)
 
     def node(self, name: str) -> NodeHandle:
         """A node, to be stopped, drained, tainted or taken away; there may be none of that name."""
@@ -310,10 +312,10 @@ class Cluster:
         return server
 
     def _kubelet(self) -> Any:
-        """The component that plays the kubelets, or None."""
+        """The component that plays the kubelets, or None where it does not run, or was never needed."""
         if self._manager is None or not self._manager.is_running("kubelet"):
             return None
-        return self._manager.component("kubelet")
+        return self._manager.working("kubelet")
 
 
 def _clock(options: ClusterOptions, activity: Activity, at: float | None) -> ManualClock | RealClock:

@@ -43,9 +43,10 @@ class APIServer:
     """A Handler. Make one a cluster.
 
     ``kinds`` are served in the order of discovery, ``stored`` are those of them whose version is stored, ``storage`` holds the
-    objects, ``first`` knows those that a resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of service
-    accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way in for the
-    cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was asked.
+    objects, ``first`` knows those that a resource has from the beginning, ``tokens`` are the bearer tokens that are known
+    beside those of service accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way
+    in for the cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was
+    asked.
     ``own_paths`` answer what Kubernetes knows nothing of, by path; ``metric_texts`` are asked for what ``/metrics`` says besides
     the server's own.
     """

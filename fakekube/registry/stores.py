@@ -72,15 +72,18 @@ class Stores:
         """Where a resource's objects are kept, its first objects among them."""
         found = self._buckets.get(resource)
         if found is None:
-            kind = self._stored.get(resource)
-            fields = kind.selectable.values if kind else None
             known = self.storage.has(resource)  # in a state that was taken over, its first objects with it
-            found = self._buckets[resource] = self.storage.bucket(
-                resource, fields=fields, sort_keys=kind.custom if kind else False)
+            found = self._buckets[resource] = self._made(self.storage, resource)
             if not known:
                 self._fill(resource, found)
+                self._came[resource] = found.changes
             self._sleepers.meet(resource, found)
         return found
+
+    def _made(self, storage: Storage, resource: GroupResource) -> Bucket:
+        kind = self._stored.get(resource)
+        fields = kind.selectable.values if kind else None
+        return storage.bucket(resource, fields=fields, sort_keys=kind.custom if kind else False)
 
     def await_first(self, resource: GroupResource, wake: Wake, *, whole: bool) -> Cancel | None:
         """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.stock``."""
@@ -108,11 +111,12 @@ class Stores:
         """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.stock``."""
         return self.storage.await_record(has_ties, wake)
 
-    def complete(self) -> Storage:
-        """The storage with all that was there from the beginning, for who goes on from its state or looks at it."""
+    def complete(self, fork: Storage) -> Storage:
+        """A fork of the storage, with what was there from the beginning and nobody has asked for here."""
         for resource in self._first.kept:
-            self.bucket(resource)
-        return self.storage
+            if not fork.has(resource):
+                self._fill(resource, self._made(fork, resource))
+        return fork
 
     def _bucket_slept_over(self, resource: GroupResource) -> Bucket | None:
         """The bucket of a resource, if there is one already: none is made for those who want to know of nothing."""
@@ -133,7 +137,6 @@ class Stores:
                 bucket.keep(tree)
             else:
                 bucket.create(tree)
-        self._came[resource] = bucket.changes
 
     def _fields(self, kind: Kind) -> FieldOwnership:
         from fakekube.managedfields.manager import FieldManager

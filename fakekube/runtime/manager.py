@@ -5,7 +5,7 @@ what needs informers, queues and tasks of its own (a garbage collector, a kubele
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.stock import Stock
@@ -15,16 +15,13 @@ from fakekube.client.client import Client
 from fakekube.client.recorder import EventBroadcaster
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.dormant import Dormant, remembers
 from fakekube.runtime.informers import Informers
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
 
 
 class Runnable(Protocol):
@@ -39,20 +36,6 @@ class Runnable(Protocol):
 
     async def stop(self) -> None:
         """Called before the context is closed. It may be started again, with another context."""
-
-
-class Remembering(Protocol):
-    """A component that knows what objects do not say, such as what runs on a node."""
-
-    def dump(self) -> Json:
-        """All of that, as JSON."""
-
-    def load(self, state: Json) -> None:
-        """Know it again: it was dumped by a component of this kind, perhaps in another process."""
-
-
-def _remembers(component: Runnable) -> "TypeGuard[Remembering]":
-    return hasattr(component, "dump")
 
 
 class Manager:
@@ -88,8 +71,19 @@ class Manager:
 
     def component(self, name: str) -> Runnable:
         """A component by its name; what stands in for one that has nothing to do yet. KeyError when there is none."""
+        return self.working(name) or self._components[name]
+
+    def working(self, name: str) -> Runnable | None:
+        """A component by its name; None for one that has nothing to do yet. KeyError when there is none."""
         found = self._components[name]
-        return found.component or found if isinstance(found, Dormant) else found
+        working: Runnable | None = found.component if isinstance(found, Dormant) else found
+        return working
+
+    def awake(self, name: str) -> Runnable:
+        """A component by its name, which sleeps no longer if it did. KeyError when there is none."""
+        found = self._components[name]
+        awake: Runnable = found.awake() if isinstance(found, Dormant) else found
+        return awake
 
     def is_running(self, name: str) -> bool:
         """Whether a component is started."""
@@ -140,12 +134,12 @@ class Manager:
 
     def dump(self) -> dict[str, Json]:
         """What components remember that the cluster's objects do not say, by name: of those that have a ``dump()``."""
-        return {name: one.dump() for name, one in self._components.items() if _remembers(one)}
+        return {name: one.dump() for name in self.names if remembers(one := self.component(name))}
 
     def load(self, remembered: Mapping[str, Json]) -> None:
         """Give components what such ones remembered once; before they are started."""
-        for name, one in self._components.items():
-            if name in remembered and _remembers(one):
+        for name in self.names:
+            if name in remembered and remembers(one := self.awake(name)):
                 one.load(remembered[name])
 
     def explain(self) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What a cluster holds when it is first seen: there from the beginning, whenever somebody asks for it."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -105,3 +106,24 @@ async def test_asking_for_first_objects_disturbs_nobodys_history() -> None:
             made = await cluster.client.create(SECRETS, {"metadata": {"name": "x"}}, "default")
             uids.append((made["metadata"]["uid"], made["metadata"]["resourceVersion"]))
     assert uids[0] == uids[1]
+
+
+def test_a_snapshot_wakes_nobody() -> None:
+    """Given a cluster whose caches sleep over what nobody has asked for
+    When a snapshot of it is taken, outside its event loop too
+    Then it holds the first objects, and the cluster goes on as it was."""
+    async def life(cluster: Cluster) -> None:
+        await cluster.start()
+        tied = {"name": "tied", "finalizers": ["orphan"]}
+        await cluster.client.create(SECRETS, {"metadata": tied}, "default")
+        await cluster.settle()
+
+    with asyncio.Runner() as runner:
+        cluster = Cluster(nodes=0, clock="manual")
+        runner.run(life(cluster))
+        asked = [(entry.verb, entry.resource) for entry in cluster.apiserver.log]
+        taken = cluster.snapshot()
+        assert [len(bucket) for bucket in taken.storage.buckets if bucket.resource.resource == "serviceaccounts"] == [4]
+        runner.run(cluster.settle())
+        assert [(entry.verb, entry.resource) for entry in cluster.apiserver.log] == asked
+        runner.run(cluster.stop())

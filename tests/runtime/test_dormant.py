@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
+from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from fakekube.cluster import Cluster
 from fakekube.runtime.context import Context
 from fakekube.runtime.dormant import OWNED, Dormant
@@ -160,3 +160,52 @@ async def test_a_component_that_was_stopped_in_its_sleep_is_not_woken() -> None:
             await cluster.client.create(SECRETS, {"metadata": meta}, "default")
             await cluster.settle()
             assert MADE == []
+
+
+async def test_a_component_with_something_to_do_does_not_sleep() -> None:
+    """Given a component that has something to do where there are nodes
+    When clusters with and without nodes start
+    Then it begins in the one, and sleeps in the other until somebody wants it awake."""
+    for nodes in (1, 0):
+        MADE.clear()
+        dormant = Dormant("recorder", f"{__name__}:Recorder", SECRETS, busy=lambda options: options["nodes"] > 0)
+        async with Cluster(nodes=nodes, clock="manual", controllers="", extra=[dormant]) as cluster:
+            assert len(MADE) == nodes
+            assert (cluster.manager.working("recorder") is not None) == (nodes == 1)
+            awake = cluster.manager.awake("recorder")
+            await cluster.settle()
+            assert awake is cluster.component("recorder") is MADE[0]
+            await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
+            await cluster.settle()
+            assert MADE[0].heard == ["a"]
+
+
+class Elephant(Recorder):
+    """One that remembers what it heard."""
+
+    def dump(self) -> Any:
+        return self.heard
+
+    def load(self, state: Any) -> None:
+        self.heard = list(state)
+
+
+async def test_a_component_that_remembers_does_so_when_it_starts_again_and_in_a_cluster_that_goes_on() -> None:
+    """Given a component that remembers, and woke
+    When it is stopped and started again, and when another cluster goes on from a snapshot
+    Then it begins at once with what it knew; one that never woke has nothing to say."""
+    MADE.clear()
+    elephant = Dormant("recorder", f"{__name__}:Elephant", SECRETS)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[elephant]) as cluster:
+        assert "recorder" not in cluster.manager.dump()
+        await cluster.client.create(SECRETS, {"metadata": {"name": "a"}}, "default")
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "b"}}, "default")
+        await cluster.settle()
+        await cluster.manager.stop_component("recorder")
+        await cluster.manager.start_component("recorder")
+        await cluster.settle()
+        assert (len(MADE), MADE[0].heard) == (1, ["b", "b"])
+        taken = cluster.snapshot()
+        other = Dormant("recorder", f"{__name__}:Elephant", JOBS)
+        async with Cluster(state=taken, extra=[other]):
+            assert MADE[1].heard[:2] == ["b", "b"]
