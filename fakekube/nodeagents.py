@@ -6,9 +6,11 @@ Composition: the API server sees a NodeProxy, the component lives in a package o
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import orjson
+
 from fakekube.apimachinery import errors, times
-from fakekube.apimachinery.http import Frame, Sink, Stream
-from fakekube.apimachinery.streams import Command, CommandOptions, Forward
+from fakekube.apimachinery.http import Frame, Response, Sink, Stream
+from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
 
@@ -50,6 +52,25 @@ class NodeAgents:
     async def forward(self, pod: Tree) -> Forward:
         """The way to a pod's ports. Raises like ``execute``."""
         return await self._streams(pod).forward(pod)  # type: ignore[no-any-return]
+
+    async def dial(self, pod: Tree, port: int) -> Dialled:
+        """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
+        kubelet = self._kubelet()
+        if kubelet is None:
+            raise ConnectionRefusedError
+        return await kubelet.streams.dial(pod, port)  # type: ignore[no-any-return]
+
+    def node_page(self, name: str, path: str) -> Response | None:
+        """What a kubelet answers itself: its health, and its pods. None where it is silent."""
+        kubelet = self._kubelet()
+        if kubelet is None or not kubelet.answers(name):
+            return None
+        if path.rstrip("/") == "/healthz":
+            return Response(200, b"ok", "text/plain; charset=utf-8")
+        if path.rstrip("/") in ("/pods", "/runningpods"):
+            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": kubelet.pods_of(name)}
+            return Response(200, orjson.dumps(pods))
+        return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
 
     def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
         """What each running container of a pod uses; None where the node is silent, or an annotation cannot be meant."""

@@ -4,9 +4,9 @@ The server knows how bytes travel (WebSocket channels, SPDY streams) and nothing
 command says and nothing of wires. Both know these types. Upstream: k8s.io/cri-streaming (Executor, PortForwarder).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from fakekube.util.pipe import Pipe
 
@@ -62,6 +62,41 @@ class PortStreams:
     port: int
     received: Pipe
     send: Write
+
+
+class Dialled(Protocol):
+    """A connection to a port, as its caller has it. Reading raises what its server failed with, ConnectionRefusedError when there
+    was none after all.
+    """
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes have come that nobody has read yet."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows what waits."""
+
+    async def send(self, data: bytes) -> None:
+        """Send some bytes."""
+
+    async def read(self, limit: int | None = None) -> bytes:
+        """What has come, at least one byte and at most ``limit``; empty at the end."""
+
+    async def read_line(self) -> bytes:
+        """A line with its end; empty at the end."""
+
+    async def rest(self) -> None:
+        """Let the server do what it does without waiting for anything."""
+
+    def background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something with this connection until it is closed."""
+
+    def hang_up(self) -> None:
+        """End it soon: for who may not wait."""
+
+    async def close(self) -> None:
+        """End it, and wait for its server to notice."""
 
 
 Command = Callable[[CommandStreams], Awaitable[int]]

@@ -1,15 +1,12 @@
-"""exec, attach, port-forward and proxy: connections to what runs in a cluster.
+"""exec, attach and port-forward: connections to what runs in a cluster.
 
-The API server checks what it can see, agrees on a protocol, and hands the connection on to the agent of the pod's node. A
-proxy's requests would go to whatever a container serves, and no container really runs: 501 says so, after upstream's checks.
+The API server checks what it can see, agrees on a protocol, and hands the connection on to the agent of the pod's node.
 Upstream: pkg/registry/core/{pod,node,service}/rest, pod/strategy.go, and pkg/kubelet/server for what a kubelet refuses.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 
 from fakekube.apimachinery import errors, strconv
-from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.streams import (
     Command,
@@ -29,11 +26,6 @@ from fakekube.endpoints.scope import Scope
 
 Nodes = Callable[[], NodeProxy]
 """The agents of the nodes, as they are at the time of a request."""
-
-
-def nobody_there(what: str) -> APIError:
-    """501 of a connection that would leave the API server."""
-    return APIError(501, "NotImplemented", f"{what} is not served: no container really runs in this cluster")
 
 
 async def execute(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -129,30 +121,6 @@ def _check_ports(ports: tuple[int, ...]) -> None:
         raise NodeError(400, 'query parameter "port" is required')
     if 0 in ports:
         raise NodeError(400, f'port "{",".join(str(port) for port in ports)}" must be > 0')
-
-
-async def proxy_to_pod(scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Refuse a proxy to a pod."""
-    _check_dry_run(request)
-    pod = scope.store.load(scope.store.find(info.namespace, info.name.rpartition(":")[0] or info.name))
-    if not (pod.get("status") or {}).get("podIP"):
-        raise errors.bad_request("address not allowed")
-    raise nobody_there("proxy")
-
-
-async def proxy_to_service(scope: Scope, info: RequestInfo, request: Request) -> Response:  # noqa: ARG001
-    """Refuse a proxy to a service: nothing is behind one here."""
-    _check_dry_run(request)
-    parts = info.name.split(":")
-    name = parts[1] if len(parts) == 3 else parts[0]
-    raise APIError(503, "ServiceUnavailable", f"no endpoints available for service {go_quote(name)}")
-
-
-async def proxy_to_node(scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Refuse a proxy to a node."""
-    _check_dry_run(request)
-    scope.store.find("", info.name.partition(":")[0])
-    raise nobody_there("proxy")
 
 
 def _check_dry_run(request: Request) -> None:

@@ -14,15 +14,13 @@ from fakekube.endpoints.reviews import Reviews, TokenCheck
 from fakekube.endpoints.tokenrequest import TokenRequests
 
 STREAMS, PROXY = ("GET", "POST"), ("GET", "POST", "PUT", "PATCH", "DELETE")
-PROXIES = (
-    ("pods/proxy", late("apiserver.connect:proxy_to_pod"), PROXY),
-    ("services/proxy", late("apiserver.connect:proxy_to_service"), PROXY),
-    ("nodes/proxy", late("apiserver.connect:proxy_to_node"), PROXY),
-)
 CONNECTIONS = (
-    ("pods/exec", "apiserver.connect:execute"),
-    ("pods/attach", "apiserver.connect:attach"),
-    ("pods/portforward", "apiserver.connect:forward_ports"),
+    ("pods/exec", "apiserver.connect:execute", STREAMS),
+    ("pods/attach", "apiserver.connect:attach", STREAMS),
+    ("pods/portforward", "apiserver.connect:forward_ports", STREAMS),
+    ("pods/proxy", "apiserver.proxy:to_pod", PROXY),
+    ("services/proxy", "apiserver.proxy:to_service", PROXY),
+    ("nodes/proxy", "apiserver.proxy:to_node", PROXY),
 )
 AUTHENTICATION, AUTHORIZATION, METRICS = "authentication.k8s.io", "authorization.k8s.io", "metrics.k8s.io"
 
@@ -36,8 +34,7 @@ def special_routes(
     """
     reviews = Reviews(authorizer, check)
     return {
-        **{("", name, method): endpoint for name, endpoint, methods in PROXIES for method in methods},
-        **{("", name, method): late(where, nodes) for name, where in CONNECTIONS for method in STREAMS},
+        **{("", name, method): late(where, nodes) for name, where, methods in CONNECTIONS for method in methods},
         ("", "bindings", "POST"): late("endpoints.subresources:bind"),
         ("", "pods/binding", "POST"): late("endpoints.subresources:bind"),
         ("", "pods/eviction", "POST"): late("endpoints.subresources:evict"),

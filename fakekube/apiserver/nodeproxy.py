@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import Stream
-from fakekube.apimachinery.streams import Command, CommandOptions, Forward
+from fakekube.apimachinery.http import Response, Stream
+from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 from fakekube.apimachinery.types import Tree
 
 
@@ -50,6 +50,12 @@ class NodeProxy(Protocol):
     async def forward(self, pod: Tree) -> Forward:
         """The way to a pod's ports. Raises NodeError and APIError like these."""
 
+    async def dial(self, pod: Tree, port: int) -> Dialled:
+        """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
+
+    def node_page(self, name: str, path: str) -> Response | None:
+        """What the agent of a node answers itself to a GET of a path; None where none answers."""
+
     def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
         """What each running container of a pod uses; None when nobody can tell. Raises APIError when there are no agents."""
 
@@ -77,6 +83,13 @@ class NoNodes:
         """Raise the same."""
         raise unreachable(pod)
 
+    async def dial(self, pod: Tree, port: int) -> Dialled:
+        """Nobody listens."""
+        raise ConnectionRefusedError
+
+    def node_page(self, name: str, path: str) -> Response | None:
+        """Nobody answers."""
+        return None
 
     def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
         """Raise what upstream says while no metrics-server answers."""

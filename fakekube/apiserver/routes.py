@@ -100,7 +100,10 @@ class Resource:
         self.subresources: dict[str, Route] = {}
         for sub in kind.subresources:
             table = methods(SUBRESOURCE, sub.verbs, sub.name)
-            self.subresources[sub.name] = Route(Scope(services, kind, store, sub), table, tail=sub.name == "proxy")
+            tail = sub.name == "proxy"
+            if tail:  # what is behind it may take any method
+                table |= dict.fromkeys(("HEAD", "OPTIONS"), table["GET"])
+            self.subresources[sub.name] = Route(Scope(services, kind, store, sub), table, tail=tail)
 
     def route(self, info: RequestInfo) -> Route | None:
         """The route of a path below this resource; None when the path has a form that the kind has not."""
@@ -198,6 +201,8 @@ class Routes:
         endpoint = route.methods.get(method)
         if endpoint is None:
             raise errors.method_not_allowed()
+        if route.tail:
+            return route.scope, endpoint
         if method == "PATCH":
             from fakekube.endpoints import patching
 

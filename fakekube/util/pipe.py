@@ -8,6 +8,8 @@ transport, and telling it to pause.
 import asyncio
 from collections.abc import Callable
 
+from fakekube.util.activity import Activity
+
 MAX_LINE_BYTES = 1 << 20
 
 
@@ -42,10 +44,10 @@ class Pipe:
         self._ended = True
         self._news.set()
 
-    async def read(self) -> bytes:
-        """All that is there, at least one byte; empty at the end."""
+    async def read(self, limit: int | None = None) -> bytes:
+        """All that is there, up to a limit, at least one byte; empty at the end."""
         await self._until(lambda: bool(self._waiting))
-        return self._take(len(self._waiting))
+        return self._take(len(self._waiting) if limit is None else min(limit, len(self._waiting)))
 
     async def read_line(self) -> bytes:
         """A line with its end; the last one may have none, and is empty at the end. A line that is too long comes in parts."""
@@ -60,9 +62,30 @@ class Pipe:
     async def _until(self, ready: Callable[[], bool]) -> None:
         while not ready() and not self._ended:
             self._news.clear()
-            await self._news.wait()
+            await self._wait()
+
+    async def _wait(self) -> None:
+        await self._news.wait()
 
     def _take(self, count: int) -> bytes:
         taken = bytes(self._waiting[:count])
         del self._waiting[:count]
         return taken
+
+
+class PatientPipe(Pipe):
+    """A pipe whose reader, while it waits, does not keep virtual time from passing."""
+
+    __slots__ = ("_activity",)
+
+    def __init__(self, activity: Activity) -> None:
+        super().__init__()
+        self._activity = activity
+
+    async def _wait(self) -> None:
+        resume = self._activity.suspend()
+        try:
+            await super()._wait()
+        finally:
+            if resume is not None:
+                resume()

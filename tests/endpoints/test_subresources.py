@@ -128,7 +128,8 @@ async def test_component_statuses(api: Api) -> None:
     ("pods/q/portforward?ports=80,70000", 400, 'parsing "70000": value out of range'),
     ("pods/q/portforward?ports=x", 400, 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'),
     ("pods/q/proxy/some/path", 400, "address not allowed"), ("pods/q/exec?dryRun=All", 400, "dryRun is not supported"),
-    ("services/s:80/proxy/", 503, 'no endpoints available for service "s"'),
+    ("services/s/proxy/", 503, 'no endpoints available for service "s"'),
+    ("services/s:80/proxy/", 404, 'services "s" not found'),
 ])
 async def test_connections_are_refused_clearly(api: Api, path: str, status: int, text: str) -> None:
     """Given pods / when somebody connects who may not / then the first of upstream's checks that fails is told."""

@@ -123,6 +123,14 @@ class Kubelet:
     def _is_silent(self, node: str) -> bool:
         return self.agent.mode_of(node) == nodeagent.STOPPED
 
+    def answers(self, node: str) -> bool:
+        """Whether a node is one of this kubelet's that is not silent."""
+        return self.nodes.get("", node) is not None and not self._is_silent(node)
+
+    def pods_of(self, node: str) -> list[Tree]:
+        """The pods that are bound to a node, as the cluster has them."""
+        return list(self.pods.by_index(NODE_INDEX, node))
+
     def _mode_changed(self, node: str) -> None:
         """What ran on while nothing was heard of it is told of now; what is to end there ends."""
         for pod in self.pods.by_index(NODE_INDEX, node):

@@ -31,6 +31,7 @@ from fakekube.util.pipe import Pipe
 from fakekube.util.tasks import Tasks
 from fakekube_controllers.kubelet.annotations import PREFIX
 from fakekube_controllers.kubelet.container import SIGKILL_CODE, Container
+from fakekube_controllers.kubelet.dialling import Dialled
 from fakekube_controllers.kubelet.files import Files
 from fakekube_controllers.kubelet.follower import Follower, Line
 from fakekube_controllers.kubelet.outcomes import Outcome
@@ -50,11 +51,12 @@ class Streams:
     def __init__(
         self, ctx: Context, run_of: Callable[[str], PodRun | None], wake: Callable[[ObjectKey], object],
     ) -> None:
-        self._clock, self._run_of, self._wake = ctx.clock, run_of, wake
+        self._clock, self._activity, self._run_of, self._wake = ctx.clock, ctx.activity, run_of, wake
         self._on_exec: OnExec | None = ctx.options.get("on_exec")
         self._on_connect: OnConnect | None = ctx.options.get("on_connect")
         self._followers: dict[str, dict[Follower, None]] = {}
         self._files: dict[str, dict[tuple[str, int], Files]] = {}
+        self._dialled: dict[Dialled, None] = {}
 
     # what the kubelet tells
 
@@ -73,6 +75,8 @@ class Streams:
         """End everything."""
         for uid in list(self._followers):
             self.forget(uid)
+        for dialled in list(self._dialled):
+            dialled.hang_up()
 
     # what a node is asked for
 
@@ -106,10 +110,9 @@ class Streams:
 
     async def forward(self, pod: Tree) -> Forward:
         """The way to the ports of a running pod. Raises NodeError."""
-        run = self._run_of(meta.uid_of(pod))
-        if run is None or not any(container.running for container in run.containers):
+        running = self._any_running(pod)
+        if running is None:
             raise NodeError(500, f'pod not found ("{_full_name(pod)}")')
-        running = next(container for container in run.containers if container.running)
 
         async def connect(streams: PortStreams) -> None:
             serving = self._serve(Connection(pod, streams, self._clock))
@@ -117,6 +120,23 @@ class Streams:
                 raise StreamError("the pod runs no longer")
 
         return connect
+
+    async def dial(self, pod: Tree, port: int) -> Dialled:
+        """A connection to a port on which ``on_connect`` listens. ConnectionRefusedError when nothing runs that could; reading
+        from it raises that when ``on_connect`` does not care for the port.
+        """
+        running = self._any_running(pod)
+        if running is None or self._on_connect is None:
+            raise ConnectionRefusedError
+
+        async def connect(streams: PortStreams) -> None:
+            serving = self._answer_at(Connection(pod, streams, self._clock))
+            if await self._while_running(meta.uid_of(pod), running, serving, asyncio.Event()) is None:
+                raise StreamError("EOF")
+
+        dialled = Dialled(port, self._activity, connect, lambda gone: self._dialled.pop(gone, None))
+        self._dialled[dialled] = None
+        return dialled
 
     def follow(
         self, uid: str, container: Container, skip: int, tell: Callable[[Line], None], ended: Callable[[], None],
@@ -188,13 +208,24 @@ class Streams:
             stop()
             await tasks.close()
 
+    async def _answer_at(self, connection: Connection) -> bool:
+        with self._activity.busy():
+            if not await self._serve_by_callback(connection):
+                raise ConnectionRefusedError
+        return True
+
+    async def _serve_by_callback(self, connection: Connection) -> bool:
+        """Whether the callback took it. Raises StreamError when it raised."""
+        if self._on_connect is None:
+            return False
+        served, error = await attempt_async(self._on_connect, connection)
+        if error is not None:
+            raise _failed("on_connect", error)
+        return served is not False
+
     async def _serve(self, connection: Connection) -> bool:
-        if self._on_connect is not None:
-            served, error = await attempt_async(self._on_connect, connection)
-            if error is not None:
-                raise _failed("on_connect", error)
-            if served is not False:
-                return True
+        if await self._serve_by_callback(connection):
+            return True
         while data := await connection.read():
             await connection.write(data)
         return True
@@ -258,6 +289,11 @@ class Streams:
         if run is None:
             return None, None
         return run, next((c for c in run.containers if c.name == options.container and c.running), None)
+
+    def _any_running(self, pod: Tree) -> Container | None:
+        """A container of a pod that runs."""
+        run = self._run_of(meta.uid_of(pod))
+        return next((container for container in run.containers if container.running), None) if run is not None else None
 
     def _files_of(self, pod: Tree, container: Container) -> Files:
         mine = self._files.setdefault(meta.uid_of(pod), {})

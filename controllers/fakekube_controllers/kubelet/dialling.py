@@ -1,0 +1,89 @@
+"""A connection to a port of a pod whose other end is in the same process: the API server's proxy has it.
+
+Both ends wait for each other without keeping virtual time from passing, and both keep it from passing while they are at work.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from fakekube.apimachinery.streams import PortStreams, StreamError
+from fakekube.util.activity import Activity
+from fakekube.util.pipe import PatientPipe
+from fakekube.util.tasks import Tasks, turn
+
+PATIENCE_TURNS = 8  # so many turns of the loop a server has to be done, before its answer is taken for one that goes on
+
+
+class Dialled:
+    """The caller's end; ``serve`` is what goes on at the other, ``over`` is called when it is over."""
+
+    def __init__(
+        self, port: int, activity: Activity, serve: Callable[[PortStreams], Awaitable[None]],
+        over: Callable[["Dialled"], None],
+    ) -> None:
+        self._sent, self._answered = PatientPipe(activity), PatientPipe(activity)
+        self._tasks = Tasks(lambda _: None)
+        self._failure: Exception | None = None
+        self._over = over
+        self._serving = self._tasks.spawn(self._serve(serve, PortStreams(port, self._sent, self._write)), "dialled port")
+
+    async def _serve(self, serve: Callable[[PortStreams], Awaitable[None]], streams: PortStreams) -> None:
+        try:
+            await serve(streams)
+        except (StreamError, ConnectionError) as error:
+            self._failure = error
+        finally:
+            self._answered.end()
+            self._over(self)
+
+    async def _write(self, data: bytes) -> None:
+        self._answered.feed(data)
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes have come that nobody has read yet."""
+        return self._answered.waiting
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing follows what waits."""
+        return self._answered.ended
+
+    async def send(self, data: bytes) -> None:
+        """Send some bytes."""
+        self._sent.feed(data)
+
+    async def read(self, limit: int | None = None) -> bytes:
+        """What has come, at least one byte and at most ``limit``; empty at the end. Raises what the server failed with."""
+        return self._checked(await self._answered.read(limit))
+
+    async def read_line(self) -> bytes:
+        """A line with its end; empty at the end. Raises like ``read``."""
+        return self._checked(await self._answered.read_line())
+
+    def _checked(self, data: bytes) -> bytes:
+        if not data and self._failure is not None:
+            raise self._failure
+        return data
+
+    async def rest(self) -> None:
+        """Let the server do what it does without waiting for anything."""
+        for _ in range(PATIENCE_TURNS):
+            if self.ended:
+                break
+            await turn()
+
+    def background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something with this connection until it is closed."""
+        self._tasks.spawn(work, "answer of a dialled port")
+
+    def hang_up(self) -> None:
+        """End it soon."""
+        self._sent.end()
+        self._answered.end()
+        self._serving.cancel()
+
+    async def close(self) -> None:
+        """End it, and wait for its server to notice."""
+        self.hang_up()
+        await self._tasks.close()
