@@ -54,6 +54,7 @@ class Stores:
         self._stores: dict[tuple[str, str, str], Store] = {}
         self._buckets: dict[GroupResource, Bucket] = {}
         self._sleepers = Sleepers()
+        self._spare: Storage | None = None  # with what was there from the beginning, once that is wanted for a fork
         self._came: dict[GroupResource, int] = {}  # how many objects of a resource came with the cluster
         self._by_name: dict[tuple[str, str], Bucket] = {}
         self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
@@ -113,9 +114,13 @@ class Stores:
 
     def complete(self, fork: Storage) -> Storage:
         """A fork of the storage, with what was there from the beginning and nobody has asked for here."""
-        for resource in self._first.kept:
-            if not fork.has(resource):
-                self._fill(resource, self._made(fork, resource))
+        if self._spare is None:
+            self._spare = Storage()
+            for resource in self._first.kept:
+                self._fill(resource, self._made(self._spare, resource))
+        for bucket in self._spare.buckets:
+            if not fork.has(bucket.resource):
+                fork.adopt(bucket)
         return fork
 
     def _bucket_slept_over(self, resource: GroupResource) -> Bucket | None:

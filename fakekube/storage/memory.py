@@ -113,6 +113,11 @@ class Storage:
         other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted, self.log.begun)
         return other
 
+    def adopt(self, bucket: "Bucket") -> None:
+        """Hold the objects of another storage's bucket, too, as a fork of that storage would."""
+        assert not self.has(bucket.resource), f"{bucket.resource} has objects of its own"
+        self._buckets[bucket.resource] = bucket.fork(self)
+
     def retire(self) -> None:
         """End every subscription as one whose history is gone: another state takes the place of this one."""
         for bucket in self._buckets.values():
