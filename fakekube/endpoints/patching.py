@@ -289,7 +289,8 @@ def _decoded(
     converted: bool = False,
 ) -> Tree:
     """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
-    tree, known, kept = sharing.taken_over(scope, old, patched)
+    taken = sharing.taken_over(scope, old, patched)
+    tree = taken.tree
     expected = scope.gvk
     gvk = _kind_of(tree, expected)
     codec = scope.services.codec(gvk)
@@ -298,9 +299,10 @@ def _decoded(
     tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, known=known, kept=kept)
+        decoded = codec.decode(tree, known=taken.known, kept=taken.kept)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
+    taken.learn(codec, decoded)
     if directive != "Ignore":
         unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
         found = found + [f"unknown field {go_quote(path)}" for path in unknown]

@@ -1,16 +1,30 @@
 """What a patched object has in common with the one before, and may go on sharing with it.
 
 A patch changes little: what it leaves alone has passed the schema before, and need not be copied where nobody changes it
-in place. Upstream decodes the whole object again.
+in place. The same goes for what came before in another object: pods that live side by side are told of the same conditions
+at the same time. Upstream decodes the whole object again.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.endpoints.scope import Scope
-from fakekube.schema.decode import Kept
+from fakekube.schema.decode import Codec, Decoded, Kept
+from fakekube.util.memory import remember
+
+PARTS = ("metadata", "status")
+REMEMBERED, REMEMBERED_BYTES = 256, 16_384
+
+
+class Fresh(NamedTuple):
+    """A list or map that has not come before: where it is, and its JSON."""
+
+    part: str
+    field: str
+    spelled: bytes
 
 
 class Taken(NamedTuple):
@@ -19,13 +33,22 @@ class Taken(NamedTuple):
     tree: Tree
     known: list[str]
     kept: dict[str, Kept]
+    fresh: Sequence[Fresh] = ()
+
+    def learn(self, codec: Codec, decoded: Decoded) -> None:
+        """Remember what decoding made of what has not come before, if it found nothing to complain of."""
+        for fresh in self.fresh if not decoded.unknown else ():
+            value = decoded.tree[fresh.part].get(fresh.field)
+            if value is not None and len(fresh.spelled) <= REMEMBERED_BYTES:
+                remember(codec.familiar, fresh, value, REMEMBERED)
 
 
 def taken_over(scope: Scope, old: Tree, patched: Tree) -> Taken:
     """The patched object as its own, but for what it may share with the old one."""
     known = _untouched(scope, old, patched)
     if scope.name in ("", "status") and not scope.kind.custom and scope.store.strategy.shares_old:
-        return _shared(patched, old, known)
+        codec = scope.services.codec(scope.gvk)
+        return _shared(patched, old, known, codec.familiar if codec is not None else {})
     # Of what is as it was, a write of the status shares all but metadata with the stored object.
     shared = {name: old[name] for name in known if name != "metadata"} if scope.name == "status" else {}
     return Taken(_copied(patched, shared, owners="metadata" in known), known, {})
@@ -38,29 +61,43 @@ def _untouched(scope: Scope, old: Tree, patched: Tree) -> list[str]:
     return [name for name, value in patched.items() if value.__class__ is dict and old.get(name) is value]
 
 
-def _shared(patched: Tree, old: Tree, known: list[str]) -> Taken:
-    """A copy but for structs that are as they were, and for lists and maps that are so in metadata and in the status."""
+def _shared(patched: Tree, old: Tree, known: list[str], familiar: Mapping[Fresh, Json]) -> Taken:
+    """A copy but for structs that are as they were, and for lists and maps of metadata and status that came before."""
     kept: dict[str, Kept] = {}
-    changed: Tree = {}
+    fresh: list[Fresh] = []
+    own: Tree = {}
     if "metadata" not in known and _says_the_same(patched.get("metadata"), old["metadata"]):
         known = [*known, "metadata"]
     for name, part in patched.items():
-        if name in known:
-            continue
-        changed[name] = part
         before = old.get(name)
-        if name in ("metadata", "status") and part.__class__ is dict and isinstance(before, dict):
-            values: Tree = {}
-            own = changed[name] = {}
-            for key, value in part.items():
-                is_kept = (value.__class__ is dict or value.__class__ is list) and before.get(key) is value
-                (values if is_kept else own)[key] = value
-            kept[name] = Kept(part, values)
-    copy: Tree = orjson.loads(orjson.dumps(changed))
-    tree = {name: old[name] if name in known else copy[name] for name in patched}
-    if "metadata" in known:
-        tree["metadata"] = dict(old["metadata"])
-    return Taken(tree, known, kept)
+        if name in known:
+            own[name] = dict(old[name]) if name == "metadata" else old[name]
+        elif name in PARTS and part.__class__ is dict and isinstance(before, dict):
+            own[name], kept[name] = _divided(name, part, before, familiar, fresh)
+        else:
+            own[name] = orjson.loads(orjson.dumps(part)) if isinstance(part, dict | list) else part
+    return Taken(own, known, kept, fresh)
+
+
+def _divided(
+    name: str, part: Tree, before: Tree, familiar: Mapping[Fresh, Json], fresh: list[Fresh],
+) -> tuple[Tree, Kept]:
+    """A struct without the lists and maps that came before, and those; the others are copied, and noted in ``fresh``."""
+    own: Tree = {}
+    values: Tree = {}
+    for field, value in part.items():
+        if value.__class__ is not dict and value.__class__ is not list:
+            own[field] = value
+        elif before.get(field) is value:
+            values[field] = value
+        else:
+            spelled = Fresh(name, field, orjson.dumps(value))
+            if (found := familiar.get(spelled)) is not None:
+                values[field] = found
+            else:
+                own[field] = orjson.loads(spelled.spelled)
+                fresh.append(spelled)
+    return own, Kept(part, values)
 
 
 def _says_the_same(part: object, before: Tree) -> bool:

@@ -13,12 +13,14 @@ from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
 from fakekube.managedfields.fieldsv1 import key_element, named_element, value_element
 from fakekube.schema.structural import Schema, no_reference
+from fakekube.util.memory import remember
 
 # Published schemas carry no defaults, but items are known by this key also when it is not given.
 BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
 
 MAP, LIST, SCALAR = "map", "list", "scalar"
 LEAVES = (str, int, bool, float)
+DIFFERENCES_KEPT = 32
 
 
 class TypedError(ValueError):
@@ -46,13 +48,14 @@ class Node:
     """
 
     __slots__ = (
-        "_children", "_element", "_extra", "_known", "_memo", "_schema", "atom", "granular", "is_set", "key_defaults",
-        "keyed", "keys", "scalar",
+        "_children", "_differences", "_element", "_extra", "_known", "_memo", "_schema", "atom", "granular", "is_set",
+        "key_defaults", "keyed", "keys", "scalar",
     )  # fmt: skip
 
     def __init__(self, schema: Schema | None, memo: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
         self._schema, self._memo = schema, memo
         self._children: dict[str, Node] = {}
+        self._differences: dict[tuple[int, int], tuple[list[Json], list[Json], Difference]] = {}
         self._known: tuple[str, ...] = ()
         self._element: Node | None = None
         self._extra: Node | None = None
@@ -265,6 +268,15 @@ class Node:
         return _sorted_difference(removed, modified, added)
 
     def _list_difference(self, old: list[Json], new: list[Json]) -> Difference:
+        """Objects that live side by side share their lists, so the latest differences are remembered with what they are of."""
+        pair = id(old), id(new)
+        found = self._differences.get(pair)
+        if found is None:
+            found = old, new, self._list_difference_of(old, new)
+            remember(self._differences, pair, found, DIFFERENCES_KEPT)
+        return found[2]
+
+    def _list_difference_of(self, old: list[Json], new: list[Json]) -> Difference:
         removed: FieldSet = {}
         modified: FieldSet = {}
         added: FieldSet = {}

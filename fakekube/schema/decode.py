@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.compile import shape_of
 from fakekube.schema.duplicates import Members
 from fakekube.schema.familiar import Endings
@@ -51,7 +51,7 @@ class Codec:
     Objects are often alike but for their names, so the latest specs that passed the quick test are remembered.
     """
 
-    __slots__ = ("_accept", "_passed", "_shape", "endings", "schema")
+    __slots__ = ("_accept", "_passed", "_shape", "endings", "familiar", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -59,6 +59,7 @@ class Codec:
         self._accept = self._shape.acceptor(nonzero=False)
         self._passed: dict[bytes, bytes | None] = {}  # None for what passes as it is, else what passing made of it
         self.endings = Endings()
+        self.familiar: dict[Any, Json] = {}  # lists and maps that passed before, for who decodes only what is new
 
     def decode(
         self, tree: Tree, body: bytes | None = None, *, known: Collection[str] = (), kept: Mapping[str, Kept] = NOTHING_KEPT,
