@@ -22,6 +22,7 @@ from fakekube.apimachinery.field_errors import (
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import keep
 from fakekube.apis.checks import Rule
+from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import Strategy, WriteContext
 
 REQUEST_BLOCK = "-----BEGIN CERTIFICATE REQUEST-----"
@@ -199,7 +200,8 @@ def _decided(obj: Tree, old: Tree) -> list[FieldError]:
         if len(new) > len(before):
             found.append(forbidden(CONDITIONS, f"updates may not add a condition of type {go_quote(kind)}"))
         elif len(new) == len(before) and new != before:
-            found.append(forbidden(CONDITIONS, f"updates may not modify a condition of type {go_quote(kind)}"))
+            lines = changed_lines("[]CertificateSigningRequestCondition", before, new)
+            found.append(forbidden(CONDITIONS, f"updates may not modify a condition of type {go_quote(kind)}\n{lines}"))
     return found
 
 

@@ -5,13 +5,14 @@ rules within each kind of source, save what the common ones require, and node af
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, forbidden, key, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, ruled
 from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors
+from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import immutable, one_of
+from fakekube.registry.validation import IMMUTABLE, immutable, one_of
 
 RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 SOURCES = (
@@ -30,6 +31,13 @@ DEPRECATED = {
     "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
     "storageos": "deprecated in v1.22, non-functional in v1.25+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+RENEWED_LABELS = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
 }
 ANNOTATIONS = {
     "volume.beta.kubernetes.io/storage-class": 'deprecated since v1.8; use "storageClassName" attribute instead',
@@ -86,8 +94,11 @@ class PersistentVolumeStrategy(StatusStrategy):
         new, before, found = obj["spec"], old["spec"], self.validate(obj, ctx)
         if any(new.get(name) != before.get(name) for name in SOURCES):
             path = "spec.persistentvolumesource"
-            found.append(forbidden(path, f"{path} is immutable after creation"))
+            lines = changed_lines("PersistentVolumeSource", before, new)
+            found.append(forbidden(path, f"{path} is immutable after creation\n{lines}"))
         found += immutable("volumeMode", new.get("volumeMode"), before.get("volumeMode"))
+        if "nodeAffinity" in before and not ctx.cluster.gate("MutablePVNodeAffinity"):
+            found += _affinity(new.get("nodeAffinity"), before["nodeAffinity"])
         if "volumeAttributesClassName" in before and "volumeAttributesClassName" not in new:
             text = "update from non-nil value to nil is forbidden"
             found.append(forbidden("spec.volumeAttributesClassName", text))
@@ -129,6 +140,21 @@ def _source(spec: Tree) -> list[FieldError]:
     if given[0] == "local" and "nodeAffinity" not in spec:
         found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
     return found
+
+
+def _affinity(new: Tree | None, before: Tree) -> list[FieldError]:
+    """Where a volume can be reached from stays as it is, but for labels that get their newer name."""
+    terms, old_terms = (((each or {}).get("required") or {}).get("nodeSelectorTerms") or [] for each in (new, before))
+    if new is not None and len(terms) == len(old_terms) and all(map(_is_renewed, terms, old_terms)):
+        return []
+    return [invalid("nodeAffinity", new, f"{IMMUTABLE}, except for updating from beta label to GA")]
+
+
+def _is_renewed(term: Tree, old: Tree) -> bool:
+    requirements, before = term.get("matchExpressions") or [], old.get("matchExpressions") or []
+    return term.get("matchFields") == old.get("matchFields") and len(requirements) == len(before) and all(
+        each in (was, {**was, "key": RENEWED_LABELS.get(was.get("key", ""), was.get("key"))})
+        for each, was in zip(requirements, before, strict=True))
 
 
 def _attributes(spec: Tree) -> list[FieldError]:

@@ -9,6 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, inv
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
+from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import immutable, label_selector, one_of
 
@@ -16,6 +17,7 @@ ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOnce
 VOLUME_MODES = ("Block", "Filesystem")
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SNAPSHOT_GROUP = "snapshot.storage.k8s.io"
+KIND = "PersistentVolumeClaimSpec"
 FROZEN = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 
 
@@ -148,7 +150,7 @@ def _changes(obj: Tree, old: Tree) -> list[FieldError]:
     if annotations[0] != annotations[1]:
         found += immutable(key("metadata.annotations", CLASS_ANNOTATION), annotations[0], annotations[1])
     if _compared(new, before, bound) != _compared(before, before, bound):
-        found.append(forbidden("spec", FROZEN))
+        found.append(forbidden("spec", f"{FROZEN}\n{changed_lines(KIND, *_shown(new, before, bound))}"))
     sizes = [_storage(spec) for spec in (new, before)]
     if sizes[0] < sizes[1]:
         capacity = (((old.get("status") or {}).get("capacity")) or {}).get("storage", "0")
@@ -173,6 +175,21 @@ def _compared(spec: Tree, before: Tree, bound: bool) -> Tree:
         requests = {name: value for name, value in spec["resources"]["requests"].items() if name != "storage"}
         result["resources"] = {**spec["resources"], "requests": requests}
     return result
+
+
+def _shown(spec: Tree, before: Tree, bound: bool) -> tuple[Tree, Tree]:
+    """The old and the new spec as an error compares them: what may change is alike in both."""
+    old, new = dict(before), dict(spec)
+    if not before.get("volumeName") and "volumeName" in spec:
+        old["volumeName"] = spec["volumeName"]
+    free = ["storageClassName"] if "storageClassName" not in before else []
+    for name in [*free, *(["volumeAttributesClassName"] if bound else [])]:
+        new.pop(name, None)
+        new.update({name: before[name]} if name in before else {})
+    if bound and "requests" in (spec.get("resources") or {}):
+        kept = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
+        new["resources"] = {**spec["resources"], "requests": {**spec["resources"]["requests"], "storage": kept}}
+    return old, new
 
 
 STRATEGY = PersistentVolumeClaimStrategy()

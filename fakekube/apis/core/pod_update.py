@@ -1,19 +1,18 @@
 """What may change in a Pod: hardly anything on its own endpoint, and one thing each on two sub-resources.
 
 Upstream: ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation/validation.go and the
-strategies in pkg/registry/core/pod/strategy.go. Left out: the difference of the two specs that ends upstream's text about
-a changed Pod.
+strategies in pkg/registry/core/pod/strategy.go.
 """
 
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
-from fakekube.apis.core.container_diff import changed_lines
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_validation import validate_content
 from fakekube.apis.core.scheduling_validation import REQUIRED
+from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import Strategy, WriteContext
 
 MAX_INT32 = 2**31 - 1
@@ -128,7 +127,7 @@ def _rest(spec: Tree, old_spec: Tree) -> list[FieldError]:
         _take(munged, old_spec, "nodeSelector")
         found += _node_affinity(munged, old_spec)
     if munged != old_spec:
-        what = f"pod updates may not change fields other than {','.join(UPDATABLE)}\n"
+        what = f"pod updates may not change fields other than {','.join(UPDATABLE)}\n{changed_lines('PodSpec', old_spec, munged)}"
         found.append(field_errors.forbidden("spec", what))
     return found
 
@@ -207,6 +206,7 @@ class EphemeralContainersStrategy(Strategy):
             if present.get(name) == container:
                 continue
             what = f"existing ephemeral containers {field_errors.go_quote(name)} may not be "
-            what += f"changed\n{changed_lines(container, present[name])}" if name in present else "removed\n"
+            now = present.get(name)
+            what += f"changed\n{changed_lines('EphemeralContainer', container, now)}" if now is not None else "removed\n"
             found.append(field_errors.forbidden("spec.ephemeralContainers", what))
         return found

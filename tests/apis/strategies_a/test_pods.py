@@ -139,6 +139,21 @@ def test_warnings_tell_of_ports_and_variables_that_are_there_twice() -> None:
     ]
 
 
+COMMAND_ADDED = """\
+@@ -5,7 +5,9 @@
+   {
+    "Name": "main",
+    "Image": "busybox:1",
+-   "Command": null,
++   "Command": [
++    "x"
++   ],
+    "Args": null,
+    "WorkingDir": "",
+    "Ports": null,
+"""
+
+
 def test_hardly_anything_of_a_spec_may_change() -> None:
     """Given a pod, when its image changes, then fine; when its command does, then the changeable fields are listed."""
     old = create(pod()).obj
@@ -146,7 +161,9 @@ def test_hardly_anything_of_a_spec_may_change() -> None:
     assert update(old, image).errors == []
     command = with_spec(old, containers=[{**old["spec"]["containers"][0], "command": ["x"]}])
     (found,) = update(old, command).errors
-    assert found.startswith("spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,")
+    head, _, lines = found.partition("\n")
+    assert head.startswith("spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,")
+    assert lines == COMMAND_ADDED
 
 
 def test_tolerations_only_grow_and_gates_only_shrink() -> None:
@@ -205,10 +222,11 @@ def test_ephemeral_containers_come_by_their_own_endpoint() -> None:
     newer = with_spec(outcome.obj, ephemeralContainers=[{"name": "d", "image": "a<b", "tty": True, "env": [{"name": "E"}]}])
     assert update(outcome.obj, newer, strategy=strategy).errors == [(
         'spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be changed\n'
-        '@@ -1,12 +1,16 @@\n {\n  "Name": "d",\n- "Image": "busybox:1",\n+ "Image": "a\\u003cb",\n  "Command": null,\n'
+        '@@ -1,12 +1,18 @@\n {\n  "Name": "d",\n- "Image": "busybox:1",\n+ "Image": "a\\u003cb",\n  "Command": null,\n'
         '  "Args": null,\n  "WorkingDir": "",\n  "Ports": null,\n  "EnvFrom": null,\n- "Env": null,\n+ "Env": [\n+  {\n'
-        '+   "Name": "E"\n+  }\n+ ],\n  "Resources": {\n   "Limits": null,\n   "Requests": null,\n'
-        '@@ -27,6 +31,6 @@\n  "SecurityContext": null,\n  "Stdin": false,\n  "StdinOnce": false,\n- "TTY": false,\n'
+        '+   "Name": "E",\n+   "Value": "",\n+   "ValueFrom": null\n+  }\n+ ],\n  "Resources": {\n   "Limits": null,\n'
+        '   "Requests": null,\n'
+        '@@ -27,6 +33,6 @@\n  "SecurityContext": null,\n  "Stdin": false,\n  "StdinOnce": false,\n- "TTY": false,\n'
         '+ "TTY": true,\n  "TargetContainerName": ""\n }\n')]
 
 

@@ -78,14 +78,19 @@ def test_a_claim_is_bound_once_and_its_class_set_once():
     bound, wrong = changed(CLAIMS, old, {"spec": {**old["spec"], "volumeName": "v", "storageClassName": "c"}})
     assert wrong == []
     again = changed(CLAIMS, bound, {"spec": {**bound["spec"], "volumeName": "w"}})[1]
-    assert again == [f"spec: Forbidden: {persistentvolumeclaim.FROZEN}"]
+    (text,) = again
+    assert text.startswith(f"spec: Forbidden: {persistentvolumeclaim.FROZEN}\n@@ ")
+    assert '\n- "VolumeName": "v",\n+ "VolumeName": "w",\n' in text
 
 
 def test_only_a_bound_claim_grows():
     """Given a claim / when it asks for more before and after it is bound / then only the second passes."""
     old = created(CLAIMS, claim())
     larger = {"spec": {**old["spec"], "resources": {"requests": {"storage": "2Gi"}}}}
-    assert changed(CLAIMS, old, larger)[1] == [f"spec: Forbidden: {persistentvolumeclaim.FROZEN}"]
+    (text,) = changed(CLAIMS, old, larger)[1]
+    assert text == (
+        f'spec: Forbidden: {persistentvolumeclaim.FROZEN}\n@@ -6,7 +6,7 @@\n  "Resources": {{\n   "Limits": null,\n'
+        '   "Requests": {\n-   "storage": "1Gi"\n+   "storage": "2Gi"\n   }\n  },\n  "VolumeName": "",\n')
     bound = {**old, "status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
     assert changed(CLAIMS, bound, larger)[1] == []
     smaller = {"spec": {**old["spec"], "resources": {"requests": {"storage": "1Mi"}}}}
@@ -146,7 +151,9 @@ def test_a_volume_has_a_source_which_stays():
     assert refused(VOLUMES, named({"spec": bare})) == ["spec: Required value: must specify a volume type"]
     old = created(VOLUMES, volume())
     assert changed(VOLUMES, old, {"spec": {**old["spec"], "hostPath": {"path": "/y"}}})[1] == [
-        "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation"
+        'spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@ -2,7 +2,7 @@\n'
+        '  "GCEPersistentDisk": null,\n  "AWSElasticBlockStore": null,\n  "HostPath": {\n-  "Path": "/x",\n+  "Path": "/y",\n'
+        '   "Type": ""\n  },\n  "Glusterfs": null,\n'
     ]
 
 
@@ -220,3 +227,19 @@ def test_attributes_classes_and_capacities_stay():
     assert refused(csistoragecapacity.STRATEGY, named({"storageClassName": "a", "capacity": "-1"})) == [
         'capacity: Invalid value: "-1": must be greater than or equal to 0'
     ]
+
+
+def test_where_a_volume_is_reached_from_stays():
+    """Given a volume with node affinity / when it changes / then that is refused, but for a label's newer name, or with a gate."""
+    def affinity(key, value="a"):
+        return {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}}
+
+    beta, stable = "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"
+    free = created(VOLUMES, volume())
+    old, wrong = changed(VOLUMES, free, {"spec": {**free["spec"], "nodeAffinity": affinity(beta)}})
+    assert wrong == []
+    assert changed(VOLUMES, old, {"spec": {**old["spec"], "nodeAffinity": affinity(stable)}})[1] == []
+    for other in (affinity(beta, "b"), affinity("x"), None):
+        (text,) = changed(VOLUMES, old, {"spec": {**free["spec"], **({"nodeAffinity": other} if other else {})}})[1]
+        assert text.startswith("nodeAffinity: Invalid value: ")
+        assert text.endswith(": field is immutable, except for updating from beta label to GA")

@@ -1,0 +1,74 @@
+"""What changed in an object, as upstream's errors print it: the lines of its internal type, as JSON, that differ.
+
+Internal types have Go's names and print all their fields, in the order that ``internal_types.txt`` beside this file has of 1.37.
+Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had elsewhere, and metadata of
+claim templates.
+"""
+
+import difflib
+import json
+import pkgutil
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from fakekube.apimachinery.types import Tree
+
+Fields = tuple[tuple[str, str, str], ...]
+"""Of each field: Go's name, the same in lower case, and its kind."""
+
+# Where the internal name is not the API's with other capitals.
+RENAMED = {
+    "monitors": "cephmonitors", "image": "rbdimage", "pool": "rbdpool", "user": "radosuser", "endpoints": "endpointsname",
+    "chapAuthDiscovery": "discoverychapauth", "chapAuthSession": "sessionchapauth", "diskURI": "datadiskuri",
+    "serviceAccount": "deprecatedserviceaccount",
+}
+ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOrString": 0, "-Quantity": "0"})
+
+
+def changed_lines(kind: str, old: Any, new: Any) -> str:
+    """The difference of two values of a kind (``PodSpec``, ``[]Container``), three lines around each change."""
+    lines = list(difflib.unified_diff(_lines(kind, old), _lines(kind, new), lineterm=""))[2:]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(kind: str, value: Any) -> list[str]:
+    text = json.dumps(_internal(kind, value), indent=1, ensure_ascii=False)
+    for char in "<>&\u2028\u2029":  # which Go never prints in JSON
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text.split("\n")
+
+
+def _internal(kind: str, value: Any) -> Any:
+    if kind[0] == "*":
+        return None if value is None else _internal(kind[1:], value)
+    if kind.startswith("[]="):
+        return {key: _internal(kind[3:], value[key]) for key in sorted(value)} if value else None
+    if kind.startswith("[]"):
+        return [_internal(kind[2:], each) for each in value] if value else None
+    fields = _types().get(kind)
+    if fields is None:
+        return ZERO.get(kind) if value is None else value
+    return _struct(fields, value or {})
+
+
+def _struct(fields: Fields, tree: Tree) -> Tree:
+    names = dict.fromkeys(name for _, name, _ in fields)
+    given = {}
+    for key, value in tree.items():
+        other = RENAMED.get(key, "")
+        given[other if other in names else key.lower()] = value
+    return {name: _internal(kind, given.get(lower)) for name, lower, kind in fields}
+
+
+@lru_cache(maxsize=1)
+def _types() -> Mapping[str, Fields]:
+    data = pkgutil.get_data(__package__, "internal_types.txt")
+    assert data is not None, "the package has its table"
+    found: dict[str, Fields] = {}
+    for line in data.decode("ascii").splitlines():
+        name, *fields = line.split()
+        parts = [field.partition(":") for field in fields]
+        found[name] = tuple((field, field.lower(), kind) for field, _, kind in parts)
+    return found
