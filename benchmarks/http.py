@@ -27,8 +27,8 @@ def figures() -> Iterator[Figure]:
             yield Figure(f"GET of a pod, {loop}", ours, "/s")
             yield Figure(f"GET as a share of the bare handler, {loop}", ours / theirs, "x", 0.5, 0.8)
             must, aim = (3000, 5000) if loop == "asyncio" else (4500, 8000)
-            posts, decode_seconds = steady(lambda port=port: wrk(port, PODS, body=pods.generated(), seconds=1)) or (0.0, None)
-            yield Figure(f"POST of a pod, {loop}", posts, "/s", must, aim, decode_seconds=decode_seconds)
+            posts, decode = steady(lambda port=port: wrk(port, PODS, body=pods.generated(), seconds=1)) or (0.0, None)
+            yield Figure(f"POST of a pod, {loop}", posts, "/s", must, aim, decode_seconds=decode)
             lists, length = _list(port)
             yield Figure(f"LIST of {LIST_SIZE:,} pods, {length / 1e6:.1f} MB, {loop}", lists, "/s", 150, 350)
 

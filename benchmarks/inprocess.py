@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import orjson
 
 from benchmarks import pods
-from benchmarks.table import Figure
+from benchmarks.table import Figure, decode_seconds, median
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.client import users
@@ -49,25 +49,22 @@ async def per_second(once: Callable[[int], Awaitable[object]], seconds: float = 
 
     Batches of calls and of decodes take turns, since a shared machine changes its speed; of all pairs it is the median.
     """
-    body, found, number, end = pods.body(0), [], 0, time.perf_counter() + seconds
+    found, number, end = [], 0, time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 5:
         started = time.process_time()
         for _ in range(batch):
             await once(number)
             number += 1
-        between = time.process_time()
-        for _ in range(batch):
-            orjson.loads(body)
-        found.append((batch / (between - started), (time.process_time() - between) / batch))
-    return sorted(found, key=lambda pair: pair[0] * pair[1])[len(found) // 2]
+        found.append((batch / (time.process_time() - started), decode_seconds()))
+    return median(found)
 
 
 async def figure(
     name: str, once: Callable[[int], Awaitable[object]], must: float | None = None, aim: float | None = None,
 ) -> Figure:
     """A row: calls a second of CPU time."""
-    rate, decode_seconds = await per_second(once)
-    return Figure(name, rate, "/s", must, aim, decode_seconds=decode_seconds)
+    rate, decode = await per_second(once)
+    return Figure(name, rate, "/s", must, aim, decode_seconds=decode)
 
 
 def figures() -> Iterator[Figure]:

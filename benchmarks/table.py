@@ -103,31 +103,36 @@ def rate(function: Callable[[], object], *, seconds: float = 1.0, batch: int = 1
     return best
 
 
+def decode_seconds(batches: int = 5, batch: int = 40) -> float:
+    """CPU time of a decode at this moment: the best of some batches, as in the calibration of the run."""
+    body, best = pods.body(0), 1.0
+    for _ in range(batches):
+        started = time.process_time()
+        for _ in range(batch):
+            orjson.loads(body)
+        best = min(best, (time.process_time() - started) / batch)
+    return best
+
+
 def steady(measure: Callable[[], float | None], rounds: int = 7) -> tuple[float, float] | None:
     """A rate per second, and the seconds of a decode around its measurement: the median round by the ratio of both.
 
     A shared machine changes its speed within seconds, so each round is put between two calibrations of its own.
     """
-    body, found = pods.body(0), []
-    before = _mean_seconds(lambda: orjson.loads(body))
+    found, before = [], decode_seconds(50)
     for _ in range(rounds):
         value = measure()
         if value is None:
             return None
-        after = _mean_seconds(lambda: orjson.loads(body))
+        after = decode_seconds(50)
         found.append((value, (before + after) / 2))
         before = after
-    return sorted(found, key=lambda one: one[0] * one[1])[rounds // 2]
+    return median(found)
 
 
-def _mean_seconds(function: Callable[[], object], seconds: float = 0.2) -> float:
-    """CPU time of a call, all calls counted."""
-    count, started, end = 0, time.process_time(), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for _ in range(100):
-            function()
-        count += 100
-    return (time.process_time() - started) / count
+def median(found: list[tuple[float, float]]) -> tuple[float, float]:
+    """Of rates with the seconds of a decode at their time, the one in the middle by how many decodes a call takes."""
+    return sorted(found, key=lambda one: one[0] * one[1])[len(found) // 2]
 
 
 def show(calibration: Calibration, figures: Iterable[Figure]) -> None:
