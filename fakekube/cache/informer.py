@@ -183,12 +183,14 @@ class SharedInformer:
         if self._detector is not None:
             self._detector.watch(obj)
         old = self.indexer.put(meta.key_of(obj), obj)
-        for handler in self._handlers:
-            if old is None:
+        if old is None:
+            for handler in self._handlers:
                 if handler.on_add is not None:
                     handler.on_add(obj)
-            elif handler.on_update is not None:
-                handler.on_update(old, obj)
+            return
+        for handler in self._handlers:
+            if (on_update := handler.on_update) is not None:
+                on_update(old, obj)
 
     def _drop(self, key: ObjectKey, last: Tree | None) -> None:
         old = self.indexer.remove(key)

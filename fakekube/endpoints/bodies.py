@@ -50,7 +50,9 @@ class Parsed(NamedTuple):
 def media_type(request: Request) -> str:
     """The bare media type of a body in lower case; JSON when none is given, empty when it cannot be read."""
     header = request.headers.get("content-type", "")
-    return header.partition(";")[0].strip().lower() if header else JSON
+    if not header or header == JSON:
+        return JSON
+    return header.partition(";")[0].strip().lower()
 
 
 def input_type(request: Request) -> str:

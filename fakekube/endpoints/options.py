@@ -6,6 +6,7 @@ watches, which ``read.py`` has.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.field_errors import FieldError
@@ -93,8 +94,11 @@ def manager_errors(manager: str) -> list[FieldError]:
 
 def manager_or_user_agent(manager: str, user_agent: str) -> str:
     """Who owns what a write sets: the given manager, else the User-Agent up to its first slash, cut to 128 bytes."""
-    if manager:
-        return manager
+    return manager or _manager_of(user_agent)
+
+
+@lru_cache(maxsize=512)
+def _manager_of(user_agent: str) -> str:
     prefix = user_agent.split("/", 1)[0]
     if prefix.isascii() and prefix.isprintable() and len(prefix) <= MAX_MANAGER_BYTES:
         return prefix or "unknown"

@@ -16,7 +16,7 @@ from fakekube.client.resources import EVENTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
-from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Reference
+from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Reference, tells_of_owners
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
@@ -66,9 +66,12 @@ class GarbageCollector:
 
     def _watch(self, resource: Resource) -> None:
         observe = functools.partial(self.graph.observe, api_version=resource.api_version, kind=resource.kind)
-        self.ctx.add_handler(
-            resource, observe, lambda _, new: observe(new), lambda last: self.graph.forget(meta.uid_of(last)),
-            whole=False)
+
+        def changed(old: Tree, new: Tree) -> None:
+            if tells_of_owners(old["metadata"], new["metadata"]):
+                observe(new)
+
+        self.ctx.add_handler(resource, observe, changed, lambda last: self.graph.forget(meta.uid_of(last)), whole=False)
 
     def _report_stray(self, node: Node, ref: Reference) -> None:
         identity = node.identity

@@ -47,6 +47,13 @@ class Node:
         ]
 
 
+def tells_of_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether the graph has anything to learn of a change, given the metadata before and after."""
+    if "deletionTimestamp" in new:
+        return True
+    return old.get("ownerReferences") != new.get("ownerReferences") or old.get("finalizers") != new.get("finalizers")
+
+
 class Graph:
     """Nodes by uid.
 

@@ -105,17 +105,18 @@ class JobController:
         self.metrics.tracking(old, pod)
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
             return
+        before, now = meta.controller_of(old), meta.controller_of(pod)
+        owner = before or now
+        if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
+            self.hands.tracking_removal_seen(pod, owner["name"])
         if pods.is_terminating(pod) and not pods.is_terminating(old):
-            self._note_tracking(old, pod)
             self._pod_deleted(pod, final=False)
             return
-        self._note_tracking(old, pod)
-        before, now = meta.controller_of(old), meta.controller_of(pod)
         if before is not None and before != now:
             former = self._job_named(pod, before)
             if former is not None:
                 self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
-        job = self._controller_of(pod)
+        job = self._job_named(pod, now) if now is not None else None
         if job is not None:
             self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
         elif now is None:
@@ -123,11 +124,6 @@ class JobController:
                 self.orphans.add(meta.key_of(pod))
             if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
                 self._enqueue_matching(pod)
-
-    def _note_tracking(self, old: Tree, pod: Tree) -> None:
-        owner = meta.controller_of(old) or meta.controller_of(pod)
-        if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
-            self.hands.tracking_removal_seen(pod, owner["name"])
 
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
         if final:

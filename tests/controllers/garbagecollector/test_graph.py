@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube_controllers.garbagecollector.graph import Graph
+from fakekube_controllers.garbagecollector.graph import Graph, tells_of_owners
 
 
 class Heard:
@@ -51,6 +51,16 @@ def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
     heard.see("parent", deletionTimestamp="2026-01-01T00:00:00Z")
     heard.see("late", owner("parent"))
     assert heard.taken() == ["late"]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [
+    ({"labels": {"a": "b"}}, {}, False), ({"finalizers": ["x/y"]}, {"finalizers": ["x/y"]}, False),
+    ({"finalizers": ["x/y"]}, {}, True), ({}, {"ownerReferences": [{"uid": "u"}]}, True),
+    ({"deletionTimestamp": "t"}, {"deletionTimestamp": "t"}, True),
+])
+def test_only_owners_finalizers_and_ends_are_news(old, new, expected):
+    """Given an object that changed / then the graph hears of it when its owners or finalizers did, or when it is to go."""
+    assert tells_of_owners(old, new) == expected
 
 
 def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
