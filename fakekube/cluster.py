@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fakekube.served import Served
     from fakekube.snapshot import Snapshot
     from fakekube.storage.memory import Storage
+    from fakekube.util.entrypoints import EntryPoint
 
 CONTROLLERS = "fakekube.controllers"
 OPTIONAL_CONTROLLERS = ("jobset", "lws", "kueue")  # they run when they are named, as add-ons do
@@ -52,18 +53,23 @@ Predicate = Callable[[], "bool | Awaitable[bool]"]
 
 
 @cache
-def known_controllers() -> Mapping[str, Any]:
+def known_controllers() -> "Mapping[str, EntryPoint]":
     """The entry points of every controller that is installed, by name; read once, a process sees no installation."""
-    from importlib.metadata import entry_points
+    from fakekube.util.entrypoints import entry_points
 
-    points = sorted(entry_points(group=CONTROLLERS), key=lambda point: point.name)
-    return MappingProxyType({point.name: point for point in points})
+    return MappingProxyType({point.name: point for point in sorted(entry_points(CONTROLLERS))})
 
 
 @cache
-def _factory(point: Any) -> Callable[[], Any]:
-    """What an entry point names."""
-    found: Callable[[], Any] = point.load()
+def _selected(wanted: str) -> tuple[str, ...]:
+    """The controllers that an option names. Raises OptionError."""
+    return tuple(cluster_options.selected(wanted, known_controllers(), OPTIONAL_CONTROLLERS)) if wanted else ()
+
+
+@cache
+def _factory(name: str) -> Callable[[], Any]:
+    """What makes a controller."""
+    found: Callable[[], Any] = known_controllers()[name].load()
     return found
 
 
@@ -127,11 +133,9 @@ class Cluster:
         self.apiserver.metric_texts.append(self._counted)
 
     @cached_property
-    def _selected(self) -> dict[str, Any]:
-        """The entry points of the controllers that run here; looking for them takes longer than building a server."""
-        wanted = self.options.controllers
-        points = known_controllers() if wanted else {}
-        return {name: points[name] for name in cluster_options.selected(wanted, points, OPTIONAL_CONTROLLERS)}
+    def _selected(self) -> tuple[str, ...]:
+        """The controllers that run here; looking for them takes longer than building a server."""
+        return _selected(self.options.controllers)
 
     @cached_property
     def metrics(self) -> "Metrics":
@@ -171,8 +175,8 @@ class Cluster:
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
             stock=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
-        for point in self._selected.values():
-            controllers.add(_factory(point)())
+        for name in self._selected:
+            controllers.add(_factory(name)())
             if self._servers:
                 await turn()  # clients that are served already do not wait for imports
         for component in self._extra:
