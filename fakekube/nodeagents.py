@@ -4,15 +4,17 @@ Composition: the API server sees a NodeProxy, the component lives in a package o
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Frame, Response, Sink, Stream
-from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 
 Line = tuple[float, str]
 
@@ -41,19 +43,19 @@ class NodeAgents:
             return _text(lines, options)
         return FollowedLog(kubelet.streams.follow_log, pod, container, lines, options)
 
-    async def execute(self, options: CommandOptions) -> Command:
+    async def execute(self, options: "CommandOptions") -> "Command":
         """A command in a container. Raises NodeError, and APIError when no kubelet runs."""
         return await self._streams(options.pod).execute(options)  # type: ignore[no-any-return]
 
-    async def attach(self, options: CommandOptions) -> Command:
+    async def attach(self, options: "CommandOptions") -> "Command":
         """What a container runs already. Raises like ``execute``."""
         return await self._streams(options.pod).attach(options)  # type: ignore[no-any-return]
 
-    async def forward(self, pod: Tree) -> Forward:
+    async def forward(self, pod: Tree) -> "Forward":
         """The way to a pod's ports. Raises like ``execute``."""
         return await self._streams(pod).forward(pod)  # type: ignore[no-any-return]
 
-    async def dial(self, pod: Tree, port: int) -> Dialled:
+    async def dial(self, pod: Tree, port: int) -> "Dialled":
         """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
         kubelet = self._kubelet()
         if kubelet is None:

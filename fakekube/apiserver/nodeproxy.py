@@ -5,13 +5,15 @@ Upstream speaks HTTPS to each kubelet; here whoever plays the kubelet is called.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Response, Stream
-from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 from fakekube.apimachinery.types import Tree
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 
 
 class LogOptions(NamedTuple):
@@ -41,16 +43,16 @@ class NodeProxy(Protocol):
         does.
         """
 
-    async def execute(self, options: CommandOptions) -> Command:
+    async def execute(self, options: "CommandOptions") -> "Command":
         """A command, ready to be run in a container. Raises NodeError as a kubelet does, APIError when there is none."""
 
-    async def attach(self, options: CommandOptions) -> Command:
+    async def attach(self, options: "CommandOptions") -> "Command":
         """The same for what the container runs already."""
 
-    async def forward(self, pod: Tree) -> Forward:
+    async def forward(self, pod: Tree) -> "Forward":
         """The way to a pod's ports. Raises NodeError and APIError like these."""
 
-    async def dial(self, pod: Tree, port: int) -> Dialled:
+    async def dial(self, pod: Tree, port: int) -> "Dialled":
         """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
 
     def node_page(self, name: str, path: str) -> Response | None:
@@ -71,19 +73,19 @@ class NoNodes:
         node = pod["spec"].get("nodeName", "")
         raise errors.internal(f'Get "https://{node}:10250/containerLogs": no agent runs on node {node}')
 
-    async def execute(self, options: CommandOptions) -> Command:
+    async def execute(self, options: "CommandOptions") -> "Command":
         """Raise what upstream says of a node that it cannot reach."""
         raise unreachable(options.pod)
 
-    async def attach(self, options: CommandOptions) -> Command:
+    async def attach(self, options: "CommandOptions") -> "Command":
         """Raise the same."""
         raise unreachable(options.pod)
 
-    async def forward(self, pod: Tree) -> Forward:
+    async def forward(self, pod: Tree) -> "Forward":
         """Raise the same."""
         raise unreachable(pod)
 
-    async def dial(self, pod: Tree, port: int) -> Dialled:
+    async def dial(self, pod: Tree, port: int) -> "Dialled":
         """Nobody listens."""
         raise ConnectionRefusedError
 

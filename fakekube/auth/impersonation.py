@@ -4,7 +4,6 @@ Whether the caller may is not asked here: whoever decides about access does.
 """
 
 from collections.abc import Mapping
-from urllib.parse import unquote
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import UserInfo
@@ -28,6 +27,8 @@ def wanted_user(headers: Mapping[str, str]) -> UserInfo | None:
     Header names are in lower case, the values of a repeated one joined with commas. Raises 400 for groups, a uid or
     extras without a user.
     """
+    from urllib.parse import unquote
+
     name = headers.get(USER, "")
     groups = tuple(group.strip() for group in headers.get(GROUP, "").split(",") if group.strip())
     uid = headers.get(UID, "")

@@ -6,14 +6,13 @@ component stops, its handlers, queues and tasks go with the context, and the sha
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.stock import Stock
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
-from fakekube.client.recorder import EventBroadcaster, Recorder
 from fakekube.client.resources import Resource
 from fakekube.runtime.informers import Informers
 from fakekube.runtime.metrics import Metrics
@@ -23,6 +22,9 @@ from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 from fakekube.workqueue.queue import WorkQueue
 from fakekube.workqueue.ratelimit import RateLimiter
+
+if TYPE_CHECKING:
+    from fakekube.client.recorder import EventBroadcaster, Recorder
 
 
 class Context:
@@ -35,9 +37,9 @@ class Context:
 
     def __init__(
         self, name: str, *, client: Client, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
-        informers: Informers, events: EventBroadcaster, version: str = "", gates: Mapping[str, bool] | None = None,
-        options: Mapping[str, Any] | None = None, metrics: Metrics | None = None, user_agent: str = "",
-        user: UserInfo | None = None,
+        informers: Informers, events: "Callable[[], EventBroadcaster]", version: str = "",
+        gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None, metrics: Metrics | None = None,
+        user_agent: str = "", user: UserInfo | None = None,
     ) -> None:
         self.name, self.clock, self.activity, self.rng = name, clock, activity, rng
         self.version, self.gates, self.options = version, gates or {}, options or {}
@@ -125,9 +127,9 @@ class Context:
         """How many keys its workers have taken so far."""
         return sum(queue.taken for queue in self._queues)
 
-    def recorder(self, component: str = "", *, host: str = "") -> Recorder:
+    def recorder(self, component: str = "", *, host: str = "") -> "Recorder":
         """Records Events as ``component``, which is this component's name unless given."""
-        return self._events.recorder(component or self.name, host=host, client=self.client)
+        return self._events().recorder(component or self.name, host=host, client=self.client)
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""

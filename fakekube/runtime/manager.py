@@ -5,14 +5,14 @@ what needs informers, queues and tasks of its own (a garbage collector, a kubele
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.stock import Stock
 from fakekube.apimachinery.types import Json
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
-from fakekube.client.recorder import EventBroadcaster
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.dormant import Dormant, remembers
@@ -22,6 +22,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
+
+if TYPE_CHECKING:
+    from fakekube.client.recorder import EventBroadcaster
 
 
 class Runnable(Protocol):
@@ -56,13 +59,21 @@ class Manager:
             client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
             watch_timeout_seconds=watch_timeout_seconds, stock=stock,
         )
-        self.events = EventBroadcaster(client, clock=clock, activity=activity, rng=rng.fork("events"), tasks=self.tasks)
         self._root = Context(
             "manager", client=client, clock=clock, activity=activity, rng=rng, tasks=self.tasks,
-            informers=self.informers, events=self.events, version=version, gates=gates, options=options, metrics=metrics,
+            informers=self.informers, events=lambda: self.events, version=version, gates=gates, options=options, metrics=metrics,
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context] = {}
+
+    @cached_property
+    def events(self) -> "EventBroadcaster":
+        """Writes the Events that components record."""
+        from fakekube.client.recorder import EventBroadcaster
+
+        root = self._root
+        return EventBroadcaster(
+            root.client, clock=root.clock, activity=root.activity, rng=root.rng.fork("events"), tasks=self.tasks)
 
     @property
     def names(self) -> list[str]:

@@ -6,13 +6,15 @@ somebody first asks for it. The first line names the kinds. ``tools/build_schema
 Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
 """
 
-import gzip
 import pkgutil
+import zlib
 
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.schema.structural import Schema
+
+GZIP = 31  # the window of zlib that means gzip's format
 
 
 def releases() -> list[str]:
@@ -35,7 +37,7 @@ def load(release: str) -> "Definitions":
         table = None
     if table is None:
         raise ValueError(f"unknown Kubernetes release {release!r}, known are {', '.join(releases())}")
-    return Definitions(release, gzip.decompress(table))
+    return Definitions(release, zlib.decompress(table, GZIP))
 
 
 class Definitions:
