@@ -14,6 +14,8 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
+import orjson
+
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
@@ -263,17 +265,16 @@ def _conversion(gvk: GroupVersionKind, stored: GroupVersionKind, served: declara
         return None
     return Conversion(
         stored,
-        _renamed(stored.api_version, served.to_stored),
-        _renamed(gvk.api_version, served.from_stored),
+        _renamed(stored.api_version, served.to_stored, only_moves=served.only_moves),
+        _renamed(gvk.api_version, served.from_stored, only_moves=served.only_moves),
     )
 
 
-def _renamed(api_version: str, convert: declaration.Convert | None) -> Callable[[Tree], Tree]:
+def _renamed(api_version: str, convert: declaration.Convert | None, *, only_moves: bool) -> Callable[[Tree], Tree]:
     def converted(tree: Tree) -> Tree:
         if convert is not None:
-            tree = convert(tree)
-        tree["apiVersion"] = api_version
-        return tree
+            tree = convert(tree if only_moves else orjson.loads(orjson.dumps(tree)))
+        return {**tree, "apiVersion": api_version}
 
     return converted
 

@@ -31,7 +31,8 @@ class Served(NamedTuple):
 
     ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions without alpha or
     beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored
-    one; they may change the tree that they get, and need not touch apiVersion and kind. ``strategy`` is for a
+    one; they may change the tree that they get, unless ``only_moves`` says that they do not, and need not touch apiVersion
+    and kind. ``strategy`` is for a
     version with rules of its own; else the resource's strategy serves all versions, and sees them in the stored shape.
     ``unconditional_update`` is for one that differs from the others.
     """
@@ -43,6 +44,7 @@ class Served(NamedTuple):
     gate: str = ""
     to_stored: Convert | None = None
     from_stored: Convert | None = None
+    only_moves: bool = False
     strategy: Lazy[Strategy] | None = None
     unconditional_update: bool | None = None
 

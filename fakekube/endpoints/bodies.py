@@ -187,7 +187,8 @@ def _decode_as(
         warnings.extend(parsed.repeated + unknown)
     if gvk != expected:
         raise _mismatch(gvk, expected)
-    if parsed.spelled and not unknown and parsed.repeating is None and directive != "Ignore":
+    plain = not unknown and parsed.repeating is None and directive != "Ignore"
+    if plain and parsed.spelled and scope.store.strategy.shares_specs:
         codec.endings.learn(parsed.spelled, decoded.tree)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []

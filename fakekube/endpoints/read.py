@@ -238,7 +238,7 @@ def tree_of(kind: Kind, record: Record) -> Tree:
     """A record's object in the kind's version; read-only."""
     if kind.conversion is None:
         return record.tree()
-    return kind.conversion.from_stored(record.copy_tree())
+    return kind.conversion.from_stored(record.tree())
 
 
 def rendered(kind: Kind, record: Record) -> bytes:

@@ -75,8 +75,8 @@ class Subresource:
 class Conversion(NamedTuple):
     """How this version differs from what is stored, for a resource that is served in several versions.
 
-    Both functions get a tree that they may change and share nothing else. ``stored_version`` is the apiVersion
-    on disk.
+    Neither function changes the tree that it gets; what it gives may share all but the top with it. ``stored`` is what is on
+    disk.
     """
 
     stored: GroupVersionKind

@@ -103,7 +103,7 @@ class Store:
         """A record's object in this version; read-only."""
         if self.kind.conversion is None:
             return record.tree()
-        return self.kind.conversion.from_stored(record.copy_tree())
+        return self.kind.conversion.from_stored(record.tree())
 
     # writing
 
@@ -369,11 +369,4 @@ class Store:
         if kind.conversion is None:
             obj["kind"], obj["apiVersion"] = kind.kind, kind.api_version
             return obj
-        return kind.conversion.to_stored(_copy(obj))
-
-
-def _copy(tree: Tree) -> Tree:
-    import orjson
-
-    copy: Tree = orjson.loads(orjson.dumps(tree))
-    return copy
+        return kind.conversion.to_stored(obj)

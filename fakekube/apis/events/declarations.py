@@ -23,6 +23,7 @@ GROUP = Group(
                     "v1",
                     to_stored=late.convert("events.conversion:to_core"),
                     from_stored=late.convert("events.conversion:from_core"),
+                    only_moves=True,
                     strategy=late.strategy("events.event"),
                 ),
             ),
