@@ -8,13 +8,17 @@ import zlib
 from collections.abc import Callable, MutableMapping
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aiohttp import HttpVersion, HttpVersion11, web
+from aiohttp.http import HttpVersion, HttpVersion11
+from aiohttp.web_response import StreamResponse
 
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.endpoints.negotiation import accepts_gzip
 from fakekube.util.clock import Clock
+
+if TYPE_CHECKING:
+    from aiohttp.web_request import BaseRequest
 
 GZIP_FROM_BYTES = 128 * 1024
 GZIP_CONTAINER = 16  # added to a window size: zlib's way to ask for gzip's header
@@ -74,7 +78,7 @@ class Flusher:
             answer.flush()
 
 
-class Answer(web.StreamResponse):
+class Answer(StreamResponse):
     """What aiohttp is given instead of one of its own responses: it writes to the transport by itself.
 
     As a Sink it takes the frames of a stream and writes what has come together once a turn of the loop.
@@ -111,7 +115,7 @@ class Answer(web.StreamResponse):
         """Whether the connection takes another request."""
         return self._reusable
 
-    async def prepare(self, request: web.BaseRequest) -> None:
+    async def prepare(self, request: "BaseRequest") -> None:
         """Write the answer, or the head of a stream, as aiohttp asks for it."""
         if request.transport is not None:
             self.begin(request.transport, request.method, request.version)

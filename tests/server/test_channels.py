@@ -191,8 +191,9 @@ async def test_nothing_is_left_when_the_client_goes(
         assert socket._response.connection.transport is not None
         socket._response.connection.transport.abort()
     await asyncio.wait_for(sessions.ended.wait(), 5)
+    assert server._upgrading is not None
     async with asyncio.timeout(5):
-        while server._upgraded or len(asyncio.all_tasks()) > before:  # noqa: ASYNC110 (no event says that tasks are gone)
+        while server._upgrading._upgraded or len(asyncio.all_tasks()) > before:  # noqa: ASYNC110 (no event says that tasks are gone)
             await asyncio.sleep(0)
 
 

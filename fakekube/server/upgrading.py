@@ -1,0 +1,88 @@
+"""Connections whose clients asked for another protocol: aiohttp's own server has them, which knows WebSockets.
+
+Imported with the first of them, since that server takes longer to import than all that plain requests need. Upstream:
+net/http's Hijacker.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from fakekube.apimachinery.http import Request
+from fakekube.server import websocket
+from fakekube.server.connection import MAX_HEAD_BYTES, MAX_HEADERS, refusal
+from fakekube.server.target import BadTarget
+from fakekube.server.upgraded import Upgraded
+
+if TYPE_CHECKING:
+    from fakekube.server.http import HttpServer
+    from fakekube.server.writer import Answer
+
+
+class _Protocol(RequestHandler):
+    """A connection in aiohttp's hands, which tells the answer under way when its client has gone."""
+
+    __slots__ = ("answer",)
+
+    def __init__(self, manager: "Upgrading", **kwargs: Any) -> None:
+        super().__init__(manager, **kwargs)
+        self.answer: Answer | Upgraded | None = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            answer.abandon()
+        super().connection_lost(exc)
+
+
+class Upgrading(web.Server):
+    """All connections of a server that asked for another protocol."""
+
+    def __init__(self, server: "HttpServer") -> None:
+        super().__init__(
+            self._upgrade, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,
+            max_headers=MAX_HEADERS)
+        self._server = server
+        self._sockets: dict[websocket.SocketSink, None] = {}
+        self._upgraded: dict[Upgraded, None] = {}
+
+    def __call__(self) -> _Protocol:
+        return _Protocol(self, loop=self._loop, **self._kwargs)
+
+    def end(self) -> None:
+        """End every session, and take no more."""
+        for sink in list(self._sockets):
+            sink.end()
+        for upgraded in list(self._upgraded):
+            upgraded.abandon()
+        self.pre_shutdown()
+
+    async def _upgrade(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request for another protocol; no other follows it."""
+        server = self._server
+        peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
+        try:
+            request, response = await server.respond(incoming._message, b"", peer[0] if peer else "")
+        except BadTarget:
+            return server.answer(Request("", ""), refusal(), reusable=False)
+        if response.session is not None:
+            upgraded = Upgraded()
+            _protocol_of(incoming).answer = upgraded
+            await upgraded.serve(incoming, response, server.heads, self._upgraded)
+            return upgraded
+        if response.stream is not None and websocket.wants_websocket(request):
+            binary = "json" not in response.content_type
+            protocol = next((value for name, value in response.headers if name == "Sec-WebSocket-Protocol"), "")
+            return await websocket.serve(
+                incoming, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
+        answer = server.answer(request, response, reusable=False)
+        if response.stream is not None:
+            _protocol_of(incoming).answer = answer
+        return answer
+
+
+def _protocol_of(incoming: web.BaseRequest) -> _Protocol:
+    protocol = incoming.protocol
+    assert isinstance(protocol, _Protocol)
+    return protocol
