@@ -1,14 +1,13 @@
 """PATCH: four ways to say how an object changes, each made a function from the old object to the new.
 
 The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the
-result of a patch gets 422 for, with the patched object quoted. Upstream: apiserver/pkg/endpoints/handlers/patch.go.
+result of a patch gets 422 for, with the patched object quoted. The fourth way, apply, is in ``applying.py``. Upstream:
+apiserver/pkg/endpoints/handlers/patch.go.
 Left out: CBOR.
 """
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
-
-import orjson
 
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
@@ -17,6 +16,7 @@ from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies, gojson, sharing
+from fakekube.endpoints.applying import BODY_FIRST_SINCE, apply_of
 from fakekube.endpoints.options import INT64, WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -42,7 +42,6 @@ BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 MAX_OPERATIONS = 10000
 CONFLICT_TRIES = 5
-BODY_FIRST_SINCE = 37  # the minor number of the release that looks at a patch before it looks for the object
 OPERATION_KEYS = ("op", "path", "from", "value")
 
 Change = Callable[[Tree], Tree]
@@ -328,53 +327,3 @@ def _other_kind(gvk: GroupVersionKind, expected: GroupVersionKind, *, known: boo
 
 def _unfit(shown: str, why: str) -> APIError:
     return errors.invalid(GroupKind("", ""), "", [field_errors.invalid("patch", shown, why)])
-
-
-def apply_of(
-    scope: Scope, request: Request, options: WriteOptions, context: WriteContext, fields: "FieldManager",
-) -> Transform:
-    """The change of a server-side apply, ``fields`` knowing who owns what. Raises 400 for a body that is no map."""
-    from fakekube.schema import yaml
-
-    try:
-        value, repeated = yaml.load(request.body)
-    except yaml.YAMLError as error:
-        if scope.minor < BODY_FIRST_SINCE:
-            raise errors.bad_request(f"error decoding YAML: {error}") from None
-        if request.body.lstrip()[:1] == b"{":  # taken for JSON until it is read
-            raise errors.bad_request(f"error decoding patch: error converting YAML to JSON: {error}") from None
-        raise errors.bad_request(f"error encoding patch: {error}") from None
-    what = "YAML" if scope.minor < BODY_FIRST_SINCE else "patch"
-    if value is not None and not isinstance(value, dict):
-        raise errors.bad_request(
-            f"error decoding {what}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
-            f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
-    config: Tree = value or {}
-
-    def transform(old: Tree | None) -> Tree:
-        tree = fields.apply(
-            old, config, manager=options.field_manager, now=context.now, force=options.force, subresource=scope.name)
-        if repeated and options.directive != "Ignore":
-            if options.directive == "Strict":
-                lines = "\n".join(f"  {text}" for text in repeated)
-                raise errors.bad_request(
-                    f"error strict decoding {what}: error converting YAML to JSON: yaml: unmarshal errors:\n{lines}")
-            context.warnings.extend(repeated)
-        uid = (tree.get("metadata") or {}).get("uid")
-        if old is None and uid:
-            raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
-                f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
-        return _canonical(scope, tree)
-
-    return transform
-
-
-def _canonical(scope: Scope, tree: Tree) -> Tree:
-    codec = scope.services.codec(scope.gvk)
-    assert codec is not None
-    tree = orjson.loads(orjson.dumps(tree))
-    tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    try:
-        return codec.decode(tree).tree
-    except DecodeError as error:
-        raise errors.raw(str(error)) from None

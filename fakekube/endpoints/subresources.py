@@ -6,7 +6,7 @@ apiserver/pkg/endpoints/handlers/create.go (named) and pkg/registry/core/pod/sto
 
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, patching
+from fakekube.endpoints import applying, bodies, patching
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import WriteOptions, delete_options, write_options
@@ -79,7 +79,7 @@ async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Resp
     options = write_options(request, "PatchOptions", apply=is_apply)
     context = scope.context(info, request, "UPDATE", options)
     if is_apply:
-        change: Change = patching.apply_of(scope, request, options, context, _fields(scope))
+        change: Change = applying.apply_of(scope, request, options, context, _fields(scope))
     else:
         change = _owned(scope, context, patching.change_of(scope, request, options, info.warnings))
 

@@ -1,0 +1,73 @@
+"""Server-side apply: the patch that says what somebody wants, made a function from the old object to the new.
+
+Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go.
+"""
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import Tree
+from fakekube.endpoints import gojson
+from fakekube.endpoints.options import WriteOptions
+from fakekube.endpoints.scope import Scope
+from fakekube.registry.store import Transform
+from fakekube.registry.strategy import WriteContext
+from fakekube.schema.decode import DecodeError
+
+if TYPE_CHECKING:
+    from fakekube.managedfields.manager import FieldManager
+
+BODY_FIRST_SINCE = 37  # the minor number of the release that looks at a patch before it looks for the object
+
+
+def apply_of(
+    scope: Scope, request: Request, options: WriteOptions, context: WriteContext, fields: "FieldManager",
+) -> Transform:
+    """The change of a server-side apply, ``fields`` knowing who owns what. Raises 400 for a body that is no map."""
+    from fakekube.schema import yaml
+
+    try:
+        value, repeated = yaml.load(request.body)
+    except yaml.YAMLError as error:
+        if scope.minor < BODY_FIRST_SINCE:
+            raise errors.bad_request(f"error decoding YAML: {error}") from None
+        if request.body.lstrip()[:1] == b"{":  # taken for JSON until it is read
+            raise errors.bad_request(f"error decoding patch: error converting YAML to JSON: {error}") from None
+        raise errors.bad_request(f"error encoding patch: {error}") from None
+    what = "YAML" if scope.minor < BODY_FIRST_SINCE else "patch"
+    if value is not None and not isinstance(value, dict):
+        raise errors.bad_request(
+            f"error decoding {what}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"{gojson.type_name(value)} into Go value of type map[string]interface {{}}")
+    config: Tree = value or {}
+
+    def transform(old: Tree | None) -> Tree:
+        tree = fields.apply(
+            old, config, manager=options.field_manager, now=context.now, force=options.force, subresource=scope.name)
+        if repeated and options.directive != "Ignore":
+            if options.directive == "Strict":
+                lines = "\n".join(f"  {text}" for text in repeated)
+                raise errors.bad_request(
+                    f"error strict decoding {what}: error converting YAML to JSON: yaml: unmarshal errors:\n{lines}")
+            context.warnings.extend(repeated)
+        uid = (tree.get("metadata") or {}).get("uid")
+        if old is None and uid:
+            raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
+        return _canonical(scope, tree)
+
+    return transform
+
+
+def _canonical(scope: Scope, tree: Tree) -> Tree:
+    codec = scope.services.codec(scope.gvk)
+    assert codec is not None
+    tree = orjson.loads(orjson.dumps(tree))
+    tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
+    try:
+        return codec.decode(tree).tree
+    except DecodeError as error:
+        raise errors.raw(str(error)) from None
