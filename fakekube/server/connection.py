@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
             self._begun += data
             return
         for message, payload in messages:
-            if message.upgrade and message.headers.get("Upgrade", "").lower().startswith(PROTOCOLS):
+            if message.upgrade and _asks_for_another(message):
                 self._hand_over(self._begun + data)
                 return
             if payload.is_eof():
@@ -255,6 +255,11 @@ class Connection(asyncio.Protocol):
         self._closing = True
         if self._transport is not None:
             self._transport.close()
+
+
+def _asks_for_another(message: RawRequestMessage) -> bool:
+    wanted = message.headers.get("Upgrade", "").lower()
+    return any(protocol in wanted for protocol in PROTOCOLS)
 
 
 def refusal(error: HttpProcessingError | None = None) -> Response:
