@@ -24,7 +24,7 @@ class UserInfo(NamedTuple):
     extra: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Request:
     """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent.
 

@@ -22,7 +22,7 @@ LabelSelector: TypeAlias = labels.Selector  # the class below has fields of thes
 FieldSelector: TypeAlias = fields.Selector
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ListOptions:
     """What a list or a watch was asked with.
 

@@ -5,8 +5,8 @@ watches, which ``read.py`` has.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.field_errors import FieldError
@@ -23,8 +23,7 @@ FALSE = ("false", "0")
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
-@dataclass(slots=True)
-class WriteOptions:
+class WriteOptions(NamedTuple):
     """What a create, an update or a patch was asked with. ``directive`` is Ignore, Warn or Strict."""
 
     dry_run: bool = False

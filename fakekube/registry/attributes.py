@@ -12,7 +12,7 @@ from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import WriteContext
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Attributes:
     """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE; a mutating plugin may change ``obj``."""
 

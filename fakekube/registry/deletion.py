@@ -4,7 +4,7 @@ Upstream: apiserver/pkg/registry/rest/delete.go and generic/registry/store.go (D
 updateForGracefulDeletionAndFinalizers). One commit marks an object, another removes it; watchers of Pods see both.
 """
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.gvk import GroupResource
@@ -25,20 +25,18 @@ def has_ties(record: Record) -> bool:
     return bool(record.owners) or b'"orphan"' in record.data or b'"foregroundDeletion"' in record.data
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
+class DeleteOptions(NamedTuple):
     """What a DELETE may carry. Seconds are whole; None means not given."""
 
-    grace_period_seconds: int | None = None
-    propagation_policy: str | None = None
-    orphan_dependents: bool | None = None
-    uid: str | None = None
-    resource_version: str | None = None
-    raw: Tree = field(default_factory=dict)  # as admission sees them
+    grace_period_seconds: int | None
+    propagation_policy: str | None
+    orphan_dependents: bool | None
+    uid: str | None
+    resource_version: str | None
+    raw: Tree  # as admission sees them
 
 
-@dataclass(slots=True)
-class Deleted:
+class Deleted(NamedTuple):
     """The outcome: ``tree`` is the last state, or the one that stays; ``gone`` tells which."""
 
     tree: Tree

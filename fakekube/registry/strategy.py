@@ -47,7 +47,7 @@ def minor_of(cluster: Cluster) -> int:
     return int(cluster.release.partition(".")[2])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class WriteContext:
     """One write on its way through the server."""
 

@@ -115,9 +115,7 @@ async def evict(
         _mark_disrupted(pods, ctx, namespace, name, options)
         if options.resource_version is not None:
             version = pods.find(namespace, name).revision
-            options = DeleteOptions(
-                options.grace_period_seconds, options.propagation_policy, options.orphan_dependents, options.uid,
-                str(version), options.raw)
+            options = options._replace(resource_version=str(version))
     await deletion.delete(pods, ctx, namespace, name, options)
     return success()
 
