@@ -8,7 +8,7 @@ import base64
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
@@ -45,27 +45,30 @@ class LogEntry(NamedTuple):
 
 
 class RequestLog:
-    """The latest requests, oldest first: for tests that ask what a client sent, and for people who wonder."""
+    """The latest requests, oldest first: for tests that ask what a client sent, and for people who wonder.
+
+    They are kept as plain tuples of texts and numbers, which the cyclic collector soon looks at no more.
+    """
 
     def __init__(self, limit: int = LOG_ENTRIES) -> None:
-        self._entries: deque[tuple[float, RequestInfo, str, str, int, float]] = deque(maxlen=limit)
+        self._entries: deque[tuple[Any, ...]] = deque(maxlen=limit)
         self.total = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def __iter__(self) -> Iterator[LogEntry]:
-        for time, info, user, agent, code, latency in list(self._entries):
-            yield LogEntry(
-                time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name,
-                user,
-                agent, code, latency)
+        for entry in list(self._entries):
+            yield LogEntry(*entry)
 
     def add(self, time: float, info: RequestInfo, request: Request, code: int, latency_seconds: float) -> None:
         """Note an answer."""
         self.total += 1
         user = request.user.name if request.user else ""
-        self._entries.append((time, info, user, request.headers.get("user-agent", ""), code, latency_seconds))
+        agent = request.headers.get("user-agent", "")
+        self._entries.append((
+            time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user, agent,
+            code, latency_seconds))
 
 
 class Authenticator:

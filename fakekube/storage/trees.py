@@ -57,7 +57,7 @@ class TreeCache:
 
     def drop(self, record: Record) -> None:
         """Forget a tree whose record was superseded."""
-        record.held_tree = None
+        record.held_tree = record.shown = None
         self._hot.pop(record, None)
 
     def _sort_out(self, record: Record) -> None:
@@ -100,7 +100,7 @@ class CheckedTreeCache(TreeCache):
 
     def drop(self, record: Record) -> None:
         """As above, after a last proof."""
-        tree = self._trees.pop(record, None)
+        tree, record.shown = self._trees.pop(record, None), None
         if tree is not None:
             self._check(record, tree)
 
