@@ -16,7 +16,7 @@ from fakekube.schema.decode import Codec, Decoded, Kept
 from fakekube.util.memory import remember
 
 PARTS = ("metadata", "status")
-REMEMBERED, REMEMBERED_BYTES = 256, 16_384
+REMEMBERED, REMEMBERED_BYTES = 256, range(64, 16_384)  # what is smaller is read as soon as found, and seldom comes again
 
 
 class Fresh(NamedTuple):
@@ -39,7 +39,7 @@ class Taken(NamedTuple):
         """Remember what decoding made of what has not come before, if it found nothing to complain of."""
         for fresh in self.fresh if not decoded.unknown else ():
             value = decoded.tree[fresh.part].get(fresh.field)
-            if value is not None and len(fresh.spelled) <= REMEMBERED_BYTES:
+            if value is not None:
                 remember(codec.familiar, fresh, value, REMEMBERED)
 
 
@@ -91,12 +91,14 @@ def _divided(
         elif before.get(field) is value:
             values[field] = value
         else:
-            spelled = Fresh(name, field, orjson.dumps(value))
-            if (found := familiar.get(spelled)) is not None:
+            spelled = orjson.dumps(value)
+            key = Fresh(name, field, spelled) if len(spelled) in REMEMBERED_BYTES else None
+            if key is not None and (found := familiar.get(key)) is not None:
                 values[field] = found
-            else:
-                own[field] = orjson.loads(spelled.spelled)
-                fresh.append(spelled)
+                continue
+            own[field] = orjson.loads(spelled)
+            if key is not None:
+                fresh.append(key)
     return own, Kept(part, values)
 
 
