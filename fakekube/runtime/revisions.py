@@ -1,8 +1,7 @@
 """The past of a StatefulSet or DaemonSet, kept in ControllerRevisions, and the hashes that pod templates are known by.
 
 A revision's data is a strategic merge patch that puts its pod template back.
-Upstream: pkg/controller/history/controller_history.go, and ComputeHash in pkg/controller/controller_utils.go. A template's
-hash has upstream's shape and not its value, which is that of a printed Go structure.
+Upstream: pkg/controller/history/controller_history.go, and ComputeHash in pkg/controller/controller_utils.go.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from fakekube.apimachinery.meta import ReadOnlyTree
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONTROLLER_REVISIONS
+from fakekube.runtime.gotemplate import printed
 from fakekube.util.rng import SUFFIX_ALPHABET
 
 REVISION_HASH = "controller.kubernetes.io/hash"
@@ -43,9 +43,9 @@ def safe_encode(text: str) -> str:
     return "".join(SUFFIX_ALPHABET[ord(letter) % len(SUFFIX_ALPHABET)] for letter in text)
 
 
-def template_hash(template: ReadOnlyTree, collision_count: int | None) -> str:
-    """What a pod template is known by in names and labels; another one for each count of collisions."""
-    data = orjson.dumps(template, option=orjson.OPT_SORT_KEYS)
+def template_hash(template: ReadOnlyTree, collision_count: int | None, release: str) -> str:
+    """What a pod template is known by in names and labels; another one for each count of collisions, and in some releases."""
+    data = printed(template, release).encode()
     if collision_count is not None:
         data += collision_count.to_bytes(8, "little")
     return safe_encode(str(_fnv1a(data)))

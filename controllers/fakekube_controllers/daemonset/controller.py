@@ -98,7 +98,7 @@ class DaemonSetController:
         found = await self.children.claim(owner, self.children.candidates(owner))
         current, old = await history.current_and_old(
             self.client, owner, await self._history(owner), found,
-            lambda written: self._wrote(key, CONTROLLER_REVISIONS, written))
+            lambda written: self._wrote(key, CONTROLLER_REVISIONS, written), self.ctx.version)
         revision_hash = meta.labels_of(current)[placing.HASH_LABEL]
         step = Step(owner, self.nodes.list(), found, revision_hash, self.ctx.clock.time())
         if not self.expectations.satisfied(key):

@@ -18,7 +18,7 @@ Wrote = Callable[[Tree], None]
 
 
 async def current_and_old(
-    client: Client, owner: Tree, history: Sequence[Tree], found: Iterable[Tree], wrote: Wrote,
+    client: Client, owner: Tree, history: Sequence[Tree], found: Iterable[Tree], wrote: Wrote, release: str,
 ) -> tuple[Tree, list[Tree]]:
     """The revision of the present template, made or renumbered where needed, and the others. Raises APIError."""
     labelled = [await _labelled(client, one, wrote) for one in history]
@@ -27,7 +27,7 @@ async def current_and_old(
     old = [one for one in labelled if one.get("data") != data]
     number = revisions.next_number(old)
     if not same:
-        return await _snapshot(client, owner, data, number, wrote), old
+        return await _snapshot(client, owner, data, number, wrote, release), old
     current = max(revisions.in_order(same), key=lambda one: int(one["revision"]))
     if len(same) > 1:
         await _merge(client, current, same, found)
@@ -58,10 +58,10 @@ async def _merge(client: Client, kept: ReadOnlyTree, same: Sequence[Tree], found
             await client.delete(CONTROLLER_REVISIONS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
 
 
-async def _snapshot(client: Client, owner: Tree, data: Tree, number: int, wrote: Wrote) -> Tree:
+async def _snapshot(client: Client, owner: Tree, data: Tree, number: int, wrote: Wrote, release: str) -> Tree:
     template = owner["spec"]["template"]
     collisions = (owner.get("status") or meta.EMPTY).get("collisionCount")
-    revision_hash = revisions.template_hash(template, collisions)
+    revision_hash = revisions.template_hash(template, collisions, release)
     name, namespace = f"{meta.name_of(owner)}-{revision_hash}", meta.namespace_of(owner)
     metadata: Tree = {
         "name": name, "namespace": namespace, "labels": {**meta.labels_of(template), HASH_LABEL: revision_hash},

@@ -74,7 +74,7 @@ class DeploymentController:
         hands = Hands(
             self.ctx.client, self.recorder,
             lambda resource, written: self.consistency.wrote(key, self.ctx.informer(resource), written),
-            self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"))
+            self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"), self.ctx.version)
         if deployment["spec"].get("selector") == {}:
             await self._refuse(Rollout(deployment, [], hands, self.ctx.clock.time()))
             return None

@@ -23,12 +23,13 @@ CREATE_ERROR = "ReplicaSetCreateError"
 
 
 class Hands(NamedTuple):
-    """What a rollout is done with. ``wrote`` hears of every answer to a write."""
+    """What a rollout is done with. ``wrote`` hears of every answer to a write, ``release`` is the cluster's."""
 
     client: Client
     recorder: Recorder
     wrote: Callable[[Resource, ReadOnlyTree], None]
     tells_terminating: bool
+    release: str
 
 
 class Rollout:
@@ -106,7 +107,7 @@ class Rollout:
     def _fresh_set(self, revision: int) -> Tree:
         deployment = self.deployment
         spec, status = deployment["spec"], deployment.get("status") or {}
-        pod_hash = template_hash(spec["template"], status.get("collisionCount"))
+        pod_hash = template_hash(spec["template"], status.get("collisionCount"), self.hands.release)
         own_labels = {**meta.labels_of(spec["template"]), facts.HASH_LABEL: pod_hash}
         selector = spec["selector"]
         template = {**spec["template"], "metadata": {**(spec["template"].get("metadata") or {}), "labels": own_labels}}
