@@ -47,7 +47,8 @@ class ResourceQuota(Plugin):
             return
         for quota, used in charges:
             status = {**(quota.get("status") or {}), "used": texts(used)}
-            attrs.ctx.cluster.write_status("", "resourcequotas", attrs.namespace, quota["metadata"]["name"], status)
+            attrs.ctx.cluster.write_status(
+                "", "resourcequotas", attrs.namespace, quota["metadata"]["name"], status, now=attrs.ctx.now)
 
 
 def _may_cost(attrs: Attributes) -> bool:

@@ -29,11 +29,14 @@ def count(number: int) -> Quantity:
 
 
 def add(left: Amounts, right: Amounts) -> Amounts:
-    """The sum, resource by resource; of two ways of writing the left one is kept."""
+    """The sum, resource by resource; of two ways of writing the left one is kept, unless it is that of nothing."""
     result = dict(left)
     for name, more in right.items():
         present = result.get(name)
-        result[name] = amount(present.nano + more.nano, present.format) if present else more
+        if not present or not present.nano:
+            result[name] = more
+        else:
+            result[name] = amount(present.nano + more.nano, present.format)
     return result
 
 

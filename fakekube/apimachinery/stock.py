@@ -26,10 +26,11 @@ class Stock(Protocol):
         Unless ``whole`` is wanted, objects that came with the cluster do not count before somebody asks for the resource.
         """
 
-    def await_change(self, resource: GroupResource, wake: Wake) -> Cancel | None:
-        """Wake somebody as soon as anything of a resource changes. None when it has changed already.
+    def await_changes(self, tell: Callable[[GroupResource, int | None], None]) -> Cancel:
+        """Tell somebody of each resource in which anything has changed: of those that have at once, of others with a first change.
 
-        It has when objects were made besides those that came with the cluster, or these are not as they were.
+        A resource has changed when objects were made besides those that came with the cluster, or these are not as they were. The
+        version is as for ``Wake``.
         """
 
     def await_owned(self, wake: Callable[[], None]) -> Cancel | None:

@@ -1,8 +1,12 @@
 """Who sleeps until a resource is asked for, or changes. ``apimachinery.stock`` says what for."""
 
+from collections.abc import Callable
+
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.stock import Cancel, Wake
 from fakekube.storage.memory import Bucket, Event, Subscription
+
+Tell = Callable[[GroupResource, int | None], None]
 
 
 class Sleepers:
@@ -12,6 +16,7 @@ class Sleepers:
         self._for_question: dict[GroupResource, dict[Wake, None]] = {}
         self._for_change: dict[GroupResource, dict[Wake, None]] = {}
         self._subscriptions: dict[GroupResource, Subscription] = {}
+        self._told: dict[Tell, None] = {}
 
     def until_asked(self, resource: GroupResource, wake: Wake) -> Cancel:
         """Wake when the resource gets a bucket."""
@@ -19,24 +24,37 @@ class Sleepers:
 
     def until_changed(self, resource: GroupResource, wake: Wake, bucket: Bucket | None) -> Cancel:
         """Wake at the first event of the resource; ``bucket`` is its bucket, if there is one."""
-        if bucket is not None and resource not in self._subscriptions:
+        if bucket is not None:
             self._listen(resource, bucket)
         return _add(self._for_change, resource, wake)
+
+    def at_changes(self, tell: Tell, unchanged: list[Bucket]) -> Cancel:
+        """Tell of the first event of each resource, of the buckets there are and of those to come."""
+        self._told[tell] = None
+        for bucket in unchanged:
+            self._listen(bucket.resource, bucket)
+        return lambda: self._told.pop(tell, None)
 
     def meet(self, resource: GroupResource, bucket: Bucket) -> None:
         """A resource has a bucket now, with what came with the cluster in it."""
         _wake_all(self._for_question.pop(resource, {}), None)
-        if resource in self._for_change:
+        if self._told or resource in self._for_change:
             self._listen(resource, bucket)
 
     def _listen(self, resource: GroupResource, bucket: Bucket) -> None:
         """One subscription for all sleepers of a resource."""
+        if resource in self._subscriptions:
+            return
+
         def changed(event: Event) -> None:
             self._subscriptions.pop(resource).cancel()
-            was_empty = event.type == "ADDED" and len(bucket) == 1
-            _wake_all(self._for_change.pop(resource, {}), event.revision - 1 if was_empty else None)
+            since = event.revision - 1 if event.type == "ADDED" and len(bucket) == 1 else None
+            _wake_all(self._for_change.pop(resource, {}), since)
+            for tell in tuple(self._told):
+                tell(resource, since)
 
-        self._subscriptions[resource] = bucket.subscribe(bucket.revision, "", changed)
+        self._subscriptions[resource] = bucket.subscribe(
+            bucket.revision, "", changed, closed=lambda: self._subscriptions.pop(resource, None))
 
 
 def _wake_all(sleepers: dict[Wake, None], since: int | None) -> None:

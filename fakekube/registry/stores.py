@@ -15,6 +15,7 @@ from fakekube.registry.deletion import has_ties
 from fakekube.registry.kind import Kind
 from fakekube.registry.sleepers import Sleepers
 from fakekube.registry.store import FieldOwnership, Store
+from fakekube.registry.strategy import SERVER_MANAGER
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Record, Storage
 from fakekube.util.rng import Rng
@@ -99,14 +100,13 @@ class Stores:
             return None
         return self._sleepers.until_changed(resource, wake, bucket)
 
-    def await_change(self, resource: GroupResource, wake: Wake) -> Cancel | None:
-        """What lets a component sleep that is for objects which somebody makes; see ``apimachinery.stock``."""
-        if resource not in self._stored:
-            return None
-        bucket = self._bucket_slept_over(resource)
-        if bucket is not None and bucket.changes != self._came.get(resource, 0):
-            return None
-        return self._sleepers.until_changed(resource, wake, bucket)
+    def await_changes(self, tell: Callable[[GroupResource, int | None], None]) -> Cancel:
+        """What lets components sleep that are for objects which somebody makes; see ``apimachinery.stock``."""
+        present = [(bucket, bucket.changes == self._came.get(bucket.resource, 0)) for bucket in self.storage.buckets]
+        for bucket, is_new in present:
+            if not is_new:
+                tell(bucket.resource, None)
+        return self._sleepers.at_changes(tell, [bucket for bucket, is_new in present if is_new])
 
     def await_owned(self, wake: Callable[[], None]) -> Cancel | None:
         """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.stock``."""
@@ -176,9 +176,15 @@ class Stores:
             found = self._by_name[group, resource] = self.bucket(GroupResource(group, resource))
         return found
 
-    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
-        """Store a new status of an object at once, past admission and validation; nothing when there is none."""
-        bucket = self.bucket(GroupResource(group, resource))
-        record = bucket.get(namespace, name)
+    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
+        """Store a new status of an object at once, past admission and validation; nothing when there is none.
+
+        It is the server's own write, at the time ``now``.
+        """
+        store = self.store(self._stored[GroupResource(group, resource)])
+        record = store.bucket.get(namespace, name)
         if record is not None:
-            bucket.update({**record.copy_tree(), "status": status}, record)
+            old = store.load(record)
+            new = {**old, "metadata": dict(old["metadata"]), "status": status}
+            store.fields.update(old, new, manager=SERVER_MANAGER, now=now, subresource="status")
+            store.replace(new, record)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fakekube.util.rng import Rng
 
 
+SERVER_MANAGER = "kube-apiserver"  # of the fields that the server changes by itself, beside what was asked for
+
+
 class Cluster(Protocol):
     """What strategies and admission may ask of the rest of the cluster. Every call answers at once."""
 
@@ -38,8 +41,11 @@ class Cluster(Protocol):
     def changes(self, group: str, resource: str) -> int:
         """A count of the changes of a resource: while it is the same, so is what the calls above say of it."""
 
-    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree) -> None:
-        """Store a new status of an object at once, past admission and validation; nothing when there is none."""
+    def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
+        """Store a new status of an object at once, past admission and validation; nothing when there is none.
+
+        It is the server's own write, at the time ``now``.
+        """
 
 
 def minor_of(cluster: Cluster) -> int:

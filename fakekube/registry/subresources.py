@@ -14,7 +14,7 @@ from fakekube.managedfields import scale as scalefields
 from fakekube.registry import deletion, validation
 from fakekube.registry.deletion import DeleteOptions
 from fakekube.registry.store import Store, Transform
-from fakekube.registry.strategy import WriteContext
+from fakekube.registry.strategy import SERVER_MANAGER, WriteContext
 from fakekube.storage.memory import Record, Stale
 
 NODE_NAME_CHECKED_SINCE = 37  # the minor number of the release in which a Binding must name what can be a node
@@ -158,7 +158,7 @@ def _take_disruption(budgets: Store, ctx: WriteContext, record: Record, pod_name
         generation = {"observedGeneration": status["observedGeneration"]} if "observedGeneration" in status else {}
         changed["conditions"] = [*others, {**condition, **generation, "lastTransitionTime": ctx.now}]
     new = {**budget, "metadata": dict(budget["metadata"]), "status": changed}
-    budgets.fields.update(budget, new, manager=ctx.field_manager, now=ctx.now, subresource="status")
+    budgets.fields.update(budget, new, manager=SERVER_MANAGER, now=ctx.now, subresource="status")
     budgets.replace(new, record)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.stock import Stock
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration
@@ -56,9 +57,10 @@ class Dormant:
         busy: Callable[[Mapping[str, Any]], bool] | None = None,
     ) -> None:
         self.name, self.user_agent, self.user = name, user_agent, user
-        self._path, self._resources, self._busy = path, resources, busy
+        self.awaited = resources
+        self._path, self._busy = path, busy
         self._cancels: list[Cancel] = []
-        self._ctx: Context | None = None
+        self._context: Callable[[], Context] | None = None
         self._roused = self._begun = False
         self._component: Any = None
 
@@ -73,77 +75,77 @@ class Dormant:
             module, _, attribute = self._path.partition(":")
             made = getattr(import_module(module), attribute)()
             self._component = made.runnable() if isinstance(made, Declaration) else made
-        if self._ctx is not None:
-            self._rouse(self._ctx)
+        if self._context is not None:
+            self._rouse()
         return self._component
 
     async def start(self, ctx: Context) -> None:
-        """Wait for the first object; for none where there is something to do already."""
-        self._ctx = ctx
-        if self._component is not None or (self._busy is not None and self._busy(ctx.options)):
+        """Begin where there is something to do already; else wait for the first object, by the context's caches."""
+        self._context = lambda: ctx
+        if self.has_work(ctx.options):
             self._roused = True
-            await self._begin(ctx, told=True)
+            await self._begin(told=True)
             return
-        for each in self._resources:
+        for each in self.awaited:
             if isinstance(each, str):
-                self._await_owned(ctx)
+                self._rouse()
             elif isinstance(each, Resource):
-                self._await(ctx, each, None)
+                self._listen(each, None)
             else:
-                self._await(ctx, *each)
+                self._listen(*each)
+
+    def sleep(self, context: Callable[[], Context]) -> None:
+        """Wait until somebody calls ``look``, or for ``await_owned``. ``context`` gives what this needs once it wakes."""
+        self._context = context
 
     async def stop(self) -> None:
         """Stop the component, if it has begun. One that remembers is there again with the next start, others are made anew."""
         self._sleep_no_more()
-        begun, self._begun, self._roused, self._ctx = self._begun, False, False, None
+        begun, self._begun, self._roused, self._context = self._begun, False, False, None
         if begun:
             await self._component.stop()
         if not remembers(self._component):
             self._component = None
 
-    def _await_owned(self, ctx: Context) -> None:
-        cancel = ctx.stock.await_owned(lambda: self._rouse(ctx)) if ctx.stock is not None else None
+    def has_work(self, options: Mapping[str, Any]) -> bool:
+        """Whether there is something to do whatever there is."""
+        return self._component is not None or (self._busy is not None and self._busy(options))
+
+    def await_owned(self, stock: Stock) -> None:
+        """Sleep until something is owned."""
+        cancel = stock.await_owned(self._rouse)
         if cancel is None:
-            self._rouse(ctx)
+            self._rouse()
         else:
             self._cancels.append(cancel)
 
-    def _await(self, ctx: Context, resource: Resource, matters: Matters | None) -> None:
-        """Sleep until the resource changes, and look at what it holds then; at once where there is nobody to be woken by."""
-        stock = ctx.stock
-        if stock is None:
-            self._listen(ctx, resource, matters)
-            return
+    def look(self, resource: Resource, matters: Matters | None, since: int | None) -> None:
+        """A resource has changed: see what it holds. ``since`` is a version at which it held nothing, or None."""
+        if since is None and matters is None:
+            self._rouse()
+        elif not self._roused:
+            self._listen(resource, matters, since)
 
-        def look(since: int | None) -> None:
-            if since is None and matters is None:
-                self._rouse(ctx)
-            else:
-                self._listen(ctx, resource, matters, since)
-
-        cancel = stock.await_change(resource.group_resource, look)
-        if cancel is None:
-            look(None)
-        else:
-            self._cancels.append(cancel)
-
-    def _listen(self, ctx: Context, resource: Resource, matters: Matters | None, since: int | None = None) -> None:
+    def _listen(self, resource: Resource, matters: Matters | None, since: int | None = None) -> None:
         def seen(obj: Tree) -> None:
             if not self._roused and (matters is None or matters(obj)):
-                self._rouse(ctx, told=True)
+                self._rouse(told=True)
 
-        registration = ctx.add_handler(resource, seen, lambda _, new: seen(new), since=since)
+        assert self._context is not None, "it was started"
+        registration = self._context().add_handler(resource, seen, lambda _, new: seen(new), since=since)
         self._cancels.append(registration.remove)
 
-    def _rouse(self, ctx: Context, *, told: bool = False) -> None:
+    def _rouse(self, *, told: bool = False) -> None:
         """``told``: by an informer, so that this is about the object that it tells of."""
-        if not self._roused:
+        if not self._roused and self._context is not None:
             self._roused = True
-            ctx.tasks.spawn(self._begin(ctx, told=told), f"start of {self.name}")
+            self._context().tasks.spawn(self._begin(told=told), f"start of {self.name}")
 
-    async def _begin(self, ctx: Context, *, told: bool) -> None:
+    async def _begin(self, *, told: bool) -> None:
         if not told:
             ACTING.set(None)  # whoever wrote what woke this is somebody else
+        assert self._context is not None, "it was started"
+        ctx = self._context()
         with ctx.activity.busy():
             component = self.awake()
             self._begun = True

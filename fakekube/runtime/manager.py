@@ -5,7 +5,7 @@ what needs informers, queues and tasks of its own (a garbage collector, a kubele
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
@@ -16,6 +16,7 @@ from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
 from fakekube.runtime.dormant import Dormant, remembers
+from fakekube.runtime.dormitory import Dormitory
 from fakekube.runtime.informers import Informers
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
@@ -64,7 +65,8 @@ class Manager:
             informers=self.informers, events=lambda: self.events, version=version, gates=gates, options=options, metrics=metrics,
         )
         self._components: dict[str, Runnable] = {}
-        self._running: dict[str, Context] = {}
+        self._running: dict[str, Context | None] = {}  # None: it has needed none yet
+        self._dormitory = Dormitory(stock) if stock is not None else None
 
     @cached_property
     def events(self) -> "EventBroadcaster":
@@ -119,19 +121,35 @@ class Manager:
         if name in self._running:
             return
         component = self._components[name]
-        ctx = self._root.scoped(name, user_agent=component.user_agent, user=component.user)
-        self._running[name] = ctx
-        await component.start(ctx)
+        if self._dormitory is not None and isinstance(component, Dormant) and not component.has_work(self._root.options):
+            self._running[name] = None
+            component.sleep(partial(self._context_of, component))
+            self._dormitory.admit(component)
+        else:
+            await component.start(self._context_of(component))
+
+    def _context_of(self, component: Runnable) -> Context:
+        ctx = self._running.get(component.name)
+        if ctx is None:
+            ctx = self._root.scoped(component.name, user_agent=component.user_agent, user=component.user)
+            self._running[component.name] = ctx
+        return ctx
 
     async def stop_component(self, name: str) -> None:
         """Stop one component, its handlers, queues and tasks; harmless when it does not run."""
-        ctx = self._running.pop(name, None)
+        if name not in self._running:
+            return
+        component, ctx = self._components[name], self._running.pop(name)
+        if self._dormitory is not None and isinstance(component, Dormant):
+            self._dormitory.discharge(component)
+        await component.stop()
         if ctx is not None:
-            await self._components[name].stop()
             await ctx.close()
 
     async def stop(self) -> None:
         """Stop every component, the last first, then the caches."""
+        if self._dormitory is not None:
+            self._dormitory.close()
         for name in reversed(list(self._running)):
             await self.stop_component(name)
         await self._root.close()
@@ -141,7 +159,7 @@ class Manager:
     @property
     def taken(self) -> int:
         """How many keys the workers of all running components have taken so far: reconciles, more or less."""
-        return sum(ctx.taken for ctx in self._running.values())
+        return sum(ctx.taken for ctx in self._running.values() if ctx is not None)
 
     def dump(self) -> dict[str, Json]:
         """What components remember that the cluster's objects do not say, by name: of those that have a ``dump()``."""
@@ -157,5 +175,5 @@ class Manager:
         """Lines on what waits for what, for people."""
         yield from self.informers.explain()
         for name, ctx in self._running.items():
-            for line in ctx.explain():
+            for line in ctx.explain() if ctx is not None else ():
                 yield line if line.startswith(name) else f"{name}: {line}"

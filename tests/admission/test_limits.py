@@ -217,7 +217,7 @@ def test_a_scoped_quota_counts_its_own(scope, obj, counted):
 def test_a_quota_without_usage_is_not_passed():
     """Given a quota whose usage nobody has counted / when a pod comes / then 403."""
     world = quoted({"pods": "1"})
-    world.write_status("", "resourcequotas", "t", "q", {"hard": {"pods": "1"}})
+    world.write_status("", "resourcequotas", "t", "q", {"hard": {"pods": "1"}}, now="")
     assert refusal(ResourceQuota(), world.attributes(PODS, pod(container()))).endswith(
         "status unknown for quota: q, resources: pods"
     )

@@ -42,7 +42,9 @@ class World:
     def select(self, group: str, resource: str, namespace: str) -> list[dict[str, Any]]:
         return [tree for key, tree in sorted(self.objects.items()) if key[:2] == (group, resource) and namespace in ("", key[2])]
 
-    def write_status(self, group: str, resource: str, namespace: str, name: str, status: dict[str, Any]) -> None:
+    def write_status(
+        self, group: str, resource: str, namespace: str, name: str, status: dict[str, Any], *, now: str,
+    ) -> None:
         key = (group, resource, namespace, name)
         self.objects[key] = {**self.objects[key], "status": status}
 

@@ -77,7 +77,7 @@ class Graph:
             node = self.nodes[uid] = Node(Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid), owners)
             self._link(node, owners)
             self._update_state(node, meta)
-            if any(self._may_be_gone(ref["uid"]) for ref in owners):
+            if any(self.nodes[ref["uid"]].virtual for ref in owners):
                 self._look_at(uid)
             return
         if node.virtual:
@@ -88,11 +88,6 @@ class Graph:
         self._update_state(node, meta)
         if old != owners and owners:
             self._look_at(uid)
-
-    def _may_be_gone(self, uid: str) -> bool:
-        """Whether an owner has not been seen, or is on its way out; of one that is there its own end will tell."""
-        owner = self.nodes[uid]
-        return owner.virtual or owner.being_deleted
 
     def _meet(self, node: Node, identity: Identity) -> None:
         """A virtual node turns out to exist; those who named it by other coordinates are looked at again."""

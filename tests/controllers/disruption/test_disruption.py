@@ -126,12 +126,14 @@ async def test_an_owner_that_is_gone(world):
 @pytest.mark.spec("JOB-181")
 async def test_evictions_take_turns(world):
     """Given two ready pods of which one is to stay / when both are evicted / then the first goes, marked as disrupted; the second
-    is 429 and told why; once the first has been replaced, the second goes."""
+    is 429 and told why; once the first has been replaced, the second goes. What the server took from the budget it owns."""
     await create_pods(world, "p1", "p2")
     await create_budget(world, minAvailable=1)
     answer = await world.client.evict("p1", NAMESPACE)
     assert answer["status"] == "Success"
     await world.settle()
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in (await budget(world))["metadata"]["managedFields"]}
+    assert "f:disruptionsAllowed" in owned["kube-apiserver"]["f:status"]
     going = await world.client.get(PODS, "p1", NAMESPACE)
     assert condition(going, "DisruptionTarget")["reason"] == "EvictionByEvictionAPI"
     assert "deletionTimestamp" in going["metadata"]

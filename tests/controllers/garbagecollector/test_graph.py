@@ -43,14 +43,16 @@ def test_an_owner_that_nobody_has_seen_is_looked_at(heard):
 
 def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
     """Given an owner that was seen / when a dependent comes / then neither is looked at
-    / given that the owner is on its way out / when one more comes / then that is.
+    / given that the owner is on its way out / when one more comes / then the end of the owner will tell of it.
     """
     heard.see("parent")
     heard.see("child", owner("parent"))
     assert heard.taken() == []
     heard.see("parent", deletionTimestamp="2026-01-01T00:00:00Z")
     heard.see("late", owner("parent"))
-    assert heard.taken() == ["late"]
+    assert heard.taken() == []
+    heard.graph.forget("parent")
+    assert heard.taken() == ["child", "late"]
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), [

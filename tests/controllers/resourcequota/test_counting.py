@@ -115,3 +115,17 @@ async def test_a_job_makes_as_many_pods_as_the_quota_lets_it(world):
     events = (await world.client.list(EVENTS, NAMESPACE)).items
     messages = [event["message"] for event in events if event["reason"] == "FailedCreate"]
     assert any("exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3" in text for text in messages)
+
+
+async def test_what_is_charged_is_written_as_it_was_asked_for_and_by_the_server(world):
+    """Given a quota with nothing used / when two pods are made, one in binary units
+    / then the sum stands in the units of the first that was more than nothing, and the server says so.
+    """
+    await with_quota(world, {"requests.memory": "1Gi", "pods": "3"})
+    await make(world, PODS, "a", spec=pod_spec(memory="10Mi"))
+    await make(world, PODS, "b", spec=pod_spec(memory="1024k"))
+    assert await used(world) == {"pods": "2", "requests.memory": "11240Ki"}
+    quota = await world.client.get(RESOURCE_QUOTAS, "q", NAMESPACE)
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in quota["metadata"]["managedFields"] if "subresource" in entry}
+    assert owned["kube-apiserver"] == {"f:status": {"f:used": {"f:pods": {}, "f:requests.memory": {}}}}
+    assert owned["kube-controller-manager"]["f:status"]["f:used"] == {}
