@@ -27,10 +27,10 @@ class Stock(Protocol):
         """
 
     def await_changes(self, tell: Callable[[GroupResource, int | None], None]) -> Cancel:
-        """Tell somebody of each resource in which anything has changed: of those that have at once, of others with a first change.
+        """Tell somebody once of each resource in which anything has changed, or does.
 
-        A resource has changed when objects were made besides those that came with the cluster, or these are not as they were. The
-        version is as for ``Wake``.
+        It has when objects were made besides those that came with the cluster, or these are not as they were. The version is as
+        for ``Wake``.
         """
 
     def await_owned(self, wake: Callable[[], None]) -> Cancel | None:

@@ -53,8 +53,10 @@ class Sleepers:
             for tell in tuple(self._told):
                 tell(resource, since)
 
-        self._subscriptions[resource] = bucket.subscribe(
-            bucket.revision, "", changed, closed=lambda: self._subscriptions.pop(resource, None))
+        def closed() -> None:
+            self._subscriptions.pop(resource, None)  # another resource may come under this name
+
+        self._subscriptions[resource] = bucket.subscribe(bucket.revision, "", changed, closed=closed)
 
 
 def _wake_all(sleepers: dict[Wake, None], since: int | None) -> None:
