@@ -8,7 +8,7 @@ from fakekube.storage.record import Page, Record
 
 if TYPE_CHECKING:
     from fakekube.storage.eventlog import Overlay
-    from fakekube.storage.memory import Bucket
+    from fakekube.storage.bucket import Bucket
 
 
 class PastState:

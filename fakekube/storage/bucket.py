@@ -1,0 +1,315 @@
+"""The objects of one resource: how they are read, and how one is changed.
+
+Every read is of the present unless it says otherwise, and every change one synchronous step, see ``memory.py``.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import orjson
+
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.types import Familiar, Tree
+from fakekube.storage import index
+from fakekube.storage.eventlog import Track
+from fakekube.storage.keyspace import Match, Space, read_page
+from fakekube.storage.past import PastState
+from fakekube.storage.record import Event, EventType, Future, KeyExists, Page, Record, SharedTree, Stale
+from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
+
+if TYPE_CHECKING:
+    from fakekube.storage.memory import Storage
+
+Fields = Callable[[Tree], Mapping[str, str]]
+
+MAX_LABEL_INDEXES = 8  # each costs every write a little
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Bucket:
+    """The objects of one resource. Reads never raise for what is not there unless they say so."""
+
+    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
+        self.storage, self.resource = storage, resource
+        self._fields = fields
+        self._sort_keys = sort_keys
+        self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
+        self._spaces: dict[str, Space] = {}
+        self._count = 0
+        self.changes = 0  # how many there were so far: while it stays, so does everything that was read
+        self.track = Track()
+        self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
+        self._shared: dict[str, None] = {}  # namespaces whose space a fork has too
+        self._subscribers = Subscribers()
+        self._owners = index.by_owner()
+        self._indexes: dict[tuple[str, str], index.Index] = {("owner", ""): self._owners}
+
+    # reading
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def revision(self) -> int:
+        """The storage's revision: a read of the present is one of this revision."""
+        return self.storage.revision
+
+    @property
+    def compacted(self) -> int:
+        """The oldest revision whose state can still be told."""
+        return self.storage.log.compacted
+
+    def get(self, namespace: str, name: str) -> Record | None:
+        """The stored record; the namespace of an object without one is empty."""
+        space = self._spaces.get(namespace)
+        return space.records.get(name) if space is not None else None
+
+    def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
+        """The present objects of a namespace ("" for all), in key order.
+
+        ``start`` is the first key that counts (a ``next_start`` of before), ``limit`` the number of records (0: all),
+        ``match`` chooses among them.
+        """
+        return read_page(self, namespace, start, limit, match)
+
+    def records(self, namespace: str = "") -> list[Record]:
+        """All present records of a namespace ("" for all), in key order."""
+        return read_page(self, namespace).records
+
+    def count(self, namespace: str) -> int:
+        """How many objects a namespace has."""
+        space = self._spaces.get(namespace)
+        return len(space.records) if space is not None else 0
+
+    def at(self, revision: int) -> "Bucket | PastState":
+        """The bucket as it was at a revision. Raises Compacted, Future."""
+        if revision > self.storage.revision:
+            raise Future(self.storage.revision)
+        overlay = self.storage.log.overlay(self.track, revision)
+        return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
+
+    def history(self, since: int | None = None) -> list[Event]:
+        """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
+        return list(self.track.events) if since is None else self.storage.log.since(self.track, since)
+
+    def by_owner(self, uid: str) -> list[Record]:
+        """The present objects that name the uid among their owners, in key order."""
+        return self._resolve(self._owners.keys(uid))
+
+    def by_field(self, label: str, value: str) -> list[Record]:
+        """The present objects whose selectable field has the text, in key order.
+
+        The first question about a label builds its index.
+        """
+        found = self._indexes.get(("field", label))
+        if found is None:
+            found = self._indexes["field", label] = index.by_field(label, self.all())
+        return self._resolve(found.keys(value))
+
+    def by_label(self, key: str, value: str) -> list[Record] | None:
+        """The present objects with the label, in key order; None when too many other labels have an index already.
+
+        The first question about a label builds its index.
+        """
+        found = self._indexes.get(("label", key))
+        if found is None:
+            if sum(sort == "label" for sort, _ in self._indexes) >= MAX_LABEL_INDEXES:
+                return None
+            found = self._indexes["label", key] = index.by_label(key, self.all())
+        return self._resolve(found.keys(value))
+
+    def all(self) -> Iterator[Record]:
+        """All present records, in no useful order."""
+        return chain.from_iterable(space.records.values() for space in self._spaces.values())
+
+    def _resolve(self, keys: list[index.Key]) -> list[Record]:
+        return [self._spaces[namespace].records[name] for namespace, name in keys]
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that have objects, in no useful order."""
+        return list(self._spaces)
+
+    def names(self, namespace: str) -> list[str]:
+        """The names in a namespace, sorted; not to be changed."""
+        space = self._spaces.get(namespace)
+        return space.names() if space is not None else []
+
+    def lookup(self, namespace: str) -> Mapping[str, Record]:
+        """The records of a namespace by name; not to be changed."""
+        space = self._spaces.get(namespace)
+        return space.records if space is not None else {}
+
+    # writing
+
+    def create(self, tree: Tree) -> Record:
+        """Store a new object. ``tree`` has kind, apiVersion and a name, and is the storage's now. Raises KeyExists."""
+        meta = tree["metadata"]
+        namespace, name = meta.get("namespace", ""), meta["name"]
+        if self.get(namespace, name) is not None:
+            raise KeyExists(namespace, name)
+        return self._commit("ADDED", tree, None)
+
+    def keep(self, tree: Tree) -> Record:
+        """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
+        record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        self._add(record)
+        for found in self._indexes.values():
+            found.replace(None, record)
+        return record
+
+    def update(self, tree: Tree, expected: Record) -> Record:
+        """Replace the object that the caller saw. ``tree`` belongs to the storage. Raises Stale."""
+        self._check(expected)
+        return self._commit("MODIFIED", tree, expected)
+
+    def delete(self, expected: Record, final: Tree | None = None) -> Record:
+        """Remove the object that the caller saw. Raises Stale.
+
+        The record that returns, and that watchers get, is ``final`` (by default the last state) with the deletion's
+        revision.
+        """
+        self._check(expected)
+        return self._commit("DELETED", expected.tree() if final is None else final, expected)
+
+    def _check(self, expected: Record) -> None:
+        if self.get(expected.namespace, expected.name) is not expected:
+            raise Stale(expected.namespace, expected.name)
+
+    def _commit(self, type_: EventType, tree: Tree, previous: Record | None) -> Record:
+        storage = self.storage
+        revision = storage.next_revision()
+        record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
+        storage.revision = revision
+        if self._shared:
+            self._unshare(record.namespace)
+        if previous is None:
+            self._add(record)
+        else:
+            self.changes += 1
+            if type_ == "MODIFIED":
+                self._spaces[record.namespace].records[record.name] = record
+            else:
+                self._remove(previous)
+        left = None if type_ == "DELETED" else record
+        for found in self._indexes.values():
+            found.replace(previous, left)
+        storage.publish(self.track, self._subscribers, Event(type_, record, previous))
+        if previous is not None:
+            storage.trees.drop(previous)
+        return record
+
+    def _add(self, record: Record) -> None:
+        self.changes += 1
+        space = self._spaces.get(record.namespace)
+        if space is None:
+            space = self._spaces[record.namespace] = Space()
+        space.put(record)
+        self._count += 1
+
+    def _remove(self, record: Record) -> None:
+        space = self._spaces[record.namespace]
+        space.remove(record.name)
+        self._count -= 1
+        if not space.records:
+            del self._spaces[record.namespace]
+
+    def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
+        """The record of a tree: stamped, its keys in order, encoded."""
+        storage = self.storage
+        meta: Tree = {**tree["metadata"], "resourceVersion": str(revision)}
+        if not self._sort_keys:
+            meta = storage.metadata_order.apply(meta)
+        stamped = SharedTree(kind=tree["kind"], apiVersion=tree["apiVersion"], metadata=meta)
+        stamped.update(tree)
+        stamped["metadata"] = meta
+        written = stamped if self._sort_keys else _with_known_fields(stamped)
+        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
+        data = bytes(memoryview(orjson.dumps(written, option=self._encode_option)))
+        record = self._record(stamped, revision, data)
+        storage.trees.hold(record, stamped, previous)
+        return record
+
+    def _record(self, tree: Tree, revision: int, data: bytes) -> Record:
+        meta = tree["metadata"]
+        refs = meta.get("ownerReferences")
+        return Record(
+            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
+            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
+            self._fields(tree) if self._fields is not None else _NOTHING,
+            data, 0 if self._sort_keys else data.index(b'"metadata":'), self.storage.trees)
+
+    # forks, and what is read from files
+
+    def fork(self, storage: "Storage") -> "Bucket":
+        """The same objects and history as a bucket of another storage."""
+        other = Bucket(storage, self.resource, self._fields, self._sort_keys)
+        other._spaces, other._count, other.changes = dict(self._spaces), self._count, self.changes
+        self._shared, other._shared = dict.fromkeys(self._spaces), dict.fromkeys(self._spaces)
+        other.track = self.track.fork()
+        other._owners = self._owners.fork()
+        other._indexes = {key: other._owners if found is self._owners else found.fork() for key, found in self._indexes.items()}
+        return other
+
+    def _unshare(self, namespace: str) -> None:
+        """Take a copy of a namespace before it is written into."""
+        if namespace in self._shared:
+            del self._shared[namespace]
+            self._spaces[namespace] = self._spaces[namespace].copy()
+
+    @property
+    def sorts_keys(self) -> bool:
+        """Whether objects are encoded as custom resources are."""
+        return self._sort_keys
+
+    def record_of(self, data: bytes) -> Record:
+        """The record that encoded bytes were; it is in no list yet. KeyError, ValueError for what is no object."""
+        tree: Tree = orjson.loads(data)
+        return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
+
+    def fill(self, records: list[Record], history: deque[Event]) -> None:
+        """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
+        assert not self.changes, f"{self.resource} was written to"
+        for record in records:
+            self._spaces.setdefault(record.namespace, Space()).put(record)
+            self._owners.replace(None, record)
+        self._count, self.changes, self.track = len(records), len(records), Track(history)
+
+    # watching
+
+    def subscribe(
+        self, since: int, namespace: str, deliver: Deliver, *, field: Field | None = None,
+        closed: Callable[[], None] | None = None,
+    ) -> Subscription:
+        """Call ``deliver(event)`` for every event after the revision ``since``: past ones now, others as they happen.
+
+        ``namespace`` "" means all. ``field`` narrows to events whose object has, or had before, a text in a selectable
+        field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
+        write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
+        """
+        history = self.storage.log.since(self.track, since)
+        ahead = since > self.storage.revision
+        subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
+        for event in history:
+            subscription.tell_if_concerned(event)
+        if subscription.active:
+            self._subscribers.add(subscription)
+        return subscription
+
+    def close(self) -> None:
+        """End every subscription: the resource is no longer served."""
+        self._subscribers.close()
+
+
+def _with_known_fields(tree: Tree) -> Tree:
+    """The object with those sets of managed fields that many objects share in their encoded form."""
+    meta = tree["metadata"]
+    entries = meta.get("managedFields")
+    if not entries:
+        return tree
+    written = [
+        {**entry, "fieldsV1": orjson.Fragment(fields.encoded)}
+        if (fields := entry.get("fieldsV1")).__class__ is Familiar else entry for entry in entries]
+    return {**tree, "metadata": {**meta, "managedFields": written}}
