@@ -225,6 +225,7 @@ def _kinds(
             unconditional_update=resource.unconditional_update if own is None else own,
             delete_returns_object=resource.delete_returns_object or (resource.object_until_v1 and not v1),
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
+            collects_dependents=resource.collects_dependents, field_annotation=resource.field_annotation,
             metadata_checks=METADATA_CHECKS.get(resource.plural, "update"),
             served_by_default=served.served_by_default, gate=served.gate,
         )  # fmt: skip

@@ -94,6 +94,8 @@ class Resource(NamedTuple):
     delete_returns_object: bool = False
     object_until_v1: bool = False
     orphan_by_default: bool = False
+    collects_dependents: bool = True
+    field_annotation: str = ""
     name_rule: str = "subdomain"
     relaxed_name: tuple[str, str] = ("", "")
 

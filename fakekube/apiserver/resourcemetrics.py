@@ -74,7 +74,7 @@ def _answer(scope: Scope, info: RequestInfo, request: Request, measure: Measure,
         rows = table.table_of(kind, items, {}, form.transform_version, table.include_object(request), now)
         return tree_answer(rows, form)
     if form.transform:
-        partial: list[Any] = [table.partial_of(item, form.transform_version) for item in items]
+        partial: list[Any] = [table.partial_of(kind, item, form.transform_version) for item in items]
         return tree_answer(
             {"kind": form.transform, "apiVersion": form.transform_version, "metadata": {}, "items": partial}, form)
     tree = {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": items}

@@ -42,7 +42,7 @@ def encode_yaml(value: Any) -> bytes:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     plain = orjson.loads(orjson.dumps(value))  # the dumper knows no dict but dict itself
     text: bytes = yaml.dump(
-        plain, Dumper=dumper, default_flow_style=False, allow_unicode=True, width=1 << 30, encoding="utf-8"
+        plain, Dumper=dumper, default_flow_style=False, allow_unicode=True, encoding="utf-8"
     )
     return text
 
@@ -77,7 +77,7 @@ def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
         package = table.internal_type(scope.gvk)
         raise errors.not_acceptable(
             f"you requested PartialObjectMetadataList, but the requested object is not a list (*{package})")
-    return table.partial_of(tree, form.transform_version)
+    return table.partial_of(scope.kind, tree, form.transform_version)
 
 
 def _scale_printer() -> Printer:

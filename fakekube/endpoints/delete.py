@@ -21,6 +21,9 @@ from fakekube.registry.deletion import Deleted, DeleteOptions
 from fakekube.registry.strategy import WriteContext
 
 ONE_ONLY = "is not allowed with DELETECOLLECTION, try again after removing the option"
+UNSAFE_GATE = "AllowUnsafeMalformedObjectDeletion"
+DECODABLE = "unsafe deletion is not allowed because the object is decodable from storage"
+
 
 async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a DELETE of one object."""
@@ -28,6 +31,9 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     options, dry_run = request_options(scope, request)
     context = delete_context(scope, info, request, options, dry_run=dry_run)
     namespace = info.namespace if scope.kind.namespaced else ""
+    if options.raw.get(UNSAFE) and scope.store.cluster.gate(UNSAFE_GATE):  # nothing here cannot be read
+        record = scope.store.find(namespace, info.name)
+        raise scope.store.storage_conflict(record.namespace, record.name, DECODABLE)
     deleted = await deletion.delete(scope.store, context, namespace, info.name, options)
     status = 202 if not deleted.gone and options.orphan_dependents is False else 200
     tree = answer_of(scope, deleted)
@@ -40,7 +46,7 @@ def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool
     if not request.body:
         return delete_options_of_query(request.query)
     tree = bodies.decode_options(scope.services, request, "DeleteOptions", scope.kind.version)
-    if not scope.store.cluster.gate("AllowUnsafeMalformedObjectDeletion"):
+    if not scope.store.cluster.gate(UNSAFE_GATE):
         tree.pop(UNSAFE, None)
     return delete_options(tree)
 
@@ -87,4 +93,4 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
                 raise
             continue
         removed.append(record)
-    return list_answer(scope, request, form, result._replace(records=removed), revision=False)
+    return list_answer(scope, request, form, result._replace(records=removed))

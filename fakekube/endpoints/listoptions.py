@@ -67,12 +67,12 @@ def parse_list_options(
     """
     if not query and not watch and not name:
         return ListOptions()
-    timeout = query.get("timeoutSeconds")
+    timeout, limit = query.get("timeoutSeconds"), query.get("limit")
     options = ListOptions(
         resource_version=_text(query, "resourceVersion"),
         resource_version_match=_text(query, "resourceVersionMatch"),
         timeout_seconds=parse_int(timeout[0]) if timeout else None,
-        limit=max(0, parse_int(_text(query, "limit"))),
+        limit=max(0, parse_int(limit[0])) if limit else 0,
         continue_token=_text(query, "continue"),
         allow_bookmarks=_flag(query, "allowWatchBookmarks") is True,
         send_initial_events=_flag(query, "sendInitialEvents"),

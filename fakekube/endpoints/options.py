@@ -113,9 +113,7 @@ def _manager_of(user_agent: str) -> str:
 
 
 def parse_int(text: str) -> int:
-    """A whole number of 64 bits in a query parameter; empty is 0. Raises 400 in strconv's words."""
-    if not text:
-        return 0
+    """A whole number of 64 bits in a query parameter. Raises 400 in strconv's words."""
     try:
         return strconv.parse_int(text)
     except strconv.NumberError as error:
@@ -125,12 +123,14 @@ def parse_int(text: str) -> int:
 def delete_options_of_query(query: Mapping[str, list[str]]) -> tuple[DeleteOptions, bool]:
     """The options of a DELETE without a body, and whether it is a dry run. Raises 400 and 422."""
     tree: Tree = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
-    if (grace := query.get("gracePeriodSeconds")) and grace[0]:
+    if grace := query.get("gracePeriodSeconds"):
         tree["gracePeriodSeconds"] = parse_int(grace[0])
     if orphan := query.get("orphanDependents"):
         tree["orphanDependents"] = orphan[0] not in FALSE
     if policy := query.get("propagationPolicy"):
         tree["propagationPolicy"] = policy[0]
+    if unsafe := query.get(UNSAFE):
+        tree[UNSAFE] = unsafe[0].lower() not in FALSE
     if dry_run := query.get("dryRun"):
         tree["dryRun"] = list(dry_run)
     return delete_options(tree)

@@ -62,28 +62,26 @@ async def list_or_watch(scope: Scope, info: RequestInfo, request: Request) -> Re
     return list_answer(scope, request, form, result)
 
 
-def list_answer(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool = True) -> Response:
-    """A list, transformed as asked. ``revision`` False leaves out the list's own version.
+def list_answer(scope: Scope, request: Request, form: Form, result: ListResult) -> Response:
+    """A list, transformed as asked.
 
     Raises 400 for an ``includeObject`` that is none, 406 when an object's form was asked for.
     """
-    if form.plain and revision:
+    if form.plain:
         return Response(200, encode_list(scope.kind, result))
-    tree = _list_tree(scope, request, form, result, revision=revision)
+    tree = _list_tree(scope, request, form, result)
     return Response(200, encode(tree, form, scope.services), form.media)
 
 
-def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult, *, revision: bool) -> Tree:
+def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult) -> Tree:
     kind = scope.kind
     metadata = list_metadata(kind, result)
-    if not revision:
-        metadata.pop("resourceVersion", None)
     if form.transform == "Table":
         include = table.include_object(request)
         objects = (tree_of(kind, record) for record in result.records)
         return table.table_of(kind, objects, metadata, form.transform_version, include, scope.services.clock.time())
     if form.transform == "PartialObjectMetadataList":
-        items = [table.partial_of(tree_of(kind, record), form.transform_version) for record in result.records]
+        items = [table.partial_of(kind, tree_of(kind, record), form.transform_version) for record in result.records]
         return {"kind": form.transform, "apiVersion": form.transform_version, "metadata": metadata, "items": items}
     if form.transform:
         go_type = f"{table.internal_type(scope.gvk)}List"
@@ -135,7 +133,7 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
             )
 
         return refuse
-    return (lambda tree: table.partial_of(tree, version)) if form.transform else None
+    return (lambda tree: table.partial_of(scope.kind, tree, version)) if form.transform else None
 
 
 class ProtobufStream:

@@ -55,11 +55,11 @@ def table_of(
         "kind": "Table", "apiVersion": version,
         "metadata": {key: metadata[key] for key in LIST_KEYS if key in metadata},
         "columnDefinitions": column_definitions(printer) if columns else [],
-        "rows": [_row(printer, obj, version, include, now) for obj in objects],
+        "rows": [_row(kind, printer, obj, version, include, now) for obj in objects],
     }
 
 
-def _row(printer: Printer, obj: Tree, version: str, include: str, now: float) -> Tree:
+def _row(kind: Kind, printer: Printer, obj: Tree, version: str, include: str, now: float) -> Tree:
     row: Tree = {"cells": printer.cells(obj, now)}
     conditions: Sequence[Json] = printer.conditions(obj) if printer.conditions else ()
     if conditions:
@@ -67,13 +67,19 @@ def _row(printer: Printer, obj: Tree, version: str, include: str, now: float) ->
     if include == "Object":
         row["object"] = obj
     else:
-        row["object"] = partial_of(obj, version) if include == "Metadata" else None
+        row["object"] = partial_of(kind, obj, version) if include == "Metadata" else None
     return row
 
 
-def partial_of(obj: Tree, version: str) -> Tree:
+def partial_of(kind: Kind, obj: Tree, version: str) -> Tree:
     """An object's metadata alone."""
-    return {"kind": "PartialObjectMetadata", "apiVersion": version, "metadata": obj.get("metadata") or {}}
+    metadata = obj.get("metadata") or {}
+    if kind.field_annotation and kind.field_annotation in metadata.get("annotations", ()):
+        metadata = dict(metadata)
+        annotations = {key: text for key, text in metadata.pop("annotations").items() if key != kind.field_annotation}
+        if annotations:
+            metadata["annotations"] = annotations
+    return {"kind": "PartialObjectMetadata", "apiVersion": version, "metadata": metadata}
 
 
 def internal_type(gvk: GroupVersionKind) -> str:

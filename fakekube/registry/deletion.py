@@ -65,7 +65,7 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
 
 def check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None:
     meta, kind = old["metadata"], store.kind
-    subject = GroupResource(kind.group, kind.kind)
+    subject = GroupResource(*kind.group_kind)
     if options.uid is not None and options.uid != meta["uid"]:
         raise errors.conflict(subject, meta["name"], (
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({meta['uid']}). "
@@ -89,8 +89,8 @@ def _delete(store: Store, ctx: WriteContext, record: Record, old: Tree, options:
     grace, pending = _grace(store, ctx, old, meta, options)
     if pending:
         return Deleted(old, gone=False, record=record)
-    if grace is None and finalizers == meta.get("finalizers", []) and not finalizers:
-        return _remove(store, ctx, record, obj)
+    if grace is None and not finalizers and not ctx.dry_run:
+        return _remove(store, ctx, record, old)  # as it is stored, with a finalizer of the collector that the policy takes away
     _set_finalizers(meta, finalizers)
     if grace is None and finalizers:
         _mark(meta, ctx.now)
@@ -130,7 +130,9 @@ def _grace(store: Store, ctx: WriteContext, old: Tree, meta: Tree, options: Dele
 def collector_finalizers(store: Store, finalizers: list[str], options: DeleteOptions) -> list[str]:
     """The finalizers after the propagation policy: given, else those on the object, else the kind's default."""
     policy = options.propagation_policy
-    if options.orphan_dependents is not None:
+    if not store.kind.collects_dependents:
+        policy = "Background"
+    elif options.orphan_dependents is not None:
         policy = "Orphan" if options.orphan_dependents else "Background"
     if policy is None:
         present = next((name for name in finalizers if name in (ORPHAN, FOREGROUND)), None)

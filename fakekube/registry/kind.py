@@ -108,6 +108,8 @@ class Kind:
     unconditional_update: bool = True  # PUT needs no resourceVersion
     delete_returns_object: bool = False  # else a Status, once the object is gone
     orphan_by_default: bool = False  # a bare DELETE orphans dependents
+    collects_dependents: bool = True  # False: a DELETE takes no notice of propagation policies
+    field_annotation: str = ""  # an annotation that is a field of the stored type upstream: metadata alone goes without it
     metadata_checks: str = "update"  # how its own validation of updates looks at metadata again: for releases before 1.37
     name_rule: str = "subdomain"  # what metadata.name must look like: a rule of apimachinery.names.object_name
     served_by_default: bool = True
@@ -129,8 +131,8 @@ class Kind:
 
     @property
     def group_kind(self) -> GroupKind:
-        """As Invalid errors name it."""
-        return GroupKind(self.group, self.kind)
+        """As Invalid errors and preconditions name it: by the stored kind's group."""
+        return GroupKind(self.storage_resource.group, self.kind)
 
     @property
     def group_resource(self) -> GroupResource:

@@ -15,7 +15,7 @@ from typing import Protocol
 from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupKind
+from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.managedfields.entries import differ_in_times_only
 from fakekube.registry import metadata as objectmeta
@@ -27,6 +27,17 @@ from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
 
 GENERATED_NAME_TRIES = 8
 MAX_UPDATE_TRIES = 5
+
+STORAGE_FOLDERS = {
+    GroupResource("", "endpoints"): "services/endpoints",
+    GroupResource("", "nodes"): "minions",
+    GroupResource("", "replicationcontrollers"): "controllers",
+    GroupResource("", "services"): "services/specs",
+    GroupResource("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Where upstream keeps what it does not keep under the resource's name."""
+GROUPS_OF_OTHER_SERVERS = ("apiextensions.k8s.io", "apiregistration.k8s.io")
+"""Those that the servers around kube-apiserver keep, under the group's name as they keep custom resources."""
 
 Transform = Callable[[Tree | None], Tree]
 """From the stored object (read-only; None when there is none) to the one to store, which the store then owns."""
@@ -161,7 +172,7 @@ class Store:
         if self.kind.tracks_generation:
             obj["metadata"]["generation"] = 1
         self.strategy.prepare_for_create(obj, ctx)
-        found = objectmeta.validate_object_meta(obj, self.kind) + self.strategy.validate(obj, ctx)
+        found = self.strategy.validate_create(obj, objectmeta.validate_object_meta(obj, self.kind), ctx)
         if found:
             told = validation.as_told(found, ctx.minor, custom=self.kind.custom)
             raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), told)
@@ -305,19 +316,23 @@ class Store:
         if uid and uid != record.uid:
             raise self._uid_conflict(record.namespace, record.name, uid, record.uid)
         if resource_version and resource_version != str(record.revision):
-            raise self._precondition_conflict(record.namespace, record.name, (
-                f"ResourceVersion in precondition: {resource_version}, ResourceVersion in object meta: {record.revision}"))
+            raise self.storage_conflict(record.namespace, record.name, (
+                f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
+                f"ResourceVersion in object meta: {record.revision}"))
 
     def _uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
-        return self._precondition_conflict(namespace, name, f"UID in precondition: {asked}, UID in object meta: {found}")
+        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+        return self.storage_conflict(namespace, name, why)
 
-    def _precondition_conflict(self, namespace: str, name: str, why: str) -> APIError:
+    def storage_conflict(self, namespace: str, name: str, why: str) -> APIError:
+        """Conflict, in storage's words, about an object that is not as it would have to be."""
         resource = self.kind.group_resource
-        key = "/".join(part for part in ("/registry", resource.resource, namespace, name) if part)
+        folder = STORAGE_FOLDERS.get(resource, resource.resource)
+        if self.kind.custom or resource.group in GROUPS_OF_OTHER_SERVERS:
+            folder = f"{resource.group}/{folder}"
+        key = "/".join(part for part in ("/registry", folder, namespace, name) if part)
         return errors.conflict(resource, name, (
-            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: {why}"
-        ))
+            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
 
     def _check_version(self, meta: Tree, record: Record) -> bool:
         """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""

@@ -120,6 +120,10 @@ class Strategy:
         """What is wrong with a new object, metadata excepted. Do not change it."""
         return []
 
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """All that is wrong with a new object, ``of_metadata`` among it, in the order in which it is to be told."""
+        return of_metadata + self.validate(obj, ctx)
+
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What is wrong with a changed object, metadata excepted. Do not change either.
 

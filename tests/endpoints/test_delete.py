@@ -109,8 +109,48 @@ async def test_collection(api: Api) -> None:
     """Given labelled objects / when a selection is deleted / then those are listed as they were, and the others stay."""
     await make(api, "a", labels={"x": "y"})
     await make(api, "b")
+    latest = (await api("GET", f"{CONFIG_MAPS}/b")).tree["metadata"]["resourceVersion"]
     answer = await api("DELETE", f"{CONFIG_MAPS}?labelSelector=x=y")
-    assert (answer.tree["kind"], answer.tree["metadata"]) == ("ConfigMapList", {})
+    assert (answer.tree["kind"], answer.tree["metadata"]) == ("ConfigMapList", {"resourceVersion": latest})
     assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["a"]
     assert "deletionTimestamp" not in answer.tree["items"][0]["metadata"]
     assert (await api("GET", f"{CONFIG_MAPS}/b")).status == 200
+
+
+async def test_what_waited_for_the_collector_goes_as_it_was_stored(api: Api) -> None:
+    """Given an object deleted in the foreground / when it is deleted in the background / then it is gone, and told as stored."""
+    accounts = "/api/v1/namespaces/t/serviceaccounts"
+    await api("POST", accounts, {"metadata": {"name": "s"}})
+    held = (await api("DELETE", f"{accounts}/s?propagationPolicy=Foreground")).tree
+    dry = (await api("DELETE", f"{accounts}/s?propagationPolicy=Background&dryRun=All")).tree
+    assert "finalizers" not in dry["metadata"]
+    last = (await api("DELETE", f"{accounts}/s?propagationPolicy=Background")).tree
+    assert last["metadata"]["finalizers"] == held["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert (await api("GET", f"{accounts}/s")).status == 404
+
+
+@pytest.mark.parametrize("group", ["/api/v1", "/apis/events.k8s.io/v1"])
+async def test_events_have_no_dependents(api: Api, group: str) -> None:
+    """Given an Event / when it is deleted in the foreground / then it is gone at once."""
+    body = {"metadata": {"name": "e"}, "involvedObject": {"namespace": "t"}}
+    assert (await api("POST", "/api/v1/namespaces/t/events", body)).status == 201
+    answer = await api("DELETE", f"{group}/namespaces/t/events/e?propagationPolicy=Foreground")
+    assert (answer.tree["kind"], answer.tree["status"]) == ("Status", "Success")
+
+
+@pytest.mark.parametrize("parameter", ["gracePeriodSeconds=", "gracePeriodSeconds=1.5"])
+async def test_numbers_of_the_query(api: Api, parameter: str) -> None:
+    """Given no number where one belongs / when an object is deleted / then 400 in strconv's words, and it stays."""
+    await make(api)
+    answer = await api("DELETE", f"{CONFIG_MAPS}/a?{parameter}")
+    text = parameter.partition("=")[2]
+    assert (answer.status, answer.message) == (400, f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    assert (await api("GET", f"{CONFIG_MAPS}/a")).status == 200
+
+
+async def test_what_can_be_read_is_not_deleted_unsafely(api: Api) -> None:
+    """Given an object that can be read / when it is to be deleted without being read / then that is a Conflict."""
+    await make(api)
+    answer = await api("DELETE", f"{CONFIG_MAPS}/a?ignoreStoreReadErrorWithClusterBreakingPotential=true")
+    assert answer.status == 409
+    assert answer.message.endswith("unsafe deletion is not allowed because the object is decodable from storage")

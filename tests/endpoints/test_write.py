@@ -281,3 +281,43 @@ async def test_what_is_deep_and_would_be_kept_is_refused(api: Api) -> None:
     assert (await api("POST", revisions, b'{"metadata":{"name":"a"},"revision":1,"data":{"a":[1]}}')).status == 201
     refused = await api("PATCH", f"{revisions}/a", b'{"data":{"a":%b}}' % DEEP, {"content-type": "application/merge-patch+json"})
     assert (refused.status, refused.message) == (400, "invalid JSON patch")
+
+
+@pytest.mark.parametrize(("path", "body", "message"), [
+    ("apis/batch/v1/namespaces/t/jobs", {}, "metadata.name: Required value: name or generateName is required"),
+    ("apis/events.k8s.io/v1/namespaces/t/events", {"metadata": {"name": "A_b"}}, 'Event "A_b" is invalid: '),
+])
+async def test_objects_without_a_name_to_be_had(api: Api, path: str, body: dict[str, object], message: str) -> None:
+    """Given a body without a name, or with a bad one / when it is posted / then 422 says so, of Events without a group."""
+    answer = await api("POST", f"/{path}", body)
+    assert answer.status == 422
+    assert message in answer.message
+
+
+async def test_limit_ranges_get_a_name(api: Api) -> None:
+    """Given a LimitRange without a name / when it is posted / then its name is a uid."""
+    made = await api("POST", "/api/v1/namespaces/t/limitranges", {"spec": {"limits": []}})
+    assert (made.status, len(made.tree["metadata"]["name"])) == (201, 36)
+
+
+@pytest.mark.parametrize(("path", "folder"), [
+    ("api/v1/nodes", "minions"), ("apis/apiregistration.k8s.io/v1/apiservices", "apiregistration.k8s.io/apiservices"),
+])
+async def test_where_an_object_is_kept(api: Api, path: str, folder: str) -> None:
+    """Given an object / when a PUT names another uid / then the Conflict names the key of the one that is stored."""
+    spec = {"group": "a", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
+    body = {"metadata": {"name": "v1.a"}, "spec": spec}
+    made = (await api("POST", f"/{path}", body)).tree
+    answer = await api("PUT", f"/{path}/v1.a", {**made, "metadata": {**made["metadata"], "uid": "u"}})
+    assert f"Key: /registry/{folder}/v1.a, " in answer.message
+
+
+async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:
+    """Given a DaemonSet / when its metadata alone is asked for / then the annotation for its template's generation is missing."""
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    path = "/apis/apps/v1/namespaces/t/daemonsets"
+    made = await api("POST", path, {"metadata": {"name": "d", "annotations": {"x": "y"}}, "spec": spec})
+    assert len(made.tree["metadata"]["annotations"]) == 2
+    partial = {"accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
+    assert (await api("GET", f"{path}/d", None, partial)).tree["metadata"]["annotations"] == {"x": "y"}

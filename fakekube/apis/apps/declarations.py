@@ -19,6 +19,7 @@ GROUP = Group(
             strategy=late.strategy("apps.daemonset"),
             printer=late.printer("apps.printers:DAEMON_SET"),
             short_names=("ds",),
+            field_annotation="deprecated.daemonset.template.generation",
             categories=ALL,
             generation_since=ALWAYS,
             subresources=(STATUS,),

@@ -116,7 +116,7 @@ class JobStrategy(Strategy):
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []
         if old is None:
-            texts = names.dns1123_label(obj["metadata"]["name"])
+            texts = names.dns1123_label(obj["metadata"].get("name", ""))
             found += [NAME_WARNING.format(" ".join(texts))] if texts else []
         elif obj["metadata"].get("generation") == old["metadata"].get("generation"):
             return found
@@ -176,7 +176,7 @@ def job_spec_warnings(spec: Tree, path: str) -> list[str]:
 
 def _generate_selector(spec: Tree, labels: dict[str, str], meta: Tree) -> dict[str, str]:
     """Select by the Job's uid; the template's labels with those that belong to it."""
-    name, uid = meta["name"], meta["uid"]
+    name, uid = meta.get("name", ""), meta["uid"]
     generated = {LEGACY_NAME_LABEL: name, NAME_LABEL: name, LEGACY_UID_LABEL: uid, UID_LABEL: uid}
     selector = dict(spec.get("selector") or {})
     selector["matchLabels"] = {UID_LABEL: uid} | selector.get("matchLabels", {})

@@ -93,6 +93,8 @@ EVENTS = Resource(
     printer=late.printer("core.printers:EVENT"),
     short_names=("ev",),
     create_on_update=True,
+    collects_dependents=False,
+    name_rule="path_segment",
 )
 
 GROUP = Group(

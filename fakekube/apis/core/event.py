@@ -7,13 +7,12 @@ Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Leaving a
 from collections.abc import Mapping
 from typing import Any
 
-from fakekube.apimachinery import errors, names
+from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, invalid, required
-from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, as_told
+from fakekube.registry.validation import IMMUTABLE
 
 CORE = {
     "object": "involvedObject", "message": "message", "first": "firstTimestamp", "last": "lastTimestamp",
@@ -48,12 +47,12 @@ class EventStrategy(Strategy):
     def __init__(self, fields: Mapping[str, str], *, strict: bool) -> None:
         self.fields, self.strict = fields, strict
 
-    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """What any event must obey, and what a new one must say."""
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """What any event must obey, and what a new one must say. The core API looks at metadata last, if all else is well."""
         found = self._loose(obj)
         if not self.strict:
-            return found
-        found += _series(obj)
+            return found or of_metadata
+        found += of_metadata + _series(obj)
         if not obj.get("eventTime"):
             found.append(required("eventTime"))
         if obj.get("type", "") not in ("Normal", "Warning"):
@@ -61,7 +60,7 @@ class EventStrategy(Strategy):
         for what in ("first", "last", "count", "source"):
             if obj.get(self.fields[what]):
                 found.append(invalid(CORE[what], "", "needs to be unset"))
-        return self._told(obj, found, ctx)
+        return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """In the strict API nothing but the series changes."""
@@ -73,12 +72,6 @@ class EventStrategy(Strategy):
         for path, name in IMMUTABLE_FIELDS:
             if (obj.get(name) or None) != (old.get(name) or None):
                 found.append(invalid(path, _shown(name, obj.get(name)), IMMUTABLE))
-        return self._told(obj, found, ctx)
-
-    def _told(self, obj: Tree, found: list[FieldError], ctx: WriteContext) -> list[FieldError]:
-        """Both APIs speak of an Event without a group, so the strict one says so itself."""
-        if found:
-            raise errors.invalid(GroupKind("", "Event"), obj["metadata"].get("name", ""), as_told(found, ctx.minor))
         return found
 
     def _loose(self, obj: Tree) -> list[FieldError]:

@@ -10,6 +10,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import ruled
 from fakekube.apis.core.podresources import HUGE_PAGES
+from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import (
     is_extended,
     validate_container_resource_name,
@@ -27,6 +28,8 @@ class LimitRangeStrategy(Strategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """For containers: the limit is the maximum, the request the limit, or the minimum."""
         for limit in (obj.get("spec") or {}).get("limits") or ():
+            for part in PARTS:
+                round_amounts(limit.get(part) or {})
             if limit.get("type") != "Container":
                 continue
             default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
@@ -34,6 +37,11 @@ class LimitRangeStrategy(Strategy):
             for name, amounts in (("default", default), ("defaultRequest", request)):
                 if amounts and amounts != limit.get(name):
                     limit[name] = dict(sorted(amounts.items()))
+
+    def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
+        """Who gives it no name gets one."""
+        if not obj["metadata"].get("name"):
+            obj["metadata"]["name"] = ctx.rng.uid()
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""

@@ -17,6 +17,7 @@ GROUP = Group(
             selectable=selecting.EVENT_OF_GROUP,
             short_names=("ev",),
             create_on_update=True,
+            collects_dependents=False,
             stored=STORED,
             versions=(
                 Served(

@@ -26,7 +26,7 @@ def created(strategy: Strategy, obj: Tree, world: World | None = None) -> Tree:
     obj, ctx = deepcopy(obj), (world or World()).context()
     strategy.default(obj, ctx)
     strategy.prepare_for_create(obj, ctx)
-    assert told(strategy.validate(obj, ctx), ctx) == []
+    assert told(strategy.validate_create(obj, [], ctx), ctx) == []
     strategy.canonicalize(obj)
     return obj
 
@@ -36,7 +36,7 @@ def refused(strategy: Strategy, obj: Tree, world: World | None = None) -> list[s
     obj, ctx = deepcopy(obj), (world or World()).context()
     strategy.default(obj, ctx)
     strategy.prepare_for_create(obj, ctx)
-    return told(strategy.validate(obj, ctx), ctx)
+    return told(strategy.validate_create(obj, [], ctx), ctx)
 
 
 def changed(strategy: Strategy, old: Tree, change: Tree, world: World | None = None) -> tuple[Tree, list[str]]:
