@@ -6,8 +6,9 @@ wants to know it asks of ``attrs.ctx.cluster``, which is never stale.
 
 from collections.abc import Awaitable, Mapping, Sequence
 
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, names
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -53,6 +54,14 @@ class Plugin:
 def is_resource(kind: Kind, group: str, *plurals: str) -> bool:
     """Whether a kind is one of these resources."""
     return kind.group == group and kind.plural in plurals
+
+
+def unaskable(name: str) -> str:
+    """Why upstream's client does not even ask for an object of this name; nothing when it does."""
+    if not name:
+        return "resource name may not be empty"
+    why = names.path_segment(name)
+    return f"invalid resource name {go_quote(name)}: [{' '.join(why)}]" if why else ""
 
 
 def forbidden(attrs: Attributes, why: str, causes: Sequence[Mapping[str, str]] = ()) -> APIError:

@@ -5,7 +5,8 @@ Upstream: plugin/pkg/admission/runtimeclass, pkg/util/tolerations.
 
 from collections.abc import Sequence
 
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource, unaskable
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
@@ -63,6 +64,8 @@ def _runtime_of(attrs: Attributes) -> Tree | None:
         return None
     found = attrs.ctx.cluster.lookup("node.k8s.io", "runtimeclasses", "", name)
     if found is None:
+        if why := unaskable(name):
+            raise errors.raw(why)
         raise forbidden(attrs, f"pod rejected: RuntimeClass {go_quote(name)} not found")
     return found
 

@@ -6,7 +6,7 @@ controllers get some turns of the event loop, so that no time passes.
 
 from collections.abc import Awaitable, Iterator, Sequence
 
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource, unaskable
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -116,8 +116,8 @@ def _find(attrs: Attributes, name: str) -> Tree | None:
 def _account(attrs: Attributes, name: str) -> Tree:
     found = _find(attrs, name)
     if found is None:
-        where = f"{attrs.namespace}/{name}"
-        raise forbidden(attrs, f'error looking up service account {where}: serviceaccount "{name}" not found')
+        why = unaskable(name) or f'serviceaccount "{name}" not found'
+        raise forbidden(attrs, f"error looking up service account {attrs.namespace}/{name}: {why}")
     return found
 
 

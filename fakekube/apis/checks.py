@@ -7,10 +7,18 @@ kubernetes/pkg/apis/core/validation.
 from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import FieldError, invalid, required
-from fakekube.registry.validation import NEGATIVE
+from fakekube.apimachinery.field_errors import FieldError, forbidden, go_quote, invalid, required, too_long
+from fakekube.apimachinery.types import Tree
+from fakekube.registry import metadata
+from fakekube.registry.validation import NEGATIVE, labels
 
 Rule = Callable[[str], list[str]]
+MAX_SIGNER_LENGTH = 2 * names.MAX_SUBDOMAIN_LENGTH + names.MAX_LABEL_LENGTH + 2
+# In the order in which upstream's structure has them.
+FORBIDDEN_METADATA = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields",
+)
 
 
 def ruled(path: str, value: str, rule: Rule) -> list[FieldError]:
@@ -73,6 +81,39 @@ def wildcard_subdomain(text: str) -> list[str]:
             "of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character")
         found.append(names.mismatch(what, expression, "*.example.com"))
     return found
+
+
+def signer_name(path: str, text: str) -> list[FieldError]:
+    """``example.com/signer-name``."""
+    if not text:
+        return [required(path)]
+    domain, slash, rest = text.partition("/")
+    if not slash or "/" in rest:
+        return [invalid(path, text, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
+    found = [too_long(path, names.MAX_SUBDOMAIN_LENGTH)] if len(domain) > names.MAX_SUBDOMAIN_LENGTH else []
+    found += _first_bad_label(path, domain, names.dns1123_label)
+    if "." not in domain:
+        found.append(invalid(path, domain, "should be a domain with at least two segments separated by dots"))
+    found += _first_bad_label(path, rest, names.dns1123_subdomain)
+    return found if len(text) <= MAX_SIGNER_LENGTH else [*found, too_long(path, MAX_SIGNER_LENGTH)]
+
+
+def _first_bad_label(path: str, text: str, rule: Rule) -> list[FieldError]:
+    for label in text.split("."):
+        if texts := rule(label):
+            return [invalid(path, text, f"validating label {go_quote(label)}: {each}") for each in texts]
+    return []
+
+
+def template_metadata(path: str, meta: Tree) -> list[FieldError]:
+    """Metadata of what is made from a template, which may have labels and annotations and nothing else."""
+    found: list[FieldError] = []
+    if annotations := meta.get("annotations"):
+        found += metadata.validate_annotations(annotations, f"{path}.annotations")
+    if given := meta.get("labels"):
+        found += labels(given, f"{path}.labels")
+    return found + [
+        forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set") for name in FORBIDDEN_METADATA if meta.get(name)]
 
 
 def required_name(path: str, value: str, rule: Rule) -> list[FieldError]:

@@ -78,7 +78,7 @@ def shown_selector(selector: Tree) -> Tree:
 def shown_labels(template: Tree) -> dict[str, str] | None:
     """A template's labels the way upstream prints them."""
     present = (template.get("metadata") or {}).get("labels")
-    return dict(sorted(present.items())) if present else None
+    return None if present is None else dict(sorted(present.items()))
 
 
 def validate_selector(selector: Tree | None, what: str) -> list[FieldError]:

@@ -3,7 +3,7 @@
 Upstream: apimachinery/pkg/api/validation/generic.go, pkg/apis/meta/v1/validation and pkg/api/validate.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import field_errors, names
@@ -71,6 +71,13 @@ def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
     if same(new, old):
         return []
     return [field_errors.declared(field_errors.invalid(path, None, IMMUTABLE), field_errors.invalid(path, new, IMMUTABLE))]
+
+
+def declared_name(path: str, value: str, rule: Callable[[str], list[str]]) -> list[FieldError]:
+    """A name that a declarative rule looks at, which tells lengths in bytes; ``rule`` is one of ``apimachinery.names``."""
+    return [
+        field_errors.declared(error._replace(detail=names.in_bytes(error.detail)), before=error)
+        for error in complaints(path, value, rule(value))]
 
 
 def one_of(path: str, value: str, allowed: Sequence[str]) -> list[FieldError]:

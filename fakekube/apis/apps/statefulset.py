@@ -4,7 +4,7 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
-from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, default_claim_spec
+from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, claim_spec_warnings, default_claim_spec
 from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
@@ -104,6 +104,8 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found = super().warnings(obj, old, ctx)
+        for position, claim in enumerate(obj["spec"].get("volumeClaimTemplates", ())):
+            found += claim_spec_warnings(f"spec.volumeClaimTemplates[{position}]", claim.get("spec") or {})
         return [*found, HISTORY_WARNING] if obj["spec"].get("revisionHistoryLimit", 0) < 0 else found
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:

@@ -67,7 +67,7 @@ class CronJobStrategy(StatusStrategy):
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         found: list[str] = []
         if old is None:
-            texts = names.dns1123_label(obj["metadata"]["name"])
+            texts = names.dns1123_label(obj["metadata"].get("name", ""))
             found += [NAME_WARNING.format(" ".join(texts))] if texts else []
         if old is None or obj["metadata"].get("generation") != old["metadata"].get("generation"):
             found += job_spec_warnings(obj["spec"]["jobTemplate"]["spec"], "spec.jobTemplate.spec")

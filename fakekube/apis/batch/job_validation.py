@@ -98,6 +98,8 @@ def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions) -> list[Fi
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if name in spec:
                 found.append(field_errors.invalid(f"{path}.{name}", spec[name], NEEDS_INDEXED))
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        found.append(field_errors.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     if "podFailurePolicy" in spec:
         found += validate_failure_policy(spec, f"{path}.podFailurePolicy")
     if "successPolicy" in spec:
@@ -110,8 +112,6 @@ def validate_job_spec(spec: Tree, path: str, options: PodSpecOptions) -> list[Fi
     template = spec.get("template") or {}
     found += validate_template(template, f"{path}.template", options)
     found += _restart_policy(spec, template.get("spec") or {}, f"{path}.template.spec.restartPolicy")
-    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        found.append(field_errors.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     return found
 
 

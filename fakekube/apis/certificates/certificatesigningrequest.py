@@ -6,7 +6,6 @@ pkg/apis/certificates/validation, pkg/registry/certificates. Left out: looking i
 
 import base64
 
-from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
@@ -21,7 +20,7 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import keep
-from fakekube.apis.checks import Rule
+from fakekube.apis.checks import signer_name
 from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import Strategy, WriteContext
 
@@ -36,6 +35,7 @@ DECISIONS = ("Approved", "Denied")
 CONDITIONS = "status.conditions"
 MIN_SECONDS = 600
 LEGACY_SIGNER = "kubernetes.io/legacy-unknown"
+NO_LEGACY = "the legacy signerName is not allowed via this API version"
 
 
 class CertificateSigningRequestStrategy(Strategy):
@@ -124,34 +124,14 @@ def _spec(spec: Tree) -> list[FieldError]:
     for number, usage in enumerate(usages):
         if usage in usages[:number]:
             found.append(duplicate(index("spec.usages", number), usage))
-    found += signer_name("spec.signerName", spec.get("signerName", ""))
+    signer = spec.get("signerName", "")
+    legacy = [invalid("spec.signerName", signer, NO_LEGACY)] if signer == LEGACY_SIGNER else []
+    found += legacy or signer_name("spec.signerName", signer)
     seconds = spec.get("expirationSeconds")
     if seconds is not None and seconds < MIN_SECONDS:
         text = "may not specify a duration less than 600 seconds (10 minutes)"
         found.append(invalid("spec.expirationSeconds", seconds, text))
     return found
-
-
-def signer_name(path: str, text: str) -> list[FieldError]:
-    """``example.com/signer-name``."""
-    if not text:
-        return [required(path)]
-    if text == LEGACY_SIGNER:
-        return [invalid(path, text, "the legacy signerName is not allowed via this API version")]
-    domain, slash, rest = text.partition("/")
-    if not slash or "/" in rest:
-        return [invalid(path, text, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
-    found = _labels(path, domain, names.dns1123_label)
-    if "." not in domain:
-        found.append(invalid(path, domain, "should be a domain with at least two segments separated by dots"))
-    return found + _labels(path, rest, names.dns1123_subdomain)
-
-
-def _labels(path: str, text: str, rule: Rule) -> list[FieldError]:
-    for label in text.split("."):
-        if texts := rule(label):
-            return [invalid(path, text, f"validating label {go_quote(label)}: {each}") for each in texts]
-    return []
 
 
 def _conditions(obj: Tree) -> list[FieldError]:

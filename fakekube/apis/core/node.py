@@ -11,7 +11,8 @@ import orjson
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.addresses import cidr_warnings, legacy_cidr
+from fakekube.apis.addresses import cidr_warnings, legacy_cidr, parse_cidr
+from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import validate_amount
 from fakekube.apis.core.scheduling_validation import validate_taint_effect
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -24,6 +25,7 @@ BAD_FEATURE = (
     "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
     "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 )
+NOT_DUAL = "invalid PodCIDRs. failed to check with dual stack with error"
 AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
@@ -32,13 +34,17 @@ class NodeStrategy(Strategy):
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         status, spec = obj.setdefault("status", {}), obj.setdefault("spec", {})
+        for part in ("capacity", "allocatable"):
+            round_amounts(status.get(part) or {})
+        for image in status.get("images") or ():
+            image["names"] = image.get("names") or None
         if "capacity" in status and "allocatable" not in status:
             status["allocatable"] = dict(status["capacity"])
         one, several = spec.get("podCIDR"), spec.get("podCIDRs")
-        if several:
+        if one and one != (several or [""])[0]:
+            spec["podCIDRs"] = [one]  # old clients know one range
+        elif several:
             spec["podCIDR"] = several[0]
-        elif one:
-            spec["podCIDRs"] = [one]
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         obj["spec"].pop("configSource", None)
@@ -63,6 +69,10 @@ class NodeStrategy(Strategy):
         ranges = spec.get("podCIDRs") or []
         for position, text in enumerate(ranges):
             found += legacy_cidr(f"spec.podCIDRs[{position}]", text, strict=True)
+        unread = next((position for position, text in enumerate(ranges) if parse_cidr(text) is None), None)
+        if unread is not None and len(ranges) > 1:
+            text = f"{NOT_DUAL}:invalid CIDR[{unread}]: <nil> (invalid CIDR address: {ranges[unread]})"
+            found.append(FieldError("Internal error", "spec.podCIDRs", None, text))
         families = [":" in text for text in ranges]
         if len(dict.fromkeys(families)) != len(families):
             what = "may specify no more than one CIDR for each IP family"

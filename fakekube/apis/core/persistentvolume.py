@@ -1,15 +1,26 @@
 """PersistentVolume: a piece of storage.
 
-Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolume. Left out: the
-rules within each kind of source, save what the common ones require, and node affinity.
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolume.
 """
 
-from fakekube.apimachinery import names
+import posixpath
+
+from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
-from fakekube.apis.checks import quantity_positive, ruled
+from fakekube.apis.checks import quantity_positive, required_name, ruled
 from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors
+from fakekube.apis.core.podspec_defaults import VOLUME_FIELDS, round_amounts
+from fakekube.apis.core.scheduling_validation import validate_node_selector
+from fakekube.apis.core.storage_systems import (
+    TOO_LONG_TOGETHER,
+    is_too_long_for_iscsi,
+    validate_csi_driver_name,
+    validate_host_path,
+    validate_no_backsteps,
+    validate_storage_system,
+)
 from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import IMMUTABLE, immutable, one_of
@@ -20,10 +31,7 @@ SOURCES = (
     "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume",
     "azureDisk", "scaleIO", "local", "storageos", "csi",
 )
-REQUIRED = {
-    "hostPath": ("path",), "nfs": ("server", "path"), "local": ("path",), "csi": ("driver", "volumeHandle"),
-    "iscsi": ("targetPortal", "iqn"),
-}
+CSI_SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
 DEPRECATED = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
@@ -56,8 +64,11 @@ class PersistentVolumeStrategy(StatusStrategy):
         if not spec.get("persistentVolumeReclaimPolicy"):
             spec["persistentVolumeReclaimPolicy"] = "Retain"
         spec.setdefault("volumeMode", "Filesystem")
-        if "hostPath" in spec:
-            spec["hostPath"].setdefault("type", "")
+        round_amounts(spec.get("capacity") or {})
+        for source, fields in VOLUME_FIELDS.items():
+            if source in spec:
+                for name, value in fields.items():
+                    spec[source].setdefault(name, value)
 
     def new_status(self, obj: Tree, ctx: WriteContext) -> Tree:
         """Not available yet, since now."""
@@ -78,10 +89,10 @@ class PersistentVolumeStrategy(StatusStrategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Modes, capacity, one source, names."""
         spec = obj["spec"]
-        found = access_mode_errors("spec.accessModes", spec, "") + _capacity(spec.get("capacity") or {})
+        found = access_mode_errors("spec.accessModes", spec, "") + _capacity(spec.get("capacity"))
         policy = spec["persistentVolumeReclaimPolicy"]
         found += one_of("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES)
-        found += _source(spec)
+        found += _reach(spec, "spec.nodeAffinity") + _source(spec, obj["metadata"].get("name", ""))
         if spec.get("storageClassName"):
             found += ruled("spec.storageClassName", spec["storageClassName"], names.dns1123_subdomain)
         found += one_of("spec.volumeMode", spec["volumeMode"], VOLUME_MODES)
@@ -117,29 +128,71 @@ class PersistentVolumeStrategy(StatusStrategy):
             f"spec.{shown.get(name, name)}: {text}" for name, text in DEPRECATED.items() if name in spec]
 
 
-def _capacity(capacity: Tree) -> list[FieldError]:
+def _capacity(capacity: Tree | None) -> list[FieldError]:
     found = [] if capacity else [required("spec.capacity")]
-    if list(capacity) != ["storage"]:
-        found.append(not_supported("spec.capacity", capacity or None, ["storage"]))
-    for name, amount in capacity.items():
+    if list(capacity or ()) != ["storage"]:
+        found.append(not_supported("spec.capacity", capacity, ["storage"]))
+    for name, amount in (capacity or {}).items():
+        if (whole := quantity.parse(amount).value) < 0:
+            found.append(invalid(key("spec.capacity", name), whole, "must be a valid resource quantity"))
         found += quantity_positive(key("spec.capacity", name), amount)
     return found
 
 
-def _source(spec: Tree) -> list[FieldError]:
-    given = [name for name in SOURCES if name in spec]
+def _source(spec: Tree, name: str) -> list[FieldError]:
+    given = [kind for kind in SOURCES if kind in spec]
     if not given:
         return [required("spec", "must specify a volume type")]
-    found = []
-    for number, name in enumerate(given):
-        if number:
-            found.append(forbidden(child("spec", name), "may not specify more than 1 volume type"))
-            continue
-        found += [
-            required(child("spec", name, field)) for field in REQUIRED.get(name, ()) if not spec[name].get(field)]
-    if given[0] == "local" and "nodeAffinity" not in spec:
-        found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
+    first, *others = given
+    source, path, found = spec[first], child("spec", first), list[FieldError]()
+    if first == "hostPath":
+        found += validate_host_path(source, path)
+    elif first == "local":
+        text = source.get("path")
+        found += validate_no_backsteps(text, child(path, "path")) if text else [required(child(path, "path"))]
+        if "nodeAffinity" not in spec:
+            found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
+    elif first == "csi":
+        found += _csi(source, path)
+    else:
+        found += validate_storage_system(first, source, path, persistent=True)
+        if first == "iscsi" and is_too_long_for_iscsi(name, source):
+            portal = source.get("targetPortal", "")
+            found.insert(0 if portal else 1, invalid(child(path, "targetportal"), portal, TOO_LONG_TOGETHER))
+    shown = {"cephfs": "cephFS"}
+    for kind in others:
+        found += (validate_storage_system(kind, spec[kind], child("spec", kind), persistent=True) if kind == "flexVolume"
+                  else [forbidden(child("spec", shown.get(kind, kind)), "may not specify more than 1 volume type")])
+    if first == "hostPath" and _is_root(source.get("path", "")) and spec["persistentVolumeReclaimPolicy"] == "Recycle":
+        what = "may not be 'recycle' for a hostPath mount of '/'"
+        found.append(forbidden("spec.persistentVolumeReclaimPolicy", what))
     return found
+
+
+def _is_root(path: str) -> bool:
+    return path.startswith("/") and posixpath.normpath(f"/{path.lstrip('/')}") == "/"
+
+
+def _csi(source: Tree, path: str) -> list[FieldError]:
+    found = validate_csi_driver_name(source.get("driver", ""), child(path, "driver"))
+    if not source.get("volumeHandle"):
+        found.append(required(child(path, "volumeHandle")))
+    for field in CSI_SECRETS:
+        if field in source:
+            here = child(path, field)
+            found += required_name(child(here, "name"), source[field].get("name", ""), names.dns1123_subdomain)
+            found += required_name(child(here, "namespace"), source[field].get("namespace", ""), names.dns1123_label)
+    return found
+
+
+def _reach(spec: Tree, path: str) -> list[FieldError]:
+    affinity = spec.get("nodeAffinity")
+    if affinity is None:
+        return []
+    here = child(path, "required")
+    if "required" not in affinity:
+        return [required(here, "must specify required node constraints")]
+    return validate_node_selector(affinity["required"], here)
 
 
 def _affinity(new: Tree | None, before: Tree) -> list[FieldError]:

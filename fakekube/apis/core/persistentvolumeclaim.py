@@ -9,6 +9,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, inv
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
+from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.internals import changed_lines
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import immutable, label_selector, one_of
@@ -59,17 +60,25 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
         if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'
             found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
-        for part in ("requests", "limits"):
-            amount = ((obj["spec"].get("resources") or {}).get(part) or {}).get("storage")
-            if amount is not None and quantity.parse(amount).milli_value % 1000:
-                text = f'fractional byte value "{amount}" is invalid, must be an integer'
-                found.append(f"spec.resources.{part}[storage]: {text}")
-        return found
+        return found + claim_spec_warnings("spec", obj["spec"])
 
 
 def default_claim_spec(spec: Tree) -> None:
-    """The defaults of a claim's spec, wherever it stands."""
+    """The defaults of a claim's spec, wherever it stands; its amounts are whole thousandths."""
     spec.setdefault("volumeMode", "Filesystem")
+    for part in ("requests", "limits"):
+        round_amounts((spec.get("resources") or {}).get(part) or {})
+
+
+def claim_spec_warnings(path: str, spec: Tree) -> list[str]:
+    """What a client is told about a claim's spec at ``path``: bytes are whole."""
+    found = []
+    for part in ("requests", "limits"):
+        amount = ((spec.get("resources") or {}).get(part) or {}).get("storage")
+        if amount is not None and quantity.parse(amount).milli_value % 1000:
+            text = f'fractional byte value "{amount}" is invalid, must be an integer'
+            found.append(f"{path}.resources.{part}[storage]: {text}")
+    return found
 
 
 def _normalize(obj: Tree, old: Tree) -> None:
@@ -113,9 +122,9 @@ def claim_spec_errors(path: str, spec: Tree) -> list[FieldError]:
     if source is not None and reference is not None:
         if reference.get("namespace"):
             text = "may not be specified when dataSourceRef.namespace is specified"
-            found.append(invalid(path, child(path, "dataSource"), text))
+            found.append(invalid(path, {}, text))  # upstream prints the path, which says nothing of itself
         elif any((source.get(name) or "") != (reference.get(name) or "") for name in ("apiGroup", "kind", "name")):
-            found.append(invalid(path, child(path, "dataSource"), "must match dataSourceRef"))
+            found.append(invalid(path, {}, "must match dataSourceRef"))
     return found
 
 

@@ -8,11 +8,12 @@ from functools import lru_cache
 
 import orjson
 
-from fakekube.apimachinery import quantity
+from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
 from fakekube.apis.core import podspec_memory
+from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
 from fakekube.apis.core.volume_warnings import overlap_warnings
 
@@ -136,13 +137,15 @@ def _node_affinity(rules: Tree, path: str) -> list[str]:
     ]
     found: list[str] = []
     for term, here, preferred in terms:
-        expressions = term.get("matchExpressions", ())
-        if preferred and not expressions and not term.get("matchFields"):
-            found.append(f"{here}: empty preference term matches no objects")
-        found += [
-            f"{here}.matchExpressions[{position}].key: {expression['key']} is {DEPRECATED_LABELS[expression['key']]}"
-            for position, expression in enumerate(expressions) if expression.get("key") in DEPRECATED_LABELS
-        ]
+        for position, expression in enumerate(term.get("matchExpressions", ())):
+            key, where = expression.get("key", ""), f"{here}.matchExpressions[{position}]"
+            if key in DEPRECATED_LABELS:
+                found.append(f"{where}.key: {key} is {DEPRECATED_LABELS[key]}")
+            found += [
+                f"{where}.values[{number}]: {value} is invalid, {text}"
+                for number, value in enumerate(expression.get("values", ()) if preferred else ())
+                for text in names.label_value(value)
+            ]
     return found
 
 
@@ -153,6 +156,9 @@ def _volumes(volumes: list[Tree], path: str) -> list[str]:
             if name in DEPRECATED_VOLUMES:
                 shown = "storageOS" if name == "storageos" else name
                 found.append(f"{path}[{position}].{shown}: {DEPRECATED_VOLUMES[name]}")
+        if claim := volume.get("ephemeral", {}).get("volumeClaimTemplate"):
+            here = f"{path}[{position}].ephemeral.volumeClaimTemplate.spec"
+            found += claim_spec_warnings(here, claim.get("spec") or {})
     return found + overlap_warnings(volumes)
 
 
@@ -195,6 +201,8 @@ def _ports(spec: Tree, path: str) -> list[str]:
     found: list[str] = []
     by_number: dict[tuple[int, str], list[tuple[Tree, str]]] = {}
     for port, here in ports:
+        if port.get("hostIP") and not port.get("hostPort"):
+            found.append(f"{here}: hostIP set without hostPort: {_internal_port(port)}")
         others = by_number.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
         for other, where in others:
             if text := _clash(port, other):
@@ -208,6 +216,12 @@ def _ports(spec: Tree, path: str) -> list[str]:
                 found.append(f"{here}: duplicate port name {go_quote(name)} with {first}, services and probes that "
                              f"select ports by name will use {first}")
     return found
+
+
+def _internal_port(port: Tree) -> str:
+    """A port the way Go prints its structure."""
+    return (f"{{Name:{port.get('name', '')} HostPort:{port.get('hostPort', 0)} "
+            f"ContainerPort:{port.get('containerPort', 0)} Protocol:{port.get('protocol', '')} HostIP:{port['hostIP']}}}")
 
 
 def _clash(port: Tree, other: Tree) -> str:

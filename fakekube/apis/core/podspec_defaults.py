@@ -11,6 +11,7 @@ from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.types import Tree
 
 DEFAULT_MODE = 0o644
+MAX_REPOSITORY_LENGTH = 255
 TOKEN_EXPIRATION_SECONDS = 3600
 GRACE_PERIOD_SECONDS = 30
 REPOSITORY_PART = "[a-z0-9]+(?:(?:[._]|__|[-]+)[a-z0-9]+)*"
@@ -50,7 +51,7 @@ def default_pod_spec(spec: Tree) -> None:
     if "securityContext" not in spec:
         spec["securityContext"] = {}
     if "overhead" in spec:
-        _round(spec["overhead"])
+        round_amounts(spec["overhead"])
     if "resources" in spec:
         _resources(spec["resources"])
 
@@ -117,6 +118,8 @@ def _tag(image: str) -> str:
     name, tag = (rest[:colon], rest[colon + 1:]) if colon >= 0 else (rest, "")
     if colon >= 0 and not names.matches(TAG, tag):
         return ""
+    if len(name) > MAX_REPOSITORY_LENGTH:
+        return ""
     parts = name.split("/")
     if len(parts) > 1 and (any(mark in parts[0] for mark in ".:") or parts[0] == "localhost" or not parts[0].islower()):
         parts = parts[1:]
@@ -127,12 +130,12 @@ def _tag(image: str) -> str:
 
 def _resources(resources: Tree) -> None:
     if "limits" in resources:
-        _round(resources["limits"])
+        round_amounts(resources["limits"])
     if "requests" in resources:
-        _round(resources["requests"])
+        round_amounts(resources["requests"])
 
 
-def _round(amounts: dict[str, str]) -> None:
+def round_amounts(amounts: dict[str, str]) -> None:
     """Amounts of resources are whole thousandths."""
     for name, text in amounts.items():
         if (text[-1] in "un" or "e-" in text) and (rounded := quantity.round_up_milli(text)) != text:
@@ -173,6 +176,7 @@ def _volume(volume: Tree) -> None:
     if source in MODED_VOLUMES:
         value.setdefault("defaultMode", DEFAULT_MODE)
         if source == "projected":
+            value["sources"] = value.get("sources") or None
             for projection in value.get("sources") or ():
                 _projection(projection)
         elif source == "downwardAPI":

@@ -1,12 +1,12 @@
 """What is wrong with a projected volume and its sources.
 
-Upstream: validateProjectionSources in pkg/apis/core/validation/validation.go. Left out: the names of trust bundles and
-signers beyond their presence.
+Upstream: validateProjectionSources in pkg/apis/core/validation/validation.go.
 """
 
-from fakekube.apimachinery import field_errors
+from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import signer_name
 from fakekube.apis.core.volume_items import (
     validate_downward_file,
     validate_free_path,
@@ -93,12 +93,15 @@ def _trust_bundle(source: Tree, path: str, volume_path: str, taken: list[str]) -
     elif name is not None:
         if not name:
             found.append(field_errors.required(f"{path}.name", "must be a valid object name"))
+        texts = [f"not a valid clustertrustbundlename: {text}" for text in _bundle_name(name)]
+        found += validation.complaints(f"{path}.name", name, texts)
         if "labelSelector" in source:
             what = "labelSelector must be unset if name is specified"
             found.append(field_errors.invalid(f"{path}.labelSelector", source["labelSelector"], what))
     elif signer is not None:
         if not signer:
             found.append(field_errors.required(f"{path}.signerName", "must be a valid signer name"))
+        found += signer_name(f"{path}.signerName", signer)
         found += validation.label_selector(source.get("labelSelector"), f"{path}.labelSelector")
     else:
         found.append(field_errors.required(path, "either name or signerName must be specified"))
@@ -108,8 +111,14 @@ def _trust_bundle(source: Tree, path: str, volume_path: str, taken: list[str]) -
     return found + validate_free_path(text, f"{path}.path") + _take(text, text, volume_path, taken)
 
 
+def _bundle_name(name: str) -> list[str]:
+    """``my-bundle``, or ``example.com:signer:my-bundle`` for that of a signer."""
+    return names.dns1123_subdomain(name.rpartition(":")[2])
+
+
 def _certificate(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
-    found = validation.one_of(f"{path}.keyType", source.get("keyType", ""), KEY_TYPES)
+    found = signer_name(f"{path}.signerName", source.get("signerName", ""))
+    found += validation.one_of(f"{path}.keyType", source.get("keyType", ""), KEY_TYPES)
     seconds = source.get("maxExpirationSeconds")
     if seconds is not None:
         kubernetes = source.get("signerName", "").partition("/")[0].endswith("kubernetes.io")

@@ -3,10 +3,12 @@
 Upstream: pkg/apis/core/validation, pkg/registry/core/resourcequota. Who keeps to it is admission/resource_quota.py.
 """
 
+from fakekube.apimachinery import quantity
 from fakekube.apimachinery.field_errors import FieldError, invalid, key, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.core.podresources import HUGE_PAGES
+from fakekube.apis.core.podspec_defaults import round_amounts
 from fakekube.apis.core.resource_requirements import (
     CONTAINER_RESOURCES,
     QUOTA_RESOURCES,
@@ -30,6 +32,25 @@ ONLY_EXISTS = (
 
 class ResourceQuotaStrategy(StatusStrategy):
     """What is particular to ResourceQuotas."""
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """Amounts are whole thousandths."""
+        round_amounts((obj.get("spec") or {}).get("hard") or {})
+        for part in ("hard", "used"):
+            round_amounts((obj.get("status") or {}).get(part) or {})
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """More may be asked for than pods may use."""
+        hard, found = (obj.get("spec") or {}).get("hard") or {}, []
+        for resource in ("cpu", "memory", "storage", "ephemeral-storage"):
+            asked, limit = f"requests.{resource}", f"limits.{resource}"
+            if asked not in hard and resource in ("cpu", "memory"):
+                asked = resource
+            if old is not None or asked not in hard or limit not in hard:
+                continue
+            if quantity.parse(hard[asked]).nano > quantity.parse(hard[limit]).nano:
+                found.append(f"ResourceQuota {asked} ({hard[asked]}) should be less than {limit} ({hard[limit]})")
+        return found
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Amounts, and scopes that fit them."""

@@ -17,6 +17,17 @@ MAX_PROFILE_LENGTH = 4095
 IPC_SYSCTLS = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 UNIX_IDS = ("runAsUser", "runAsGroup")
 MAX_GMSA_KIB = 64
+MAX_WINDOWS_DOMAIN = 256
+MAX_WINDOWS_USER = 104
+WINDOWS_MARKS = '"/\\:;|=,+*?<>@[]'
+NETBIOS_NAME = r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}'
+WINDOWS_DOMAIN = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*"
+INTERNAL_PARTS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    "SELinuxOptions": (("user", "role", "type", "level"), ""),
+    "WindowsOptions": (("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess"), None),
+    "SeccompProfile": (("type", "localhostProfile"), None),
+    "AppArmorProfile": (("type", "localhostProfile"), None),
+}
 NO_PRIVILEGES = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
 NO_ADMIN = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
 
@@ -58,6 +69,11 @@ def _internal_context(context: Tree) -> Tree:
     shown = {name.replace("SeLinux", "SELinux"): value for name, value in shown.items()}
     if capabilities := context.get("capabilities"):
         shown["Capabilities"] = {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")}
+    for field, (inner, unset) in INTERNAL_PARTS.items():
+        if (part := shown[field]) is not None:
+            shown[field] = {name[0].upper() + name[1:]: part.get(name, unset) for name in inner}
+    if windows := shown["WindowsOptions"]:
+        shown["WindowsOptions"] = {name.replace("Gmsa", "GMSA"): value for name, value in windows.items()}
     return shown
 
 
@@ -103,7 +119,8 @@ def _seccomp(profile: Tree, path: str) -> list[FieldError]:
         else:
             found += validate_descending_path(local, here)
     elif local is not None:
-        found.append(field_errors.invalid(here, local, "can only be set when seccomp type is Localhost"))
+        shown = {"Type": kind, "LocalhostProfile": local}
+        found.append(field_errors.invalid(here, shown, "can only be set when seccomp type is Localhost"))
     return found
 
 
@@ -162,8 +179,31 @@ def _windows(options: Tree, path: str) -> list[FieldError]:
         text, here = options["runAsUserName"], f"{path}.runAsUserName"
         if not text:
             found.append(field_errors.invalid(here, text, "runAsUserName cannot be an empty string"))
+        elif any(mark < " " or mark == "\x7f" for mark in text):
+            found.append(field_errors.invalid(here, text, "runAsUserName cannot contain control characters"))
         elif text.count("\\") > 1:
             found.append(field_errors.invalid(here, text, "runAsUserName cannot contain more than one backslash"))
+        else:
+            found += complaints(here, text, _windows_user(text))
+    return found
+
+
+def _windows_user(text: str) -> list[str]:
+    r"""What is wrong with ``DOMAIN\user``, where the domain may be left out."""
+    domain, backslash, user = text.rpartition("\\")
+    found: list[str] = []
+    if len(domain.encode()) >= MAX_WINDOWS_DOMAIN:
+        found.append(f"runAsUserName's Domain length must be under {MAX_WINDOWS_DOMAIN} characters")
+    if backslash and not names.matches(NETBIOS_NAME, domain) and not names.matches(WINDOWS_DOMAIN, domain):
+        found.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+    if not user:
+        found.append("runAsUserName's User cannot be empty")
+    elif len(user.encode()) > MAX_WINDOWS_USER:
+        found.append(f"runAsUserName's User length must not be longer than {MAX_WINDOWS_USER} characters")
+    if user and not user.strip(". "):
+        found.append("runAsUserName's User cannot contain only periods or spaces")
+    if any(mark in WINDOWS_MARKS for mark in user):
+        found.append(f"runAsUserName's User cannot contain the following characters: {WINDOWS_MARKS}")
     return found
 
 

@@ -44,7 +44,10 @@ def allocate(obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
     if not uses_node_ports(obj):
         return
     taken = _ports_taken(obj, ctx)
-    _node_ports(obj, old, ctx, taken)
+    if old is None:
+        _first_node_ports(obj, ctx, taken)
+    else:
+        _node_ports(obj, old, ctx, taken)
     if uses_health_port(obj):
         _health_port(obj, old, ctx, taken)
 
@@ -164,24 +167,47 @@ def _ports_taken(obj: Tree, ctx: WriteContext) -> set[int]:
     return taken
 
 
-def _node_ports(obj: Tree, old: Tree | None, ctx: WriteContext, taken: set[int]) -> None:
+def _wants_node_ports(spec: Tree) -> bool:
+    return bool(spec["type"] != "LoadBalancer" or spec.get("allocateLoadBalancerNodePorts", True))
+
+
+def _first_node_ports(obj: Tree, ctx: WriteContext, taken: set[int]) -> None:
     """Ports of the same number share a node port, so that TCP and UDP can be served side by side."""
-    spec, own = obj["spec"], node_ports(old or {})
-    anyhow = spec["type"] != "LoadBalancer" or spec.get("allocateLoadBalancerNodePorts", True)
-    given = {port["port"]: port["nodePort"] for port in reversed(spec.get("ports") or ()) if port.get("nodePort")}
+    spec, shared = obj["spec"], dict[int, int]()
+    ports = [dict(port) for port in spec.get("ports") or ()]
+    for number, port in enumerate(ports):
+        own, asked = port.get("port", 0), port.get("nodePort") or 0
+        if not asked and not _wants_node_ports(spec):
+            continue
+        if own not in shared:
+            later = (each.get("nodePort") or 0 for each in ports if each.get("port", 0) == own)
+            asked = next(filter(None, later), 0)
+            if asked:
+                _check_port(obj, number, asked, taken, ctx)
+            port["nodePort"] = shared[own] = asked or _free_port(taken, ctx)
+        elif asked and asked != shared[own]:
+            _check_port(obj, number, asked, taken, ctx)
+        elif not asked:
+            port["nodePort"] = shared[own]
+        taken.add(port["nodePort"])
+    if ports:
+        spec["ports"] = ports
+
+
+def _node_ports(obj: Tree, old: Tree, ctx: WriteContext, taken: set[int]) -> None:
+    """Each port has a node port of its own, or shares one that serves another protocol."""
+    spec, own = obj["spec"], node_ports(old)
     used: set[int] = set()
     pairs: list[str] = []
     ports = []
     for number, port in enumerate(spec.get("ports") or ()):
         asked = port.get("nodePort") or 0
-        if not asked and anyhow:
-            shared = given.get(port.get("port", 0), 0) if old is None else 0
-            asked = shared or _free_port(taken | used | set(own), ctx)
-            given.setdefault(port.get("port", 0), asked)
+        if not asked and _wants_node_ports(spec):
+            asked = _free_port(taken | used | set(own), ctx)
             port = {**port, "nodePort": asked}  # noqa: PLW2901
         if asked and asked not in own and asked not in used:
-            _check_port(obj, number, asked, taken)
-        if old is not None and asked:
+            _check_port(obj, number, asked, taken, ctx)
+        if asked:
             pair = f"{{{port.get('protocol', '')} {asked}}}"
             if pair in pairs:
                 raise errors.raw(f"duplicate nodePort: {pair}")
@@ -192,10 +218,15 @@ def _node_ports(obj: Tree, old: Tree | None, ctx: WriteContext, taken: set[int])
         spec["ports"] = ports
 
 
-def _check_port(obj: Tree, number: int, port: int, taken: set[int]) -> None:
-    text = "" if MIN_PORT <= port <= MAX_PORT else NOT_A_NODE_PORT
-    text = text or (TAKEN_PORT if port in taken else "")
-    if text:
+def _refusal(port: int, taken: set[int], ctx: WriteContext) -> str:
+    """Why a port cannot be had; a dry run asks only whether it is free."""
+    if not (ctx.dry_run or MIN_PORT <= port <= MAX_PORT):
+        return NOT_A_NODE_PORT
+    return TAKEN_PORT if port in taken else ""
+
+
+def _check_port(obj: Tree, number: int, port: int, taken: set[int], ctx: WriteContext) -> None:
+    if text := _refusal(port, taken, ctx):
         raise _refused(obj, invalid(child(index("spec.ports", number), "nodePort"), port, text))
 
 
@@ -212,11 +243,10 @@ def _free_port(taken: set[int], ctx: WriteContext) -> int:
 def _health_port(obj: Tree, old: Tree | None, ctx: WriteContext, taken: set[int]) -> None:
     spec = obj["spec"]
     asked = spec.get("healthCheckNodePort", 0)
-    if old is not None and asked == (old.get("spec") or {}).get("healthCheckNodePort", 0) != 0:
-        return
+    if old is not None and uses_health_port(old):
+        return  # what it has it keeps; validation refuses changes
     if not asked:
         spec["healthCheckNodePort"] = _free_port(taken | set(node_ports(obj)), ctx)
         return
-    text = NOT_A_NODE_PORT if not MIN_PORT <= asked <= MAX_PORT else TAKEN_PORT if asked in taken else ""
-    if text:
+    if text := _refusal(asked, taken, ctx):
         raise errors.internal(f"failed to allocate requested HealthCheck NodePort {asked}: {text}")

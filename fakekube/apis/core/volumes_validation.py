@@ -1,8 +1,7 @@
 """What is wrong with the volumes of a pod.
 
-Upstream: ValidateVolumes and what it calls in pkg/apis/core/validation/validation.go. Left out: the finer rules of
-volume types of storage systems that no test cluster has (names of iSCSI initiators, kinds of Azure disks), and the
-claim inside an ephemeral volume.
+Upstream: ValidateVolumes and what it calls in pkg/apis/core/validation/validation.go. What storage systems ask for is in
+``storage_systems``.
 """
 
 from collections.abc import Callable
@@ -10,14 +9,22 @@ from collections.abc import Callable
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import template_metadata
+from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors
 from fakekube.apis.core.projected_validation import validate_projected
 from fakekube.apis.core.security_validation import validate_descending_path
+from fakekube.apis.core.storage_systems import (
+    TOO_LONG_TOGETHER,
+    is_too_long_for_iscsi,
+    validate_csi_driver_name,
+    validate_host_path,
+    validate_storage_system,
+)
 from fakekube.apis.core.volume_items import validate_downward_file, validate_key_to_path, validate_mode
 from fakekube.registry.validation import complaints, one_of
 
 MORE_TYPES = "may not specify more than 1 volume type"
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
-HOST_PATH_TYPES = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 # In the order in which upstream looks for them, which decides which of two is the one too many.
 TYPES = (
     "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi",
@@ -27,14 +34,6 @@ TYPES = (
 )
 MISNAMED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 PATHS = {"gcePersistentDisk": "persistentDisk"}
-REQUIRED_FIELDS = {
-    "gcePersistentDisk": ("pdName",), "awsElasticBlockStore": ("volumeID",), "iscsi": ("targetPortal", "iqn"),
-    "glusterfs": ("endpoints", "path"), "persistentVolumeClaim": ("claimName",), "rbd": ("monitors", "image"),
-    "cinder": ("volumeID",), "cephfs": ("monitors",), "quobyte": ("registry", "volume"), "flexVolume": ("driver",),
-    "azureFile": ("secretName", "shareName"), "vsphereVolume": ("volumePath",), "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",), "azureDisk": ("diskName", "diskURI"), "storageos": ("volumeName",),
-    "scaleIO": ("gateway", "system", "volumeName"), "gitRepo": ("repository",),
-}
 
 
 def validate_volumes(volumes: list[Tree], pod_name: str, path: str) -> tuple[dict[str, Tree], list[FieldError]]:
@@ -70,6 +69,8 @@ def _volume(volume: Tree, name: str, pod_name: str, path: str) -> list[FieldErro
     first = present[0]
     found = _source(first, volume[first], f"{path}.{PATHS.get(first, first)}")
     found += [field_errors.forbidden(f"{path}.{MISNAMED.get(each, each)}", MORE_TYPES) for each in present[1:]]
+    if "iscsi" in volume and is_too_long_for_iscsi(name, volume["iscsi"]):
+        found.append(field_errors.invalid(f"{path}.name", name, TOO_LONG_TOGETHER))
     if first == "ephemeral" and pod_name and name:
         claim = f"{pod_name}-{name}"
         texts = [f"PVC name {field_errors.go_quote(claim)}: {text}" for text in names.dns1123_subdomain(claim)]
@@ -78,11 +79,8 @@ def _volume(volume: Tree, name: str, pod_name: str, path: str) -> list[FieldErro
 
 
 def _source(kind: str, source: Tree, path: str) -> list[FieldError]:
-    found: list[FieldError] = []
-    if kind in REQUIRED_FIELDS:
-        found += [field_errors.required(f"{path}.{name}") for name in REQUIRED_FIELDS[kind] if not source.get(name)]
     special = SPECIAL.get(kind)
-    return found + special(source, path) if special else found
+    return special(source, path) if special else validate_storage_system(kind, source, path)
 
 
 def _empty_dir(source: Tree, path: str) -> list[FieldError]:
@@ -97,25 +95,9 @@ def _empty_dir(source: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def _host_path(source: Tree, path: str) -> list[FieldError]:
-    text = source.get("path", "")
-    if not text:
-        return [field_errors.required(f"{path}.path")]
-    found: list[FieldError] = []
-    if ".." in text.split("/"):
-        found.append(field_errors.invalid(f"{path}.path", text, "must not contain '..'"))
-    return found + one_of(f"{path}.type", source.get("type", ""), HOST_PATH_TYPES)
-
-
 def _git_repo(source: Tree, path: str) -> list[FieldError]:
-    return validate_descending_path(source.get("directory", ""), f"{path}.directory")
-
-
-def _nfs(source: Tree, path: str) -> list[FieldError]:
-    found = [field_errors.required(f"{path}.{name}") for name in ("server", "path") if not source.get(name)]
-    if not source.get("path", "").startswith("/"):
-        found.append(field_errors.invalid(f"{path}.path", source.get("path", ""), "must be an absolute path"))
-    return found
+    found = [] if source.get("repository") else [field_errors.required(f"{path}.repository")]
+    return found + validate_descending_path(source.get("directory", ""), f"{path}.directory")
 
 
 def _secret(source: Tree, path: str) -> list[FieldError]:
@@ -143,33 +125,6 @@ def _downward(source: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def _fibre_channel(source: Tree, path: str) -> list[FieldError]:
-    targets, ids = source.get("targetWWNs"), source.get("wwids")
-    found: list[FieldError] = []
-    if not targets and not ids:
-        what = "must specify either targetWWNs or wwids, but not both"
-        found.append(field_errors.required(f"{path}.targetWWNs", what))
-    if targets and ids:
-        what = "targetWWNs and wwids can not be specified simultaneously"
-        found.append(field_errors.invalid(f"{path}.targetWWNs", targets, what))
-    if targets and "lun" not in source:
-        found.append(field_errors.required(f"{path}.lun", "lun is required if targetWWNs is specified"))
-    return found
-
-
-def _flocker(source: Tree, path: str) -> list[FieldError]:
-    name, uid = source.get("datasetName", ""), source.get("datasetUUID")
-    found: list[FieldError] = []
-    if not name and not uid:
-        found.append(field_errors.required(path, "one of datasetName and datasetUUID is required"))
-    if name and uid:
-        what = "datasetName and datasetUUID can not be specified simultaneously"
-        found.append(field_errors.invalid(path, "resource", what))
-    if "/" in name:
-        found.append(field_errors.invalid(f"{path}.datasetName", name, "must not contain '/'"))
-    return found
-
-
 def _csi(source: Tree, path: str) -> list[FieldError]:
     found = validate_csi_driver_name(source.get("driver", ""), f"{path}.driver")
     reference = source.get("nodePublishSecretRef")
@@ -182,20 +137,16 @@ def _csi(source: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def validate_csi_driver_name(name: str, path: str) -> list[FieldError]:
-    """The name of a CSI driver: a domain name of at most 63 bytes, upper case allowed."""
-    if not name:
-        return [field_errors.required(path)]
-    found: list[FieldError] = []
-    if len(name) > names.MAX_LABEL_LENGTH:
-        found.append(field_errors.too_long(path, names.MAX_LABEL_LENGTH))
-    return found + complaints(path, name, names.dns1123_subdomain(name.lower()))
+def _claim(source: Tree, path: str) -> list[FieldError]:
+    return [] if source.get("claimName") else [field_errors.required(f"{path}.claimName")]
 
 
 def _ephemeral(source: Tree, path: str) -> list[FieldError]:
-    if "volumeClaimTemplate" in source:
-        return []
-    return [field_errors.required(f"{path}.volumeClaimTemplate")]
+    template, here = source.get("volumeClaimTemplate"), f"{path}.volumeClaimTemplate"
+    if template is None:
+        return [field_errors.required(here)]
+    found = template_metadata(f"{here}.metadata", template.get("metadata") or {})
+    return found + claim_spec_errors(f"{here}.spec", template.get("spec") or {})
 
 
 def _image(source: Tree, path: str) -> list[FieldError]:
@@ -206,7 +157,7 @@ def _image(source: Tree, path: str) -> list[FieldError]:
 
 
 SPECIAL: dict[str, Callable[[Tree, str], list[FieldError]]] = {
-    "emptyDir": _empty_dir, "hostPath": _host_path, "gitRepo": _git_repo, "secret": _secret, "nfs": _nfs,
-    "flocker": _flocker, "downwardAPI": _downward, "fc": _fibre_channel, "configMap": _config_map,
-    "projected": validate_projected, "csi": _csi, "ephemeral": _ephemeral, "image": _image,
+    "emptyDir": _empty_dir, "hostPath": validate_host_path, "gitRepo": _git_repo, "secret": _secret,
+    "downwardAPI": _downward, "configMap": _config_map, "projected": validate_projected, "csi": _csi,
+    "persistentVolumeClaim": _claim, "ephemeral": _ephemeral, "image": _image,
 }

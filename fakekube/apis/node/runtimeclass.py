@@ -6,11 +6,10 @@ Upstream: pkg/apis/node/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, required
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import ruled
 from fakekube.apis.core.resource_requirements import validate_requirements
 from fakekube.apis.core.scheduling_validation import validate_tolerations
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import declared_immutable, labels
+from fakekube.registry.validation import declared_immutable, declared_name, labels
 
 
 class RuntimeClassStrategy(Strategy):
@@ -20,8 +19,7 @@ class RuntimeClassStrategy(Strategy):
         """The handler's name, amounts, and tolerations."""
         overhead = (obj.get("overhead") or {}).get("podFixed") or {}
         handler = obj.get("handler", "")
-        wrong = ruled("handler", handler, names.dns1123_label) if handler else [required("handler")]
-        found = [declared(error) for error in wrong]
+        found = declared_name("handler", handler, names.dns1123_label) if handler else [declared(required("handler"))]
         found += validate_requirements({"limits": overhead}, "overhead", [])
         scheduling = obj.get("scheduling") or {}
         found += labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")

@@ -42,6 +42,10 @@ class PodDisruptionBudgetStrategy(StatusStrategy):
             found += one_of("spec.unhealthyPodEvictionPolicy", spec["unhealthyPodEvictionPolicy"], POLICIES)
         return found
 
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """Metadata is looked at when all else is well."""
+        return self.validate(obj, ctx) or of_metadata
+
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         status = obj.get("status", {})
         found = validation.conditions(status.get("conditions") or [], "status.conditions")

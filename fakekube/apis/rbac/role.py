@@ -3,6 +3,7 @@
 Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the writer has, which is authorization's.
 """
 
+from fakekube.apimachinery import labels
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
@@ -59,8 +60,19 @@ def _aggregation(aggregation: Tree) -> list[FieldError]:
         return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
     found: list[FieldError] = []
     for number, selector in enumerate(selectors):
-        found += label_selector(selector, index(path, number))
+        wrong = label_selector(selector, index(path, number))
+        found += wrong
+        if wrong and not _is_selector(selector):
+            found.append(invalid(index(path, number), None, "invalid label selector."))
     return found
+
+
+def _is_selector(selector: Tree) -> bool:
+    try:
+        labels.from_label_selector(selector)
+    except labels.SelectorError:
+        return False
+    return True
 
 
 STRATEGY = RoleStrategy()

@@ -7,9 +7,10 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
+from fakekube.apis.checks import template_metadata
 from fakekube.apis.resource.devices import default_devices, device_errors
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import IMMUTABLE, labels
+from fakekube.registry.validation import IMMUTABLE
 
 
 class ResourceClaimTemplateStrategy(Strategy):
@@ -26,7 +27,7 @@ class ResourceClaimTemplateStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The labels and devices of the claims to come."""
         metadata = (obj.get("spec") or {}).get("metadata") or {}
-        return labels(metadata.get("labels") or {}, "spec.labels") + device_errors("spec.spec.devices", _devices(obj))
+        return template_metadata("spec.metadata", metadata) + device_errors("spec.spec.devices", _devices(obj))
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the spec stays."""

@@ -20,16 +20,12 @@ MAX_CLAIMS = 4
 
 def short_name(text: str) -> list[str]:
     """A DNS label, whose length these rules tell in bytes."""
-    return _in_bytes(names.MAX_LABEL_LENGTH, names.dns1123_label(text))
+    return [names.in_bytes(each) for each in names.dns1123_label(text)]
 
 
 def long_name(text: str) -> list[str]:
     """A DNS subdomain, whose length these rules tell in bytes."""
-    return _in_bytes(names.MAX_SUBDOMAIN_LENGTH, names.dns1123_subdomain(text))
-
-
-def _in_bytes(limit: int, said: list[str]) -> list[str]:
-    return [names.too_many_bytes(limit) if text == names.too_long(limit) else text for text in said]
+    return [names.in_bytes(each) for each in names.dns1123_subdomain(text)]
 
 
 def one_member(union: Tree, path: str, members: Sequence[str]) -> list[FieldError]:

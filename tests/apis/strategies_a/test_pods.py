@@ -111,6 +111,20 @@ def test_label_keys_of_spread_constraints_become_requirements() -> None:
     ({"dnsPolicy": "None"}, "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"),
     ({"initContainers": [{**CONTAINER, "name": "i", "lifecycle": {}}]},
      "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always"),
+    ({"securityContext": {"seccompProfile": {"type": "RuntimeDefault", "localhostProfile": "p"}}},
+     ('spec.securityContext.seccompProfile.localhostProfile: Invalid value: {"Type":"RuntimeDefault","LocalhostProfile":"p"}: '
+      "can only be set when seccomp type is Localhost")),
+    ({"securityContext": {"windowsOptions": {"runAsUserName": "a b*"}}},
+     ('spec.securityContext.windowsOptions.runAsUserName: Invalid value: "a b*": runAsUserName\'s User cannot contain the '
+      'following characters: "/\\:;|=,+*?<>@[]')),
+    ({"securityContext": {"windowsOptions": {"runAsUserName": ".d\\u"}}},
+     ('spec.securityContext.windowsOptions.runAsUserName: Invalid value: ".d\\\\u": runAsUserName\'s Domain doesn\'t match '
+      "the NetBios nor the DNS format")),
+    ({"volumes": [{"name": "v", "projected": {"sources": [{"clusterTrustBundle": {"name": "x:y:.", "path": "p"}}]}}]},
+     ('spec.volumes[0].projected.sources[0].clusterTrustBundle.name: Invalid value: "x:y:.": not a valid '
+      "clustertrustbundlename: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+      "and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")),
     ({"os": {"name": "linux"}, "securityContext": {"windowsOptions": {}}},
      "spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod"),
 ])

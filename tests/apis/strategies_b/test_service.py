@@ -18,6 +18,15 @@ def stored(world, name, tree):
     return tree
 
 
+def test_ports_share_a_node_port_only_with_their_like():
+    """Given two ports that ask for one node port / when made / then it is refused, unless they have one number."""
+    ports = [{"name": "a", "port": 80, "nodePort": 30001}, {"name": "b", "port": 80, "nodePort": 30001, "protocol": "UDP"}]
+    assert created(STRATEGY, service(type="NodePort") | {"spec": {"type": "NodePort", "ports": ports}})
+    ports[1]["port"] = 81
+    text = refusal(service() | {"spec": {"type": "NodePort", "ports": ports}})
+    assert text.endswith("spec.ports[1].nodePort: Invalid value: 30001: provided port is already allocated")
+
+
 def refusal(obj, world=None):
     with pytest.raises(APIError) as caught:
         created(STRATEGY, obj, world)

@@ -131,7 +131,7 @@ def test_the_time_of_a_phase_is_the_servers():
             {"capacity": {}},
             [
                 "spec.capacity: Required value",
-                'spec.capacity: Unsupported value: null: supported values: "storage"',
+                'spec.capacity: Unsupported value: {}: supported values: "storage"',
             ],
         ),
         (
