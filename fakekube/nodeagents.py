@@ -30,7 +30,7 @@ class NodeAgents:
         meta, kubelet = pod["metadata"], self._kubelet()
         lines: list[Line] | None = None
         if kubelet is not None:
-            lines = kubelet.log(meta["namespace"], meta["name"], container, previous=options.previous)
+            lines = kubelet.reports.log(meta["namespace"], meta["name"], container, previous=options.previous)
         if lines is None:
             if options.previous:
                 raise errors.bad_request(
@@ -65,12 +65,12 @@ class NodeAgents:
     def node_page(self, name: str, path: str) -> Response | None:
         """What a kubelet answers itself: its health, and its pods. None where it is silent."""
         kubelet = self._kubelet()
-        if kubelet is None or not kubelet.answers(name):
+        if kubelet is None or not kubelet.reports.answers(name):
             return None
         if path.rstrip("/") == "/healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         if path.rstrip("/") in ("/pods", "/runningpods"):
-            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": kubelet.pods_of(name)}
+            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": kubelet.reports.pods_of(name)}
             return Response(200, orjson.dumps(pods))
         return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
 
@@ -95,7 +95,7 @@ class NodeAgents:
         kubelet = self._kubelet()
         if kubelet is None:
             raise no_metrics()
-        return kubelet
+        return kubelet.reports
 
     def _streams(self, pod: Any) -> Any:
         kubelet = self._kubelet()

@@ -18,7 +18,7 @@ from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podstatus, traits, usage
+from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podstatus, traits
 from fakekube_controllers.kubelet.admission import Room
 from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome
 from fakekube_controllers.kubelet.container import Container, container_of
@@ -26,12 +26,11 @@ from fakekube_controllers.kubelet.memory import Memory, memory_of, take_up
 from fakekube_controllers.kubelet.nodeagent import NodeAgent
 from fakekube_controllers.kubelet.outcomes import Callback, Defaults
 from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.reports import NODE_INDEX, Reports
 from fakekube_controllers.kubelet.staged import Staged
 from fakekube_controllers.kubelet.streams import Streams
 from fakekube_controllers.kubelet.telling import Teller
-from fakekube_controllers.kubelet.usage import Usage
 
-NODE_INDEX = "node"
 HOLD_STATUS, REJECT = PREFIX + "hold-status", PREFIX + "admission-reject"
 FAILURES_TOLD = 40  # lines
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
@@ -100,6 +99,7 @@ class Kubelet:
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
         self.queue = ctx.queue("kubelet")
         self.streams = Streams(ctx, self.run_of, self.queue.add)
+        self.reports = Reports(self.pods, self.nodes, self.clock, self.defaults, self._known, self._is_silent)
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
         self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed, self.staged.has_node)
@@ -122,14 +122,6 @@ class Kubelet:
 
     def _is_silent(self, node: str) -> bool:
         return self.agent.mode_of(node) == nodeagent.STOPPED
-
-    def answers(self, node: str) -> bool:
-        """Whether a node is one of this kubelet's that is not silent."""
-        return self.nodes.get("", node) is not None and not self._is_silent(node)
-
-    def pods_of(self, node: str) -> list[Tree]:
-        """The pods that are bound to a node, as the cluster has them."""
-        return list(self.pods.by_index(NODE_INDEX, node))
 
     def _mode_changed(self, node: str) -> None:
         """What ran on while nothing was heard of it is told of now; what is to end there ends."""
@@ -341,7 +333,11 @@ class Kubelet:
             if error.code != 409:
                 raise
 
-    # what the node proxy asks for, beside ``streams``
+    # what others ask for, beside ``reports`` and ``streams``
+
+    def _known(self, uid: str) -> PodRun | None:
+        """What is known of a pod, to be looked at."""
+        return self.runs.get(uid)
 
     def run_of(self, uid: str) -> PodRun | None:
         """What is known of a pod; who asks may change it."""
@@ -349,40 +345,6 @@ class Kubelet:
         if run is not None:
             self._put_down(uid, run)
         return run
-
-    def log(self, namespace: str, name: str, container: str, *, previous: bool = False) -> list[tuple[float, str]] | None:
-        """The lines that a container has logged until now, with their times (Unix seconds); None when there is no such run."""
-        pod = self.pods.get(namespace, name)
-        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
-        found = next((c for c in run.containers if c.name == container), None) if run is not None else None
-        if found is None or (found.started_at is None and not previous):
-            return None
-        if previous:
-            return found.previous_log if found.restart_count else None
-        end = found.finished_at if found.finished_at is not None else self.clock.time()
-        return [(at, line) for at, line in found.log if at <= end]
-
-    def usage(self, namespace: str, name: str) -> dict[str, Usage] | None:
-        """What each running container of a pod uses now; None when there is no such pod, or its node is not heard of.
-
-        Raises BadOutcome for an annotation that cannot be meant.
-        """
-        pod = self.pods.get(namespace, name)
-        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
-        if run is None or self._is_silent(run.pod["spec"]["nodeName"]):
-            return None
-        now = self.clock.time()
-        used = {c.name: usage.of_container(run, c, now, self.defaults) for c in run.containers}
-        return {container: found for container, found in used.items() if found is not None}
-
-    def node_usage(self, name: str) -> Usage | None:
-        """What all pods on a node use together; None when there is no such node, or it is not heard of. Raises BadOutcome."""
-        if self.nodes.get("", name) is None or self._is_silent(name):
-            return None
-        found = [
-            used for pod in self.pods.by_index(NODE_INDEX, name)
-            for used in (self.usage(meta.namespace_of(pod), meta.name_of(pod)) or {}).values()]
-        return Usage(sum(used.cpu_nanocores for used in found), sum(used.memory_bytes for used in found))
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
         """End a pod as a node does that runs short of something. KeyError when there is no such pod here."""
