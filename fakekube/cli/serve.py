@@ -33,7 +33,6 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
             options = ClusterOptions.of(**values)
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
-        _tune_collector()
         _runner(options)(_serve(options, state, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -53,11 +52,6 @@ def _writable(kubeconfig: Path) -> Path:
     if not kubeconfig.parent.is_dir():
         raise OptionError(f"kubeconfig: there is no directory {kubeconfig.parent}")
     return kubeconfig
-
-
-def _tune_collector() -> None:
-    """The process is ours alone: decoded trees hold no cycles, so that looking for some is rarely worth it."""
-    gc.set_threshold(50_000, 50, 1000)
 
 
 def _import_server() -> None:
