@@ -5,7 +5,6 @@ All of it follows from the Kinds that are served, in their order. Upstream: apis
 """
 
 import base64
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -83,8 +82,7 @@ def _subresource_row(kind: Kind, sub: Subresource) -> Tree:
 def storage_version_hash(kind: Kind) -> str:
     """Eight bytes of the hash of what objects are stored as, in base64."""
     stored = kind.conversion.stored if kind.conversion else kind.gvk
-    digest = hashlib.sha256("/".join(stored).encode()).digest()
-    return base64.b64encode(digest[:8]).decode()
+    return base64.b64encode(_digest("sha256", "/".join(stored).encode())[:8]).decode()
 
 
 @lru_cache(maxsize=4)
@@ -132,4 +130,10 @@ def _aggregated_subresource(kind: Kind, sub: Subresource) -> Tree:
 
 def etag(data: bytes) -> str:
     """The entity tag of a document."""
-    return f'"{hashlib.sha512(data).hexdigest().upper()}"'
+    return f'"{_digest("sha512", data).hex().upper()}"'
+
+
+def _digest(algorithm: str, data: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.new(algorithm, data).digest()
