@@ -9,6 +9,7 @@ from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, SECRETS, SE
 from fakekube.cluster import Cluster
 from fakekube.runtime.context import Context
 from fakekube.runtime.dormant import OWNED, Dormant
+from tests.runtime.harness import harness
 
 MADE: list["Recorder"] = []
 
@@ -209,3 +210,18 @@ async def test_a_component_that_remembers_does_so_when_it_starts_again_and_in_a_
         other = Dormant("recorder", f"{__name__}:Elephant", JOBS)
         async with Cluster(state=taken, extra=[other]):
             assert MADE[1].heard[:2] == ["b", "b"]
+
+
+@pytest.mark.parametrize(("awaited", "sleeps"), [(CONFIG_MAPS, True), ((CONFIG_MAPS, is_marked), True), (OWNED, False)])
+async def test_on_a_server_elsewhere_caches_wake_it(awaited: Any, sleeps: bool) -> None:
+    """Given a server that wakes nobody
+    When a component sleeps over its objects, and they are made
+    Then its cache wakes it; one that would have to look at everything never sleeps."""
+    async with harness() as world:
+        await world.start(recorder(awaited))
+        await world.client.create(CONFIG_MAPS, {"metadata": {"name": "a", "labels": {"marked": ""}}}, "default")
+        assert len(MADE) == (not sleeps)
+        await world.driver.settle()
+        assert [made.heard for made in MADE] == [["a"]]
+        await world.manager.stop_component("recorder")
+        assert MADE[0].stopped
