@@ -23,7 +23,7 @@ class ResourceQuota(Plugin):
 
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
         """Whatever is created in a namespace, and changes of what costs more than one apiece."""
-        if not kind.namespaced or kind.plural == "events":
+        if not kind.namespaced or kind.group_resource in quotas.UNCOUNTED:
             return False
         if operation == "CREATE":
             return not subresource

@@ -21,6 +21,7 @@ MUST_BE_SET = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu",
 STORAGE_CLASS_SUFFIX = ".storageclass.storage.k8s.io/"
 CLAIM_NAMES = ("persistentvolumeclaims", "requests.storage")
 FINISHED = ("Succeeded", "Failed")
+UNCOUNTED = (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
 
 
 def count_name(resource: GroupResource) -> str:
@@ -30,6 +31,8 @@ def count_name(resource: GroupResource) -> str:
 
 def matching(resource: GroupResource, names: Iterable[str]) -> list[str]:
     """Those of a quota's resources that objects of that resource count against."""
+    if resource in UNCOUNTED:
+        return []
     if resource == PODS:
         return [name for name in names if name in POD_NAMES or name.startswith(POD_PREFIXES) or _is_extended(name)]
     own = [count_name(resource)]

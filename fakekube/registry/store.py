@@ -124,13 +124,14 @@ class Store:
         Raises APIError: AlreadyExists, Invalid, Forbidden and what admission refuses with.
         """
         meta = self._own_metadata(tree, namespace)
-        generated = not meta.get("name") and bool(meta.get("generateName"))
-        if generated:
-            meta["name"] = self._free_name(namespace, meta["generateName"], ctx)
+        generated = ""
+        if not meta.get("name") and meta.get("generateName"):
+            meta.pop("name", None)
+            generated = self._free_name(namespace, meta["generateName"], ctx)
         try:
-            return await self._create(ctx, namespace, tree)
+            return await self._create(ctx, namespace, tree, generated=generated)
         except KeyExists:
-            raise self._exists_error(namespace, meta["name"], generated=generated) from None
+            raise self._exists_error(namespace, meta["name"], generated=bool(generated)) from None
 
     def _free_name(self, namespace: str, base: str, ctx: WriteContext) -> str:
         """A generated name that nobody has; after eight tries the last one, taken as it is."""
@@ -140,8 +141,13 @@ class Store:
                 break
         return name
 
-    async def _create(self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True) -> Written:
-        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does."""
+    async def _create(
+        self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True, generated: str = "",
+    ) -> Written:
+        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does.
+
+        Admission does not know a ``generated`` name before it has made its changes.
+        """
         meta = obj["metadata"]
         asked_revision = str(meta.pop("resourceVersion", ""))
         self._fill_system_fields(meta, ctx)
@@ -152,6 +158,8 @@ class Store:
                 None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource, like=ctx.origin)
         attributes, admission = self.attributes(ctx, namespace, obj, None), self.admission()
         await admission.admit(attributes)
+        if generated:
+            attributes.name = meta["name"] = meta.get("name") or generated
         self._before_create(ctx, obj)
         await admission.validate(attributes)
         if strconv.is_uint(asked_revision) and strconv.parse_uint(asked_revision):

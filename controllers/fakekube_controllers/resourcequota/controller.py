@@ -129,7 +129,7 @@ class ResourceQuotaController:
                 resource = await self.client.resource(name.removeprefix(PREFIX))
             except KeyError:
                 continue
-            if quotas.count_name(resource.group_resource) == name and resource.namespaced and resource not in found:
+            if quotas.matching(resource.group_resource, [name]) and resource.namespaced and resource not in found:
                 found.append(resource)
         return found
 

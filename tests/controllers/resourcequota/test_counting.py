@@ -65,8 +65,9 @@ async def test_what_is_deleted_or_finished_is_given_back(world):
 
 
 async def test_anything_can_be_counted_by_its_name(world):
-    """Given counts of Leases and of something unknown / when a Lease comes and goes / then only what exists is counted."""
-    await with_quota(world, {"count/leases.coordination.k8s.io": "1", "count/dreams.example.com": "1"})
+    """Given counts of Leases, of Events and of something unknown / when a Lease comes and goes / then only what exists is
+    counted, and Events never."""
+    await with_quota(world, {"count/leases.coordination.k8s.io": "1", "count/dreams.example.com": "1", "count/events": "0"})
     await make(world, LEASES, "l")
     assert await used(world) == {"count/leases.coordination.k8s.io": "1"}
     await world.client.delete(LEASES, "l", NAMESPACE)
@@ -115,6 +116,16 @@ async def test_a_job_makes_as_many_pods_as_the_quota_lets_it(world):
     events = (await world.client.list(EVENTS, NAMESPACE)).items
     messages = [event["message"] for event in events if event["reason"] == "FailedCreate"]
     assert any("exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3" in text for text in messages)
+
+
+async def test_a_refused_object_is_named_as_far_as_admission_knows_its_name(world):
+    """Given a full quota / when a pod with a generated name comes / then what counts it knows the name, what came before did not."""
+    await with_quota(world, {"pods": "0"})
+    nameless = {"metadata": {"generateName": "g-", "namespace": NAMESPACE}}
+    with pytest.raises(APIError, match=r'pods "g-[^"]{5}" is forbidden: exceeded quota'):
+        await world.client.create(PODS, {**nameless, "spec": pod_spec()})
+    with pytest.raises(APIError, match='pods "g-" is forbidden: no PriorityClass with name none was found'):
+        await world.client.create(PODS, {**nameless, "spec": {**pod_spec(), "priorityClassName": "none"}})
 
 
 async def test_what_is_charged_is_written_as_it_was_asked_for_and_by_the_server(world):
