@@ -24,6 +24,7 @@ import (
 	"sort"
 	"strings"
 
+	"k8s.io/kubernetes/pkg/apis/batch"
 	"k8s.io/kubernetes/pkg/apis/certificates"
 	"k8s.io/kubernetes/pkg/apis/core"
 )
@@ -55,7 +56,9 @@ func kind(t reflect.Type) string {
 func fields(t reflect.Type) (found []string) {
 	for i := 0; i < t.NumField(); i++ {
 		f := t.Field(i)
-		if f.Anonymous && f.Type.Name() != "ObjectMeta" {
+		if f.Anonymous && f.Type.Name() == "ObjectMeta" {
+			found = append(found, "+ObjectMeta:-ObjectMeta")
+		} else if f.Anonymous && f.Type.Name() != "TypeMeta" {
 			found = append(found, fields(f.Type)...)
 		} else if !f.Anonymous {
 			found = append(found, f.Name+":"+kind(f.Type))
@@ -75,6 +78,11 @@ func main() {
 	walk(reflect.TypeOf(core.PodSpec{}))
 	walk(reflect.TypeOf(core.PersistentVolumeSource{}))
 	walk(reflect.TypeOf(core.PersistentVolumeClaimSpec{}))
+	walk(reflect.TypeOf(core.PodTemplateSpec{}))
+	walk(reflect.TypeOf(core.PersistentVolumeClaim{}))
+	walk(reflect.TypeOf(core.VolumeNodeAffinity{}))
+	walk(reflect.TypeOf(batch.PodFailurePolicy{}))
+	walk(reflect.TypeOf(batch.SuccessPolicy{}))
 	walk(reflect.TypeOf(certificates.CertificateSigningRequestCondition{}))
 	var lines []string
 	for name, row := range rows {

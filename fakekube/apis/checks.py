@@ -7,7 +7,7 @@ kubernetes/pkg/apis/core/validation.
 from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import FieldError, forbidden, go_quote, invalid, required, too_long
+from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, go_quote, invalid, required, too_long
 from fakekube.apimachinery.types import Tree
 from fakekube.registry import metadata
 from fakekube.registry.validation import NEGATIVE, labels
@@ -103,6 +103,13 @@ def _first_bad_label(path: str, text: str, rule: Rule) -> list[FieldError]:
         if texts := rule(label):
             return [invalid(path, text, f"validating label {go_quote(label)}: {each}") for each in texts]
     return []
+
+
+def declared_form_of_name(of_metadata: list[FieldError]) -> list[FieldError]:
+    """What is wrong with metadata, for kinds of which a declarative rule looks at the form of the name."""
+    return [
+        declared(error._replace(detail=names.in_bytes(error.detail)), before=error)
+        if error.field == "metadata.name" and error.type == "Invalid value" else error for error in of_metadata]
 
 
 def template_metadata(path: str, meta: Tree) -> list[FieldError]:

@@ -1,8 +1,7 @@
-"""What changed in an object, as upstream's errors print it: the lines of its internal type, as JSON, that differ.
+"""Objects as upstream's errors print them: its internal types as JSON, or the lines of it that differ.
 
 Internal types have Go's names and print all their fields, in the order that ``internal_types.txt`` beside this file has of 1.37.
-Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had elsewhere, and metadata of
-claim templates.
+Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had elsewhere.
 """
 
 import difflib
@@ -24,6 +23,11 @@ RENAMED = {
     "chapAuthDiscovery": "discoverychapauth", "chapAuthSession": "sessionchapauth", "diskURI": "datadiskuri",
     "serviceAccount": "deprecatedserviceaccount",
 }
+# Metadata prints as it does elsewhere, amid the fields of what it belongs to.
+OBJECT_META = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
+)
 ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOrString": 0, "-Quantity": "0"})
 
 
@@ -34,19 +38,22 @@ def changed_lines(kind: str, old: Any, new: Any) -> str:
 
 
 def _lines(kind: str, value: Any) -> list[str]:
-    text = json.dumps(_internal(kind, value), indent=1, ensure_ascii=False)
+    text = json.dumps(internal(kind, value), indent=1, ensure_ascii=False)
     for char in "<>&\u2028\u2029":  # which Go never prints in JSON
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text.split("\n")
 
 
-def _internal(kind: str, value: Any) -> Any:
+def internal(kind: str, value: Any) -> Any:
+    """A value of a kind (``PodSpec``, ``*PodFailurePolicy``, ``[]Container``), ready to be printed as JSON."""
     if kind[0] == "*":
-        return None if value is None else _internal(kind[1:], value)
+        return None if value is None else internal(kind[1:], value)
     if kind.startswith("[]="):
-        return {key: _internal(kind[3:], value[key]) for key in sorted(value)} if value else None
+        return None if value is None else {key: internal(kind[3:], value[key]) for key in sorted(value)}
     if kind.startswith("[]"):
-        return [_internal(kind[2:], each) for each in value] if value else None
+        return None if value is None else [internal(kind[2:], each) for each in value]
+    if kind == "-LabelSelector":
+        return {name: _sorted(part) for name, part in value.items()}
     fields = _types().get(kind)
     if fields is None:
         return ZERO.get(kind) if value is None else value
@@ -59,7 +66,19 @@ def _struct(fields: Fields, tree: Tree) -> Tree:
     for key, value in tree.items():
         other = RENAMED.get(key, "")
         given[other if other in names else key.lower()] = value
-    return {name: _internal(kind, given.get(lower)) for name, lower, kind in fields}
+    found: Tree = {}
+    for name, lower, kind in fields:
+        if kind == "-ObjectMeta":
+            meta = tree.get("metadata") or {}
+            found |= {part: _sorted(meta[part]) for part in OBJECT_META if meta.get(part)}
+        else:
+            found[name] = internal(kind, given.get(lower))
+    return found
+
+
+def _sorted(value: Any) -> Any:
+    """Maps print in the order of their keys."""
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors, claim_spec_warnings, default_claim_spec
 from fakekube.apis.core.podspec_validation import template_options, validate_template
+from fakekube.apis.internals import internal
 from fakekube.registry import validation
 from fakekube.registry.metadata import validate_annotations
 from fakekube.registry.strategy import WriteContext
@@ -27,14 +28,6 @@ FIXED = (
 RETENTION = ("Retain", "Delete")
 HISTORY_WARNING = (
     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
-)
-CLAIM_SPEC = (
-    "accessModes", "selector", "resources", "volumeName", "storageClassName", "volumeMode", "dataSource",
-    "dataSourceRef", "volumeAttributesClassName",
-)
-CLAIM_STATUS = (
-    "phase", "accessModes", "capacity", "conditions", "allocatedResources", "allocatedResourceStatuses",
-    "currentVolumeAttributesClassName", "modifyVolumeStatus", "healthStatus",
 )
 
 
@@ -96,8 +89,8 @@ class StatefulSetStrategy(workloads.WorkloadStrategy):
         found += workloads.immutable_selector(spec, old_spec)
         claims, old_claims = spec.get("volumeClaimTemplates"), old_spec.get("volumeClaimTemplates")
         if claims != old_claims:
-            shown = [_internal_claim(claim) for claim in claims or ()]
-            found.append(field_errors.invalid("spec.volumeClaimTemplates", shown or None, validation.IMMUTABLE))
+            shown = internal("[]PersistentVolumeClaim", claims)
+            found.append(field_errors.invalid("spec.volumeClaimTemplates", shown, validation.IMMUTABLE))
         for name in ("serviceName", "podManagementPolicy"):
             found += immutable(f"spec.{name}", spec.get(name, ""), old_spec.get(name, ""))
         return found
@@ -168,18 +161,6 @@ def _strategy(strategy: Tree, ctx: WriteContext) -> list[FieldError]:
 def _internal_rolling(rolling: Tree) -> Tree:
     """As upstream prints its internal type, with Go's names."""
     return {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
-
-
-def _internal_claim(claim: Tree) -> Tree:
-    """A claim as upstream prints its internal type: Go's names, and null or nothing for what is not set."""
-    spec, status = claim.get("spec", {}), claim.get("status", {})
-    resources = spec.get("resources") or {}
-    shown = {name[0].upper() + name[1:]: spec.get(name) for name in CLAIM_SPEC} | {
-        "Resources": {"Limits": resources.get("limits"), "Requests": resources.get("requests")},
-        "VolumeName": spec.get("volumeName", ""),
-    }
-    filled = {name[0].upper() + name[1:]: status.get(name) for name in CLAIM_STATUS}
-    return {**claim.get("metadata", {}), "Spec": shown, "Status": filled}
 
 
 def _template(spec: Tree, claims: list[Tree], ctx: WriteContext) -> list[FieldError]:

@@ -7,6 +7,7 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import OMITTED, FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.batch import indexes
+from fakekube.apis.internals import internal
 from fakekube.registry.validation import complaints, nonnegative, one_of
 
 MAX_RULES = 20
@@ -106,7 +107,7 @@ def validate_success_policy(spec: Tree, path: str) -> list[FieldError]:
     """spec.successPolicy, which only an indexed Job can have."""
     policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
-        return [field_errors.invalid(path, _internal_policy(policy), "requires indexed completion mode")]
+        return [field_errors.invalid(path, internal("SuccessPolicy", policy), "requires indexed completion mode")]
     rules = policy.get("rules") or []
     found: list[FieldError] = []
     if not rules:
@@ -116,17 +117,6 @@ def validate_success_policy(spec: Tree, path: str) -> list[FieldError]:
     for position, rule in enumerate(rules):
         found += _success_rule(rule, f"{path}.rules[{position}]", spec.get("completions", 0))
     return found
-
-
-def _internal_policy(policy: Tree) -> Tree:
-    """The policy as upstream prints its internal type, with Go's names."""
-    rules = policy.get("rules")
-    if rules is None:
-        return {"Rules": None}
-    return {"Rules": [
-        {"SucceededIndexes": rule.get("succeededIndexes"), "SucceededCount": rule.get("succeededCount")}
-        for rule in rules
-    ]}
 
 
 def _success_rule(rule: Tree, path: str, completions: int) -> list[FieldError]:

@@ -6,13 +6,15 @@ Upstream: pkg/apis/batch/validation/validation.go.
 from typing import Any
 
 from fakekube.apimachinery import field_errors, labels, names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.batch.job_policies import validate_failure_policy, validate_success_policy
 from fakekube.apis.batch.job_scheduling import validate_scheduling
 from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_template
+from fakekube.apis.internals import internal
 from fakekube.registry import validation
-from fakekube.registry.validation import complaints, immutable, nonnegative_fields, one_of
+from fakekube.registry.validation import IMMUTABLE, complaints, immutable, nonnegative_fields, one_of
 
 NAME_LABEL, LEGACY_NAME_LABEL = "batch.kubernetes.io/job-name", "job-name"
 UID_LABEL, LEGACY_UID_LABEL = "batch.kubernetes.io/controller-uid", "controller-uid"
@@ -25,7 +27,10 @@ NUMBERS = (
     "backoffLimitPerIndex", "maxFailedIndexes",
 )
 NEEDS_INDEXED = "requires indexed completion mode"
-IMMUTABLE_FIELDS = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+IMMUTABLE_FIELDS = {
+    "completionMode": "*s", "podFailurePolicy": "*PodFailurePolicy", "backoffLimitPerIndex": "*i", "managedBy": "*s",
+    "successPolicy": "*SuccessPolicy",
+}
 BAD_PATH = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
@@ -195,11 +200,16 @@ def validate_changes(
     may change with its parallelism.
     """
     found = _completions(spec.get("completions"), old.get("completions"), spec, elastic=elastic)
-    found += immutable("spec.selector", spec.get("selector"), old.get("selector"))
+    found += _kept("spec.selector", "*-LabelSelector", spec.get("selector"), old.get("selector"))
     found += _template(spec, old, scheduling=scheduling, resources=resources)
-    for name in IMMUTABLE_FIELDS:
-        found += immutable(f"spec.{name}", spec.get(name), old.get(name))
+    for name, kind in IMMUTABLE_FIELDS.items():
+        found += _kept(f"spec.{name}", kind, spec.get(name), old.get(name))
     return found
+
+
+def _kept(path: str, kind: str, new: Any, old: Any) -> list[FieldError]:
+    """A value that may not change, which prints as the internal type that it is."""
+    return [] if same(new, old) else [field_errors.invalid(path, internal(kind, new), IMMUTABLE)]
 
 
 def _completions(new: Any, old: Any, spec: Tree, *, elastic: bool) -> list[FieldError]:
@@ -218,9 +228,9 @@ def _template(spec: Tree, old: Tree, *, scheduling: bool, resources: bool) -> li
     if scheduling:
         old_template = _with_directives(old_template, new_template)
     if not (old.get("suspend") and resources):
-        return immutable("spec.template", new_template, old_template)
+        return _kept("spec.template", "PodTemplateSpec", new_template, old_template)
     pod = new_template["spec"]
-    return immutable("spec.template.spec", pod, _with_resources(old_template["spec"], pod))
+    return _kept("spec.template.spec", "PodSpec", pod, _with_resources(old_template["spec"], pod))
 
 
 def _with_directives(old: Tree, new: Tree) -> Tree:

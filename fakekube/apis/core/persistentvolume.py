@@ -5,12 +5,13 @@ Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/c
 
 import posixpath
 
-from fakekube.apimachinery import names, quantity
+from fakekube.apimachinery import names
+from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy
 from fakekube.apis.checks import quantity_positive, required_name, ruled
-from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors
+from fakekube.apis.core.persistentvolumeclaim import VOLUME_MODES, access_mode_errors, basic_resource
 from fakekube.apis.core.podspec_defaults import VOLUME_FIELDS, round_amounts
 from fakekube.apis.core.scheduling_validation import validate_node_selector
 from fakekube.apis.core.storage_systems import (
@@ -21,7 +22,7 @@ from fakekube.apis.core.storage_systems import (
     validate_no_backsteps,
     validate_storage_system,
 )
-from fakekube.apis.internals import changed_lines
+from fakekube.apis.internals import changed_lines, internal
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import IMMUTABLE, immutable, one_of
 
@@ -103,9 +104,12 @@ class PersistentVolumeStrategy(StatusStrategy):
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; source and mode stay."""
         new, before, found = obj["spec"], old["spec"], self.validate(obj, ctx)
-        if any(new.get(name) != before.get(name) for name in SOURCES):
+        sources = {name: new.get(name) for name in SOURCES}
+        if sources["csi"] and "controllerExpandSecretRef" not in (before.get("csi") or {"controllerExpandSecretRef": None}):
+            sources["csi"] = {name: value for name, value in sources["csi"].items() if name != "controllerExpandSecretRef"}
+        if not same(sources, {name: before.get(name) for name in SOURCES}):
             path = "spec.persistentvolumesource"
-            lines = changed_lines("PersistentVolumeSource", before, new)
+            lines = changed_lines("PersistentVolumeSource", before, sources)
             found.append(forbidden(path, f"{path} is immutable after creation\n{lines}"))
         found += immutable("volumeMode", new.get("volumeMode"), before.get("volumeMode"))
         if "nodeAffinity" in before and not ctx.cluster.gate("MutablePVNodeAffinity"):
@@ -133,9 +137,8 @@ def _capacity(capacity: Tree | None) -> list[FieldError]:
     if list(capacity or ()) != ["storage"]:
         found.append(not_supported("spec.capacity", capacity, ["storage"]))
     for name, amount in (capacity or {}).items():
-        if (whole := quantity.parse(amount).value) < 0:
-            found.append(invalid(key("spec.capacity", name), whole, "must be a valid resource quantity"))
-        found += quantity_positive(key("spec.capacity", name), amount)
+        path = key("spec.capacity", name)
+        found += basic_resource(path, amount) + quantity_positive(path, amount)
     return found
 
 
@@ -200,7 +203,8 @@ def _affinity(new: Tree | None, before: Tree) -> list[FieldError]:
     terms, old_terms = (((each or {}).get("required") or {}).get("nodeSelectorTerms") or [] for each in (new, before))
     if new is not None and len(terms) == len(old_terms) and all(map(_is_renewed, terms, old_terms)):
         return []
-    return [invalid("nodeAffinity", new, f"{IMMUTABLE}, except for updating from beta label to GA")]
+    shown = internal("*VolumeNodeAffinity", new)
+    return [invalid("nodeAffinity", shown, f"{IMMUTABLE}, except for updating from beta label to GA")]
 
 
 def _is_renewed(term: Tree, old: Tree) -> bool:

@@ -19,6 +19,10 @@ VOLUME_MODES = ("Block", "Filesystem")
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SNAPSHOT_GROUP = "snapshot.storage.k8s.io"
 KIND = "PersistentVolumeClaimSpec"
+RESIZES = (
+    "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
+    "NodeResizePending",
+)
 FROZEN = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 
 
@@ -29,6 +33,8 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
         """A file system, not bound yet."""
         default_claim_spec(obj.setdefault("spec", {}))
         status = obj.setdefault("status", {})
+        for part in ("capacity", "allocatedResources"):
+            round_amounts(status.get(part) or {})
         if not status.get("phase"):
             status["phase"] = "Pending"
 
@@ -52,7 +58,12 @@ class PersistentVolumeClaimStrategy(StatusStrategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; a claim may be bound once, and grow."""
-        return self.validate(obj, ctx) + _changes(obj, old)
+        named = any("apiGroup" in (old["spec"].get(name) or {}) for name in ("dataSource", "dataSourceRef"))
+        return claim_spec_errors("spec", obj["spec"], check_groups=not named) + _changes(obj, old)
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What the claim has got, and what becomes of a resize."""
+        return _status(obj.get("status") or {})
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
         """The annotation gave way to a field; bytes are whole."""
@@ -103,8 +114,8 @@ def _is_known_source(source: Tree) -> bool:
     return pair in (("", "PersistentVolumeClaim"), (SNAPSHOT_GROUP, "VolumeSnapshot"))
 
 
-def claim_spec_errors(path: str, spec: Tree) -> list[FieldError]:
-    """What is wrong with a claim's spec."""
+def claim_spec_errors(path: str, spec: Tree, *, check_groups: bool = True) -> list[FieldError]:
+    """What is wrong with a claim's spec. Groups of data sources are not looked at where there was one before."""
     found = access_mode_errors(child(path, "accessModes"), spec, "at least 1 access mode is required")
     found += label_selector(spec.get("selector"), child(path, "selector"))
     where = key(child(path, "resources"), "storage")
@@ -118,7 +129,7 @@ def claim_spec_errors(path: str, spec: Tree) -> list[FieldError]:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     for name, each in (("dataSource", source), ("dataSourceRef", reference)):
         if each is not None:
-            found += _source(child(path, name), each)
+            found += _source(child(path, name), each, check_group=check_groups)
     if source is not None and reference is not None:
         if reference.get("namespace"):
             text = "may not be specified when dataSourceRef.namespace is specified"
@@ -139,17 +150,47 @@ def access_mode_errors(path: str, spec: Tree, missing: str) -> list[FieldError]:
     return found
 
 
-def _source(path: str, source: Tree) -> list[FieldError]:
+def _source(path: str, source: Tree, *, check_group: bool) -> list[FieldError]:
     group, kind = source.get("apiGroup") or "", source.get("kind", "")
     found = [required(child(path, name)) for name in ("name", "kind") if not source.get(name)]
     if not group and kind != "PersistentVolumeClaim":
         text = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         found.append(invalid(path, kind, text))
-    if group:
+    if group and check_group:
         found += ruled(child(path, "apiGroup"), group, names.dns1123_subdomain)
     if source.get("namespace"):
         found += required_name(child(path, "namespace"), source["namespace"], names.dns1123_label)
     return found
+
+
+def _status(status: Tree) -> list[FieldError]:
+    found: list[FieldError] = []
+    for name, amount in (status.get("capacity") or {}).items():
+        found += basic_resource(key("status.capacity", name), amount)
+    path = "status.allocatedResourceStatuses"
+    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        found += _resource_name(name, path)
+        if state not in RESIZES:
+            found.append(not_supported(path, name, RESIZES))
+    path = "status.allocatedResources"
+    for name, amount in (status.get("allocatedResources") or {}).items():
+        wrong = _resource_name(name, path)
+        found += wrong or basic_resource(key(path, name), amount)
+    return found
+
+
+def _resource_name(name: str, path: str) -> list[FieldError]:
+    """The storage of a claim, or a resource of somebody's own."""
+    if texts := names.qualified_name(name):
+        return [invalid(path, name, text) for text in texts]
+    native = "/" not in name or "kubernetes.io/" in name
+    return [not_supported(path, name, ["storage"])] if native and name != "storage" else []
+
+
+def basic_resource(path: str, amount: str) -> list[FieldError]:
+    """An amount of 0 or more, as whole units tell it."""
+    whole = quantity.parse(amount).value
+    return [invalid(path, whole, "must be a valid resource quantity")] if whole < 0 else []
 
 
 def _changes(obj: Tree, old: Tree) -> list[FieldError]:
@@ -157,7 +198,7 @@ def _changes(obj: Tree, old: Tree) -> list[FieldError]:
     bound = (obj.get("status") or {}).get("phase") == "Bound"
     annotations = [(tree["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "") for tree in (obj, old)]
     if annotations[0] != annotations[1]:
-        found += immutable(key("metadata.annotations", CLASS_ANNOTATION), annotations[0], annotations[1])
+        found += immutable(child("metadata.annotations", CLASS_ANNOTATION), annotations[0], annotations[1])
     if _compared(new, before, bound) != _compared(before, before, bound):
         found.append(forbidden("spec", f"{FROZEN}\n{changed_lines(KIND, *_shown(new, before, bound))}"))
     sizes = [_storage(spec) for spec in (new, before)]

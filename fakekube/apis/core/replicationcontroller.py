@@ -7,9 +7,10 @@ from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import workloads
+from fakekube.apis.checks import declared_form_of_name
 from fakekube.apis.core.podspec_validation import template_options, validate_template
 from fakekube.registry.strategy import WriteContext
-from fakekube.registry.validation import nonnegative_fields
+from fakekube.registry.validation import DECLARATIVE_SINCE, nonnegative_fields
 
 COUNTS = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
@@ -47,16 +48,27 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
         if "template" in obj["spec"]:
             super().prepare_for_update(obj, old, ctx)
 
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """The form of the name is a declarative rule's."""
+        return declared_form_of_name(of_metadata) + self.validate(obj, ctx)
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        found = self._spec(obj, ctx)
+        if ctx.minor < DECLARATIVE_SINCE:
+            return found
+        return sorted(found, key=lambda error: error.field != "spec.replicas")
+
+    def _spec(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         spec = obj["spec"]
         selector, template = spec.get("selector") or {}, spec.get("template")
-        found = nonnegative_fields(spec, "spec", "minReadySeconds")
+        found = [field_errors.declared(error) for error in nonnegative_fields(spec, "spec", "minReadySeconds")]
         if not selector:
             found.append(field_errors.required("spec.selector"))
-        found += nonnegative_fields(spec, "spec", "replicas")
+        found += [field_errors.declared(error) for error in nonnegative_fields(spec, "spec", "replicas")]
         if template is None:
             return [*found, field_errors.required("spec.template")]
-        if selector and workloads.matches({"matchLabels": selector}, template) is False:
+        labels = (template.get("metadata") or {}).get("labels") or {}
+        if any(labels.get(key) != value for key, value in selector.items()):
             shown = workloads.shown_labels(template)
             found.append(field_errors.invalid("spec.template.metadata.labels", shown, workloads.MISMATCH))
         found += validate_template(template, "spec.template", template_options(ctx))

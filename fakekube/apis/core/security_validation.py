@@ -7,6 +7,7 @@ pkg/apis/core/validation/validation.go. Left out: the user names of Windows beyo
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.internals import internal
 from fakekube.registry.validation import complaints, one_of
 
 PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -22,12 +23,6 @@ MAX_WINDOWS_USER = 104
 WINDOWS_MARKS = '"/\\:;|=,+*?<>@[]'
 NETBIOS_NAME = r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}'
 WINDOWS_DOMAIN = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*"
-INTERNAL_PARTS: dict[str, tuple[tuple[str, ...], str | None]] = {
-    "SELinuxOptions": (("user", "role", "type", "level"), ""),
-    "WindowsOptions": (("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess"), None),
-    "SeccompProfile": (("type", "localhostProfile"), None),
-    "AppArmorProfile": (("type", "localhostProfile"), None),
-}
 NO_PRIVILEGES = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
 NO_ADMIN = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
 
@@ -47,7 +42,7 @@ def validate_container_context(context: Tree, path: str, *, host_users: bool) ->
     if "seccompProfile" in context:
         found += _seccomp(context["seccompProfile"], f"{path}.seccompProfile")
     if context.get("allowPrivilegeEscalation") is False:
-        shown = _internal_context(context)
+        shown = internal("SecurityContext", context)
         if context.get("privileged"):
             found.append(field_errors.invalid(path, shown, NO_PRIVILEGES))
         added = (context.get("capabilities") or {}).get("add") or ()
@@ -57,24 +52,6 @@ def validate_container_context(context: Tree, path: str, *, host_users: bool) ->
     if "appArmorProfile" in context:
         found += _app_armor(context["appArmorProfile"], f"{path}.appArmorProfile")
     return found
-
-
-def _internal_context(context: Tree) -> Tree:
-    """A context the way upstream prints its internal type: Go's names, and null for what is not set."""
-    fields = (
-        "capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
-        "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
-    )
-    shown = {name[0].upper() + name[1:]: context.get(name) for name in fields}
-    shown = {name.replace("SeLinux", "SELinux"): value for name, value in shown.items()}
-    if capabilities := context.get("capabilities"):
-        shown["Capabilities"] = {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")}
-    for field, (inner, unset) in INTERNAL_PARTS.items():
-        if (part := shown[field]) is not None:
-            shown[field] = {name[0].upper() + name[1:]: part.get(name, unset) for name in inner}
-    if windows := shown["WindowsOptions"]:
-        shown["WindowsOptions"] = {name.replace("Gmsa", "GMSA"): value for name, value in windows.items()}
-    return shown
 
 
 def validate_pod_context(context: Tree, spec: Tree, path: str) -> list[FieldError]:
@@ -119,7 +96,7 @@ def _seccomp(profile: Tree, path: str) -> list[FieldError]:
         else:
             found += validate_descending_path(local, here)
     elif local is not None:
-        shown = {"Type": kind, "LocalhostProfile": local}
+        shown = internal("SeccompProfile", profile)
         found.append(field_errors.invalid(here, shown, "can only be set when seccomp type is Localhost"))
     return found
 

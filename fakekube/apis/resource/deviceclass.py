@@ -5,12 +5,17 @@ Upstream: pkg/apis/resource/validation. Left out: compiling the selectors.
 
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import declared_form_of_name
 from fakekube.apis.resource.devices import config_errors, selector_errors
 from fakekube.registry.strategy import Strategy, WriteContext
 
 
 class DeviceClassStrategy(Strategy):
     """What is particular to DeviceClasses."""
+
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """The form of the name is a declarative rule's."""
+        return declared_form_of_name(of_metadata) + self.validate(obj, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Selectors and configuration."""

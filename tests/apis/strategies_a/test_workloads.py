@@ -113,6 +113,24 @@ def test_a_stateful_set_hardly_changes() -> None:
     assert update(old, with_spec(old, replicas=5)).errors == []
 
 
+def test_what_may_not_change_prints_as_its_internal_type() -> None:
+    """Given a stateful set with claims and a controller, when they change, then structs have Go's names and maps are sorted."""
+    claim = {"metadata": {"name": "d", "labels": {"z": "1", "b": "2"}}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    old = create(workload("StatefulSet")).obj
+    [found] = update(old, with_spec(old, volumeClaimTemplates=[claim])).errors
+    assert found.startswith(
+        'spec.volumeClaimTemplates: Invalid value: [{"name":"d","labels":{"b":"2","z":"1"},"Spec":{"AccessModes":["ReadWriteOnce"],'
+        '"Selector":null,"Resources":{"Limits":null,"Requests":{"storage":"1Gi"}},')
+
+
+def test_declared_rules_of_a_controller_speak_last_and_in_their_own_order() -> None:
+    """Given a replication controller with three faults, when created, then those of declarative rules come after the other."""
+    body = workload("ReplicationController", minReadySeconds=-1, replicas=-1, selector={"Bad Key!": "v"}) | {"apiVersion": "v1"}
+    assert [error.partition(":")[0] for error in create(body).errors] == [
+        "spec.template.metadata.labels", "spec.replicas", "spec.minReadySeconds"]
+
+
 def test_revisions_of_a_controller_stay() -> None:
     """Given a revision, when its data changes, then that is refused; its number may rise."""
     old = create({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r"}, "data": {"a": 1},

@@ -99,6 +99,30 @@ def test_only_a_bound_claim_grows():
     ]
 
 
+@pytest.mark.parametrize(("status", "expected"), [
+    ({"capacity": {"storage": "-1"}}, ["status.capacity[storage]: Invalid value: -1: must be a valid resource quantity"]),
+    ({"allocatedResources": {"cpu": "1", "example.com/x": "1"}},
+     ['status.allocatedResources: Unsupported value: "cpu": supported values: "storage"']),
+    ({"allocatedResourceStatuses": {"storage": "NodeResizePending"}}, []),
+    ({"allocatedResourceStatuses": {"storage": "Done"}},
+     [('status.allocatedResourceStatuses: Unsupported value: "storage": supported values: "ControllerResizeInProgress", '
+       '"ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"')]),
+])
+def test_what_is_refused_of_a_claims_status(status, expected):
+    """Given a claim / when its status is written / then amounts and states of a resize are looked at."""
+    assert status_changed(CLAIMS, created(CLAIMS, claim()), {"status": status})[1] == expected
+
+
+def test_an_odd_group_of_a_data_source_stays_where_there_was_one():
+    """Given a claim whose data source has a group / when it is written again / then the group's form is not asked for."""
+    source = {"apiGroup": "Odd", "kind": "K", "name": "n"}
+    found = refused(CLAIMS, claim(dataSourceRef=source))
+    assert [error.partition(":")[0] for error in found] == ["spec.dataSource.apiGroup", "spec.dataSourceRef.apiGroup"]
+    old = created(CLAIMS, claim(dataSourceRef={**source, "apiGroup": "g"}))
+    old["spec"]["dataSource"]["apiGroup"] = old["spec"]["dataSourceRef"]["apiGroup"] = "Odd"
+    assert changed(CLAIMS, old, {})[1] == []
+
+
 def test_fractions_of_a_byte_are_warned_of():
     """Given a request of half a byte / when made / then a warning."""
     assert warnings(CLAIMS, claim(resources={"requests": {"storage": "1500m"}})) == [
