@@ -120,8 +120,8 @@ def test_what_may_not_change_prints_as_its_internal_type() -> None:
     old = create(workload("StatefulSet")).obj
     [found] = update(old, with_spec(old, volumeClaimTemplates=[claim])).errors
     assert found.startswith(
-        'spec.volumeClaimTemplates: Invalid value: [{"name":"d","labels":{"b":"2","z":"1"},"Spec":{"AccessModes":["ReadWriteOnce"],'
-        '"Selector":null,"Resources":{"Limits":null,"Requests":{"storage":"1Gi"}},')
+        'spec.volumeClaimTemplates: Invalid value: [{"name":"d","labels":{"b":"2","z":"1"},"Spec":'
+        '{"AccessModes":["ReadWriteOnce"],"Selector":null,"Resources":{"Limits":null,"Requests":{"storage":"1Gi"}},')
 
 
 def test_declared_rules_of_a_controller_speak_last_and_in_their_own_order() -> None:
