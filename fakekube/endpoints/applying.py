@@ -12,6 +12,7 @@ from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
 from fakekube.endpoints.options import WriteOptions
+from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
@@ -57,7 +58,13 @@ def apply_of(
         if old is None and uid:
             raise errors.conflict(scope.kind.group_resource, tree["metadata"].get("name", ""), (
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
-        return _canonical(scope, tree)
+        try:
+            return _canonical(scope, tree)
+        except DecodeError as error:
+            why = convert_error(str(error), scope.services.definitions.schema(scope.gvk))
+            raise errors.raw(
+                f"failed to convert new object ({fields.described(config)}) to proper version: unable to convert unstructured "
+                f"object to {scope.gvk}: {why}") from None
 
     return transform
 
@@ -67,7 +74,4 @@ def _canonical(scope: Scope, tree: Tree) -> Tree:
     assert codec is not None
     tree = orjson.loads(orjson.dumps(tree))
     tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version
-    try:
-        return codec.decode(tree).tree
-    except DecodeError as error:
-        raise errors.raw(str(error)) from None
+    return codec.decode(tree).tree

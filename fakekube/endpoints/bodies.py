@@ -105,9 +105,9 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
         return recalled
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore", canonical=request.canonical)
-        tree, gvk = _interpret(parsed.value, expected)
+        tree, gvk = interpret(parsed.value, expected)
     except ValueError as error:
-        raise _unrecognized(expected.kind, _explain(error), request.body) from None
+        raise _unrecognized(expected.kind, explain(error), request.body) from None
     if request.method != "POST" or not _has_empty_overhead(gvk, tree):
         return _decode_as(scope, gvk, tree, parsed, directive, warnings)
     decoded = _decode_as(scope, gvk, tree, parsed._replace(spelled=None), directive, warnings)
@@ -127,7 +127,8 @@ def _recalled(scope: Scope, body: bytes) -> Tree | None:
     return tree
 
 
-def _explain(error: Exception) -> str:
+def explain(error: Exception) -> str:
+    """What is wrong with a body, with the words that its syntax gets."""
     if isinstance(error, gojson.SyntaxProblem):
         return f"couldn't get version/kind; json parse error: {error}"
     return str(error)
@@ -145,7 +146,7 @@ def summary(body: bytes) -> str:
     return (head.decode("utf-8", "replace") if body[:1] == b"{" else head.hex()) + more
 
 
-def _interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersionKind]:
+def interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersionKind]:
     """The tree and the kind that it says it is, what it leaves out being as expected."""
     tree: Tree = {} if value is None else value
     if not isinstance(tree, dict):
@@ -177,7 +178,7 @@ def _decode_as(
     except DecodeError as error:
         raise cannot_handle(gvk, expected.kind, str(error)) from None
     if parsed.cut and is_deep(decoded.tree):
-        raise _unrecognized(expected.kind, _explain(gojson.SyntaxProblem(parsed.cut)), parsed.spelled or b"")
+        raise _unrecognized(expected.kind, explain(gojson.SyntaxProblem(parsed.cut)), parsed.spelled or b"")
     unknown = told if told is not None else [f"unknown field {go_quote(path)}" for path in decoded.unknown]
     if directive == "Ignore":
         unknown = []
@@ -216,13 +217,17 @@ def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:
             f"the API version in the data ({gvk.api_version}) does not match the expected API version "
             f"({expected.api_version})"
         )
-    why = f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
-    return cannot_handle(gvk, expected.kind, why)
+    return cannot_handle(gvk, expected.kind, no_conversion(gvk, expected))
 
 
-def not_registered(gvk: GroupVersionKind) -> str:
-    """What the scheme says about a kind that it does not know."""
-    return f'no kind {go_quote(gvk.kind)} is registered for version {go_quote(gvk.api_version)} in scheme "{SCHEME}"'
+def no_conversion(gvk: GroupVersionKind, expected: GroupVersionKind) -> str:
+    """What the scheme says of a kind that cannot become the one of the endpoint."""
+    return f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
+
+
+def not_registered(gvk: GroupVersionKind, scheme: str = SCHEME) -> str:
+    """What a scheme says about a kind that it does not know."""
+    return f'no kind {go_quote(gvk.kind)} is registered for version {go_quote(gvk.api_version)} in scheme "{scheme}"'
 
 
 def cannot_handle(gvk: GroupVersionKind, kind: str, why: str) -> APIError:
@@ -238,9 +243,9 @@ def decode_options(services: Services, request: Request, kind: str, version: str
     media = input_type(request)
     expected = GroupVersionKind("meta.k8s.io", version, kind)
     try:
-        tree, gvk = _interpret(parse(services, request.body, media, strict=False).value, expected)
+        tree, gvk = interpret(parse(services, request.body, media, strict=False).value, expected)
     except ValueError as error:
-        raise errors.bad_request(_explain(error)) from None
+        raise errors.bad_request(explain(error)) from None
     if gvk.kind != kind:
         raise errors.bad_request(not_registered(gvk))
     codec = services.codec(GroupVersionKind("", "v1", kind))

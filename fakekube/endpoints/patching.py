@@ -9,10 +9,12 @@ Left out: CBOR.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+import orjson
+
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.gvk import GroupKind, GroupVersionKind
+from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies, gojson, sharing
@@ -21,8 +23,7 @@ from fakekube.endpoints.options import INT64, WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-from fakekube.endpoints.table import internal_type
-from fakekube.endpoints.write import check_place, written_answer
+from fakekube.endpoints.write import check_name, check_place, written_answer
 from fakekube.patch import json_patch, merge_patch, strategic_merge
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
@@ -42,6 +43,7 @@ BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 MAX_OPERATIONS = 10000
 CONFLICT_TRIES = 5
+UNSTRUCTURED_SCHEME = "pkg/runtime/scheme.go:111"
 OPERATION_KEYS = ("op", "path", "from", "value")
 
 Change = Callable[[Tree], Tree]
@@ -150,6 +152,11 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
     if value is None and media == MERGE_PATCH:
         raise errors.bad_request("Invalid JSON Patch")
+    if media == MERGE_PATCH and not strict and value.__class__ in (str, int, float, bool):
+        raise errors.bad_request("Invalid JSON Patch")
+    if media == MERGE_PATCH and not strict and isinstance(value, list):  # an object is replaced by a list
+        why = gojson.SyntaxProblem(f"json: cannot unmarshal array into Go value of type {bodies.TYPE_META}")
+        return _refusing(_unfit(orjson.dumps(value).decode(), bodies.explain(why)))
     if value is not None and not isinstance(value, dict):
         prefix = "error decoding patch: " if media == MERGE_PATCH else ""
         raise errors.bad_request(
@@ -291,16 +298,17 @@ def _decoded(
     taken = sharing.taken_over(scope, old, patched)
     tree = taken.tree
     expected = scope.gvk
-    gvk = _kind_of(tree, expected)
-    codec = scope.services.codec(gvk)
-    if gvk != expected or codec is None:
-        raise _unfit(show(), _other_kind(gvk, expected, known=codec is not None))
-    tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
+    codec = scope.services.codec(expected)
+    assert codec is not None
+    if converted:  # into the endpoint's kind, whatever the patch says that it is
+        tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
+    elif tree.get("kind") != expected.kind or tree.get("apiVersion") != expected.api_version:
+        _interpreted(scope, tree, old["metadata"]["name"], show)
     forget = bodies.asks_to_forget(tree)
     try:
         decoded = codec.decode(tree, known=taken.known, kept=taken.kept)
     except DecodeError as error:
-        raise _unfit(show(), convert_error(str(error)) if converted else str(error)) from None
+        raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
     taken.learn(codec, decoded)
     if directive != "Ignore":
         unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
@@ -313,16 +321,25 @@ def _decoded(
     return decoded.tree
 
 
-def _kind_of(tree: Tree, expected: GroupVersionKind) -> GroupVersionKind:
-    api_version, kind = tree.get("apiVersion") or expected.api_version, tree.get("kind") or expected.kind
-    group, _, version = str(api_version).rpartition("/")
-    return GroupVersionKind(group, version, str(kind))
-
-
-def _other_kind(gvk: GroupVersionKind, expected: GroupVersionKind, *, known: bool) -> str:
-    if not known:
-        return bodies.not_registered(gvk)
-    return f"unable to decode {gvk} into *{internal_type(expected)}"
+def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -> None:
+    """Take a patched object that is not plainly of the endpoint's kind for one, or say why that cannot be."""
+    expected = scope.gvk
+    try:
+        _, gvk = bodies.interpret(tree, expected)
+    except ValueError as error:
+        raise _unfit(show(), bodies.explain(error)) from None
+    if not tree.get("apiVersion"):  # taken for upstream's own form, whose fields have other names: nothing is left
+        check_name("", name)
+    if gvk != expected:
+        codec = scope.services.codec(gvk)
+        if codec is None:
+            raise _unfit(show(), bodies.not_registered(gvk, UNSTRUCTURED_SCHEME))
+        try:
+            codec.decode({**tree})
+        except DecodeError as error:
+            raise _unfit(show(), str(error)) from None
+        raise _unfit(show(), bodies.no_conversion(gvk, expected))
+    tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
 
 
 def _unfit(shown: str, why: str) -> APIError:

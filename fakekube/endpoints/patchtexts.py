@@ -14,7 +14,9 @@ import orjson
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.structural import Schema
 
-_UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:struct field \S+|value) of type (\S+)")
+_UNMARSHAL = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go (?:struct field (\S+)|value) of type (\S+)")
+DECODED_BY_THEMSELVES = (".Time", ".MicroTime", ".Quantity", ".Duration")
+
 
 
 def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, paths: Iterable[str] = ()) -> str:
@@ -46,9 +48,18 @@ def in_go_order(value: Json, schema: Schema | None) -> Json:
 def _sorted_where(value: Json, touched: Json) -> Json:
     if isinstance(value, dict) and isinstance(touched, dict):
         return {key: _sorted_where(value[key], touched.get(key)) for key in sorted(value)}
+    if isinstance(touched, list):
+        return sorted_keys(value)
     if isinstance(value, list) and isinstance(touched, dict):
         return [_sorted_where(item, touched.get(str(number))) for number, item in enumerate(value)]
     return value
+
+
+def sorted_keys(value: Json) -> Json:
+    """A value with the keys of all its maps sorted: so is what comes whole from a merge patch."""
+    if isinstance(value, dict):
+        return {key: sorted_keys(value[key]) for key in sorted(value)}
+    return [sorted_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def go_map(value: Any) -> str:
@@ -66,21 +77,53 @@ def go_map(value: Any) -> str:
     return str(value)
 
 
-def convert_error(text: str) -> str:
-    """A type error of the decoder in the words of the converter that strategic merge goes through."""
+def convert_error(text: str, schema: Schema | None = None) -> str:
+    """An error of the decoder in the words of the converter that strategic merge and apply go through.
+
+    ``schema`` is that of the kind; the error names a field of it.
+    """
+    if text.startswith("illegal base64"):
+        return f"error decoding from json: {text}"
     match = _UNMARSHAL.search(text)
     if match is None:
         return text
-    source, number, target = match.groups()
+    source, number, path, target = match.groups()
+    node = _node_at(schema, (path or "").split(".")[1:], target)
+    given = _kind(source, number)
+    if node is not None and (node.int_or_string or node.name.endswith(DECODED_BY_THEMSELVES)):
+        return f"json: cannot unmarshal {source}{f' {number}' if number else ''} into Go value of type {target}"
     if target.startswith("map["):
-        return f"cannot restore map from {_kind(source, number)}"
+        return f"cannot restore map from {given}"
     if target.startswith("[]"):
-        return f"cannot restore slice from {_kind(source, number)}"
-    if source in ("object", "array") or re.fullmatch(
-        r"v\d\w*\.[A-Z]\w*(Spec|Status|Source|Template|Meta|Context)", target
-    ):
-        return f"cannot restore struct from: {_kind(source, number)}"
-    return f"cannot convert {_kind(source, number)} to {target}"
+        return f"cannot restore slice from {given}"
+    kind = _go_kind(node, target)
+    if kind == "struct":
+        return f"cannot restore struct from: {given}"
+    convertible = source == "number" and (kind != "bool") and not (given == "float64" and kind == "string")
+    return f"cannot convert {given} to {target}" if convertible else f"unrecognized type: {kind}"
+
+
+def _node_at(schema: Schema | None, path: list[str], target: str) -> Schema | None:
+    """The node that an error is about: names of embedded structs on the way stand for nothing."""
+    node = schema
+    for name in path:
+        while node is not None and (inner := node.items or node.additional) is not None:
+            node = inner
+        if node is not None and name in node.properties:
+            node = node.properties[name]
+    while node is not None and not target.startswith(("[]", "map[")) and (inner := node.items or node.additional) is not None:
+        node = inner
+    return node
+
+
+def _go_kind(node: Schema | None, target: str) -> str:
+    """What reflect calls the kind of a type: struct, string, bool, int32, int64 or float64."""
+    kind = node.type if node is not None else ""
+    if "." not in target:
+        return target
+    if kind == "integer":
+        return node.format or "int64" if node is not None else "int64"
+    return "string" if kind == "string" else "struct"
 
 
 def _kind(source: str, number: str | None) -> str:

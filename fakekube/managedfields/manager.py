@@ -122,7 +122,7 @@ class FieldManager:
         try:
             check(self._node, config)
         except TypedError as error:
-            raise errors.raw(f"failed to create typed patch object ({self._described(config)}): {error}") from None
+            raise errors.raw(f"failed to create typed patch object ({self.described(config)}): {error}") from None
         key = entries.owner(manager, APPLY, self._api_version, subresource)
         result, managed = self._applied(live, config, managed, key, manager, force=force, subresource=subresource)
         return self._with_entries(result, live, config, managed, key, now)
@@ -138,7 +138,7 @@ class FieldManager:
         if api_version != self._api_version or kind != expected or not kind:
             raise errors.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
 
-    def _described(self, config: Tree) -> str:
+    def described(self, config: Tree) -> str:
         metadata = config.get("metadata")
         names = metadata if isinstance(metadata, dict) else {}
         group, _, version = self._api_version.rpartition("/")
@@ -172,7 +172,7 @@ class FieldManager:
             if conflicts:
                 raise conflict_error(conflicts, found.managed) from None
         except TypedError as error:
-            raise errors.raw(f"failed to create typed live object ({self._described(live)}): {error}") from None
+            raise errors.raw(f"failed to create typed live object ({self.described(live)}): {error}") from None
         return apply.applied(self._node, live, config, managed, key, entry, reset, force=True)
 
     def _with_entries(self, result: Tree, live: Tree, config: Tree, managed: Managed, key: Owner, now: str) -> Tree:

@@ -12,11 +12,13 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
 from fakekube.managedfields.fieldsv1 import key_element, named_element, value_element
-from fakekube.schema.structural import Schema, no_reference
+from fakekube.schema.structural import GoStruct, Schema, no_reference
 from fakekube.util.memory import remember
 
 # Published schemas carry no defaults, but items are known by this key also when it is not given.
 BUILT_IN_KEY_DEFAULTS = {"protocol": "TCP"}
+DEFAULTS_OF_KEYS = {("LocalObjectReference", "name"): ""}
+ZEROES = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 MAP, LIST, SCALAR = "map", "list", "scalar"
 LEAVES = (str, int, bool, float)
@@ -69,10 +71,10 @@ class Node:
             self._read(schema, inherits_unknown or schema.preserve_unknown)
 
     def _read(self, schema: Schema, unknown: bool) -> None:
-        if schema.name.endswith(".Quantity") or schema.int_or_string:
+        if schema.name.endswith(".Quantity") or (schema.int_or_string and not schema.name):
             self.atom = SCALAR
-        elif schema.name.endswith(".RawExtension"):
-            self.granular = False
+        elif schema.name.endswith((".RawExtension", ".IntOrString")):  # anything, as one
+            self.granular, self._extra = False, ANYTHING
         elif schema.type in ("object", "array", ""):
             self.atom = {"object": MAP, "array": LIST, "": ""}[schema.type]
             self.granular = schema.map_type != "atomic"
@@ -152,10 +154,10 @@ class Node:
     def _defaulted_keys(self, found: dict[str, Json]) -> dict[str, Json]:
         if self.key_defaults is None:
             properties: Any = self.element._schema.properties if self.element._schema is not None else {}
-            built_in = self.element._schema is not None and self.element._schema.go is not None
+            struct = self.element._schema.go if self.element._schema is not None else None
             defaults = {key: properties[key].default for key in self.keys if key in properties}
-            if built_in:
-                defaults |= {key: text for key, text in BUILT_IN_KEY_DEFAULTS.items() if key in self.keys}
+            if struct is not None:
+                defaults |= {key: _default_of(struct, key, properties[key].type) for key in self.keys if key in properties}
             self.key_defaults = {key: value for key, value in defaults.items() if value is not None}
         result = self.key_defaults | found
         if not result:
@@ -379,6 +381,16 @@ def _sorted_difference(removed: FieldSet, modified: FieldSet, added: FieldSet) -
     gone = ordered(removed) if removed else None
     other = ordered(modified) if modified else None
     return Difference(gone, other, ordered(added) if added else None)
+
+
+def _default_of(struct: GoStruct, key: str, kind: str) -> Json:
+    """What a key has that is not given: what Go's zero value is, where Go always prints the field, or a default by name."""
+    if (struct.name, key) in DEFAULTS_OF_KEYS or key in BUILT_IN_KEY_DEFAULTS:
+        return DEFAULTS_OF_KEYS.get((struct.name, key), BUILT_IN_KEY_DEFAULTS.get(key))
+    field = struct.fields.get(key)
+    if field is None or field.pointer or field.omit_empty:
+        return None
+    return ZEROES.get(kind)
 
 
 def _go_list(names: tuple[str, ...]) -> str:

@@ -218,3 +218,56 @@ def test_go_prints_a_map() -> None:
 def test_words_of_the_converter(text: str, converted: str) -> None:
     """Given a type error / when it arises in a strategic merge / then it has the converter's words."""
     assert convert_error(text) == converted
+
+
+POD_TEMPLATES = "/api/v1/namespaces/t/podtemplates"
+
+
+@pytest.mark.parametrize(("value", "media", "status", "text"), [
+    ({"kind": "Endpoints"}, MERGE, 422, "converting (v1.Endpoints) to (core.ConfigMap): unknown conversion"),
+    ({"kind": "Nope"}, MERGE, 422, 'no kind "Nope" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'),
+    ({"kind": 5}, MERGE, 422, "json: cannot unmarshal number into Go struct field .kind of type string"),
+    ({"apiVersion": "a/b/c"}, MERGE, 422, "unexpected GroupVersion string: a/b/c"),
+    ({"apiVersion": None}, MERGE, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"),
+    ({"kind": "Nope", "apiVersion": "x"}, STRATEGIC, 200, ""),
+])
+async def test_patched_kind(api: Api, value: dict[str, object], media: str, status: int, text: str) -> None:
+    """Given a patch of what an object is / when it is applied / then it is read as that, but by the strategic one."""
+    await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
+    answer = await api("PATCH", f"{CONFIG_MAPS}/a", value, {"content-type": media})
+    assert answer.status == status
+    assert answer.tree["kind"] == "ConfigMap" if status == 200 else answer.message.endswith(text)
+
+
+@pytest.mark.parametrize(("spec", "text"), [
+    ({"hostname": True}, "unrecognized type: string"),
+    ({"restartPolicy": 1}, "cannot convert int64 to v1.RestartPolicy"),
+    ({"hostNetwork": "x"}, "unrecognized type: bool"),
+    ({"affinity": {"nodeAffinity": 5}}, "cannot restore struct from: int64"),
+    ({"containers": [{"name": "c", "livenessProbe": {"httpGet": {"port": True}}}]}, (
+        "json: cannot unmarshal bool into Go value of type int32")),
+])
+async def test_values_that_cannot_be_converted(api: Api, spec: dict[str, object], text: str) -> None:
+    """Given a value of the wrong type / when a strategic merge brings it / then the converter names the Go kind that it needs."""
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    await api("POST", POD_TEMPLATES, {"metadata": {"name": "a"}, "template": template})
+    answer = await api("PATCH", f"{POD_TEMPLATES}/a", {"template": {"spec": spec}}, {"content-type": STRATEGIC})
+    assert answer.status in (422, 500)
+    assert answer.message.endswith(text)
+
+
+async def test_applied_values_that_cannot_be_converted(api: Api) -> None:
+    """Given a text that is no amount / when it is applied / then 500 says which object could not be converted, and why."""
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "binaryData": {"b": "**"}}
+    answer = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m", config, {"content-type": "application/apply-patch+yaml"})
+    assert (answer.status, answer.message) == (500, (
+        "failed to convert new object (/a; /v1, Kind=ConfigMap) to proper version: unable to convert unstructured object to "
+        "/v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 0"))
+
+
+async def test_lists_of_a_merge_patch_are_quoted_with_sorted_keys(api: Api) -> None:
+    """Given a merge patch whose list cannot be taken / when the error quotes the object / then the keys in it are sorted."""
+    await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
+    owners = [{"uid": "u", "controller": "x"}]
+    answer = await api("PATCH", f"{CONFIG_MAPS}/a", {"metadata": {"ownerReferences": owners}}, {"content-type": MERGE})
+    assert '[{\\"controller\\":\\"x\\",\\"uid\\":\\"u\\"}]' in answer.message

@@ -112,8 +112,8 @@ def test_without_a_schema_maps_are_open_and_lists_are_whole() -> None:
         ({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string"),
         ({"paused": 1}, ".spec.paused: expected boolean, got &{1}"),
         (
-            {"strategy": {"rollingUpdate": {"maxSurge": {}}}},
-            ".spec.strategy.rollingUpdate.maxSurge: expected any scalar, got &{map[]}",
+            {"template": {"spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": {}}}}]}}},
+            '.spec.template.spec.containers[name="c"].resources.limits.cpu: expected any scalar, got &{map[]}',
         ),
         ({"template": 1}, ".spec.template: expected map, got &{1}"),
         (
@@ -150,3 +150,25 @@ def test_sets_of_things_that_cannot_be_told_apart_are_refused() -> None:
         with pytest.raises(APIError) as error:
             widgets().apply(None, widget(spec), manager="m", now=T0)
         assert error.value.message.endswith(f".spec.{next(iter(spec))}: {text}")
+
+
+@pytest.mark.parametrize(("spec", "items"), [
+    ({"containers": [{"image": "i"}]}, {"f:containers": {'k:{"name":""}': {".": {}, "f:image": {}}}}),
+    ({"imagePullSecrets": [{}]}, {"f:imagePullSecrets": {'k:{"name":""}': {}}}),
+    ({"hostAliases": [{"hostnames": ["a"]}]}, {"f:hostAliases": {'k:{"ip":""}': {".": {}, "f:hostnames": {}}}}),
+])
+def test_keys_that_are_not_given_have_the_zero_value_of_go(spec: dict[str, Any], items: dict[str, Any]) -> None:
+    """Given an item without its key / when it is applied / then it is known by what Go would print for the key."""
+    manager = FieldManager(schema("", "v1", "PodTemplate"), "v1")
+    config = {"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "d", "namespace": "n"}, "template": {"spec": spec}}
+    applied = manager.apply(None, config, manager="m", now="2026-01-01T00:00:00Z", force=False)
+    fields = applied["metadata"]["managedFields"][0]["fieldsV1"]["f:template"]["f:spec"]
+    assert {name: {key: dict(value) for key, value in below.items()} for name, below in fields.items()} == items
+
+
+def test_a_raw_extension_is_anything_as_one() -> None:
+    """Given a ControllerRevision with data of any form / when it is applied / then the data is owned as a whole."""
+    manager = FieldManager(schema("apps", "v1", "ControllerRevision"), "apps/v1")
+    config = {"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": {"name": "d"}, "data": {"x": {"y": 1}}}
+    applied = manager.apply(None, config, manager="m", now="2026-01-01T00:00:00Z", force=False)
+    assert applied["metadata"]["managedFields"][0]["fieldsV1"]["f:data"] == {}
