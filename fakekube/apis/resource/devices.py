@@ -11,16 +11,22 @@ from fakekube.apimachinery.field_errors import (
     FieldError,
     child,
     duplicate,
+    forbidden,
     index,
     invalid,
     not_supported,
     required,
+    too_long,
     too_many,
 )
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import caseless_subdomain, required_name, ruled
+from fakekube.apis.checks import caseless_subdomain, ruled
+from fakekube.registry.strategy import Cluster
 
 MAX_REQUESTS, MAX_CONSTRAINTS, MAX_SELECTORS, MAX_SUB_REQUESTS = 32, 32, 32, 8
+MAX_IDENTIFIER, MAX_DRIVER = 32, 63
+ADMIN_LABEL = "resource.kubernetes.io/admin-access"
+NO_ADMIN = f"admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"
 ATTRIBUTES, MODES = ("matchAttribute", "distinctAttribute"), ("All", "ExactCount")
 ONE_KIND = "exactly one of `exactly` or `firstAvailable` is required"
 REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
@@ -41,6 +47,21 @@ def default_devices(devices: Tree) -> None:
             request["allocationMode"] = "ExactCount"
         if request["allocationMode"] == "ExactCount" and not request.get("count"):
             request["count"] = 1
+        for toleration in request.get("tolerations") or ():
+            if not toleration.get("operator"):
+                toleration["operator"] = "Equal"
+
+
+def admin_errors(devices: Tree, namespace: str, cluster: Cluster) -> list[FieldError]:
+    """The first request for the access of an administrator, where the namespace's labels do not grant it."""
+    for number, request in enumerate(devices.get("requests") or ()):
+        if (request.get("exactly") or {}).get("adminAccess"):
+            found = cluster.lookup("", "namespaces", "", namespace) or {"metadata": {}}
+            if (found["metadata"].get("labels") or {}).get(ADMIN_LABEL) == "true":
+                return []
+            # Also for templates, whose requests lie deeper.
+            return [forbidden(child(index("spec.devices.requests", number), "adminAccess"), NO_ADMIN)]
+    return []
 
 
 def device_errors(path: str, devices: Tree) -> list[FieldError]:
@@ -97,6 +118,10 @@ def _declared(path: str, request: Tree) -> list[FieldError]:
     for number, sub in enumerate(first):
         if not sub.get("deviceClassName"):
             found.append(required(child(index(where, number), "deviceClassName")))
+        else:
+            here = child(index(where, number), "deviceClassName")
+            found += [invalid(here, sub["deviceClassName"], names.in_bytes(text))
+                      for text in names.dns1123_subdomain(sub["deviceClassName"])]
         found += _mode(index(where, number), sub)
     return found
 
@@ -122,13 +147,13 @@ def _request(path: str, request: Tree) -> list[FieldError]:
         found.append(too_many(where, len(first), MAX_SUB_REQUESTS))
     for number, sub in enumerate(first):
         here = index(where, number)
-        found += ruled(child(here, "name"), sub.get("name", ""), names.dns1123_label) + _exact(here, sub)
+        found += ruled(child(here, "name"), sub.get("name", ""), names.dns1123_label) + _exact(here, sub, named=False)
     return found
 
 
-def _exact(path: str, request: Tree) -> list[FieldError]:
+def _exact(path: str, request: Tree, *, named: bool = True) -> list[FieldError]:
     name = request.get("deviceClassName", "")
-    found = ruled(child(path, "deviceClassName"), name, names.dns1123_subdomain) if name else []
+    found = ruled(child(path, "deviceClassName"), name, names.dns1123_subdomain) if name and named else []
     found += selector_errors(child(path, "selectors"), request.get("selectors") or [])
     mode, count = request.get("allocationMode", ""), request.get("count", 0)
     if mode == "All" and count:
@@ -188,7 +213,10 @@ def _driver(path: str, config: Tree) -> list[FieldError]:
     if opaque is None:
         return []
     name, where = opaque.get("driver", ""), child(path, "opaque", "driver")
-    return ruled(where, name, caseless_subdomain) if name else [required(where)]
+    if not name:
+        return [required(where)]
+    found = ruled(where, name, caseless_subdomain)
+    return [*found, too_long(where, MAX_DRIVER, "characters")] if len(name) > MAX_DRIVER else found
 
 
 def _constraint(path: str, constraint: Tree, known: list[str]) -> list[FieldError]:
@@ -208,9 +236,19 @@ def _attribute(path: str, value: str | None) -> list[FieldError]:
     domain, slash, name = value.rpartition("/")
     if not slash:
         text = "a fully qualified name must be a domain and a name separated by a slash"
-        return [*(ruled(path, value, names.c_identifier) if not value else ()), invalid(path, value, text)]
-    found = [invalid(path, domain, f"prefix: {text}") for text in names.dns1123_subdomain(domain)]
-    return found + ruled(path, name, names.c_identifier)
+        return [*_identifier(path, value), invalid(path, value, text)]
+    if "/" in domain:
+        return []  # upstream looks at names of two parts only
+    found = [] if domain else [invalid(path, "", "prefix must not be empty")]
+    if domain:
+        found += [too_long(path, MAX_DRIVER)] if len(domain) > MAX_DRIVER else []
+        found += [invalid(path, domain, f"prefix: {names.in_bytes(text)}") for text in names.dns1123_subdomain(domain)]
+    return found + (_identifier(path, name) if name else [invalid(path, "", "name must not be empty")])
+
+
+def _identifier(path: str, text: str) -> list[FieldError]:
+    found = [too_long(path, MAX_IDENTIFIER)] if len(text) > MAX_IDENTIFIER else []
+    return found + ruled(path, text, names.c_identifier)
 
 
 def _reference(path: str, name: str, known: list[str]) -> list[FieldError]:
@@ -219,5 +257,5 @@ def _reference(path: str, name: str, known: list[str]) -> list[FieldError]:
         return [invalid(path, name, REFERENCE)]
     found: list[FieldError] = []
     for segment in segments:
-        found += required_name(path, segment, names.dns1123_label)
+        found += ruled(path, segment, names.dns1123_label)
     return found if name in known else [*found, invalid(path, name, REFERENCE)]

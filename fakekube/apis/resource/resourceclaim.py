@@ -8,7 +8,7 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import StatusStrategy, stored_as_null
-from fakekube.apis.resource.devices import default_devices, device_errors
+from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import IMMUTABLE
 
@@ -28,6 +28,11 @@ class ResourceClaimStrategy(StatusStrategy):
         """The stored status; an empty list is no change of an absent one."""
         super().prepare_for_update(obj, old, ctx)
         self.canonicalize(obj)
+
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """Who asks for the access of an administrator must be in a namespace that grants it; that is looked at first."""
+        denied = admin_errors((obj.get("spec") or {}).get("devices") or {}, obj["metadata"].get("namespace", ""), ctx.cluster)
+        return denied + of_metadata + self.validate(obj, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The devices."""

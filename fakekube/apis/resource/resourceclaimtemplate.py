@@ -8,7 +8,7 @@ from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import template_metadata
-from fakekube.apis.resource.devices import default_devices, device_errors
+from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE
 
@@ -23,6 +23,11 @@ class ResourceClaimTemplateStrategy(Strategy):
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """An empty list is no change of an absent one."""
         self.canonicalize(obj)
+
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """Who asks for the access of an administrator must be in a namespace that grants it; that is looked at first."""
+        denied = admin_errors(_devices(obj), obj["metadata"].get("namespace", ""), ctx.cluster)
+        return denied + of_metadata + self.validate(obj, ctx)
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The labels and devices of the claims to come."""

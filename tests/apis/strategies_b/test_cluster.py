@@ -162,12 +162,35 @@ def claim(*requests, **devices):
                 )
             ],
         ),
+        (
+            claim(EXACT, constraints=[{"matchAttribute": f"a.io/{'x' * 33}"}, {"matchAttribute": "/"}]),
+            [
+                "constraints[0].matchAttribute: Too long: may not be more than 32 bytes",
+                'constraints[1].matchAttribute: Invalid value: "": prefix must not be empty',
+                'constraints[1].matchAttribute: Invalid value: "": name must not be empty',
+            ],
+        ),
+        (
+            claim(EXACT, config=[{"opaque": {"driver": "d" * 64, "parameters": {}}}]),
+            ["config[0].opaque.driver: Too long: may not be more than 63 characters"],
+        ),
+        (claim({"name": "r", "exactly": {"deviceClassName": "c", "tolerations": [{"key": "k", "value": "v"}]}}), []),
         (claim(EXACT, config=[{"opaque": {"driver": "d"}}]), ["config[0].opaque.parameters: Required value"]),
     ],
 )
 def test_what_is_refused_of_a_claim(obj, expected):
     """Given something wrong in a claim / when made / then it is named."""
     assert refused(resourceclaim.STRATEGY, obj) == [f"spec.devices.{text}" for text in expected]
+
+
+def test_the_access_of_an_administrator_is_granted_by_the_namespace():
+    """Given a claim that asks for it / when made in a namespace without and with the label / then refused and taken."""
+    world, obj = World(), claim({"name": "r", "exactly": {"deviceClassName": "c", "adminAccess": True, "allocationMode": "All"}})
+    path = "spec.devices.requests[0].adminAccess"
+    for labels, expected in (({}, [path]), ({"resource.kubernetes.io/admin-access": "true"}, [])):
+        world.put("", "namespaces", {"metadata": {"name": "t", "labels": labels}})
+        found = resourceclaim.STRATEGY.validate_create(obj, [], world.context())
+        assert [error.field for error in found] == expected
 
 
 def test_the_spec_of_a_claim_stays():
