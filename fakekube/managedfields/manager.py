@@ -6,6 +6,7 @@ structured-merge-diff/merge. Left out: conversion of sets between versions of a 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -34,6 +35,7 @@ CREATED_OUTLINES_KEPT, CREATED_BYTES_KEPT = 128, 16_384
 BEFORE_FIRST_APPLY, KUBECTL = "before-first-apply", "kubectl"
 
 ResetFields = Mapping[str, Sequence[Path]]
+Outline = tuple[Any, ...]
 
 
 class FieldManager:
@@ -59,7 +61,7 @@ class FieldManager:
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
         self._built_in = schema is not None and schema.go is not None
-        self._known_outlines: dict[bytes, FieldSet] = {}
+        self._known_outlines: dict[tuple[str, Outline], FieldSet] = {}
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
@@ -214,16 +216,16 @@ class FieldManager:
         """
         if like is not None:
             known = like.memory.setdefault(self, {})
-            key = subresource.encode() + _outline({**new, "spec": True})
+            key = subresource, _outline({**new, "spec": True})
         else:
             known = self._known_outlines
-            key = subresource.encode() + _outline(new) if self._built_in else b""
+            key = subresource, _outline(new) if self._built_in else ()
         found: FieldSet | None = known.get(key)
         if found is not None:
             return found
         _, changed = self._changes(self._of_new(new), subresource)
         fields = Familiar(stripped(changed))
-        if key and len(key) <= CREATED_BYTES_KEPT:
+        if self._built_in and _size(key) <= CREATED_BYTES_KEPT:
             remember(known, key, fields, CREATED_OUTLINES_KEPT)
         return fields
 
@@ -289,15 +291,20 @@ def stripped(fields: FieldSet) -> FieldSet:
     return result
 
 
-def _outline(tree: Tree) -> bytes:
+def _outline(tree: Tree) -> Outline:
     """All of an object that tells which fields it has: keys, what is empty, and lists, whose items are told by what they hold."""
-    return orjson.dumps(_shape(tree))
+    found: list[Any] = [tuple(tree)]
+    for name, item in tree.items():
+        if item.__class__ is dict:
+            found.append((name, _outline(item)))
+        elif item.__class__ is list or not item:
+            found.append((name, orjson.dumps(item)))
+    return tuple(found)
 
 
-def _shape(value: Tree) -> Tree:
-    return {
-        name: _shape(item) if item.__class__ is dict else item if not item or item.__class__ is list else True
-        for name, item in value.items()}
+def _size(outline: Outline) -> int:
+    """How many characters an outline has, or more."""
+    return sum(_size(part) if part.__class__ is tuple else len(part) + 1 for part in outline)
 
 
 def _without_managed_fields(tree: Tree) -> Tree:
