@@ -1,13 +1,24 @@
-"""What every namespace is given: the service account ``default`` and the cluster's CA in a ConfigMap.
+"""What every namespace is given, the service account ``default`` and the cluster's CA in a ConfigMap; and tokens in Secrets.
 
-Read ``controller.py`` first. Upstream: pkg/controller/serviceaccount, pkg/controller/certificates/rootcacertpublisher.
+Read ``controller.py`` first, then ``tokens.py``. Upstream: pkg/controller/serviceaccount,
+pkg/controller/certificates/rootcacertpublisher.
 """
 
 from functools import partial
+from typing import Any
 
-from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
+from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from fakekube.runtime.dormant import Dormant
 
 component = partial(
     Dormant, "serviceaccount", "fakekube_controllers.serviceaccount.controller:ServiceAccountController",
     NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster is found with its first namespaces furnished
+
+
+def is_token(secret: dict[str, Any]) -> bool:
+    """Whether a Secret is for a service account's token."""
+    return bool(secret.get("type") == "kubernetes.io/service-account-token")
+
+
+for_tokens = partial(
+    Dormant, "serviceaccount-token", "fakekube_controllers.serviceaccount.tokens:TokenController", (SECRETS, is_token))

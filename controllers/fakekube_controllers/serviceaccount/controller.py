@@ -1,7 +1,8 @@
 """Keeps ``default`` and ``kube-root-ca.crt`` in every namespace that is not on its way out.
 
 Both come back when they are deleted, and the ConfigMap is put right when it is changed. Upstream:
-serviceaccounts_controller.go and publisher.go. Left out: token Secrets, which no namespace has had since 1.24.
+serviceaccounts_controller.go and publisher.go. Token Secrets, which no
+namespace has of itself since 1.24, are filled in ``tokens.py``.
 """
 
 from typing import Any

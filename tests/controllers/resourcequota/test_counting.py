@@ -119,7 +119,7 @@ async def test_a_job_makes_as_many_pods_as_the_quota_lets_it(world):
 
 
 async def test_a_refused_object_is_named_as_far_as_admission_knows_its_name(world):
-    """Given a full quota / when a pod with a generated name comes / then what counts it knows the name, what came before did not."""
+    """Given a full quota / when a pod with a generated name comes / then the quota knows its name, what came before did not."""
     await with_quota(world, {"pods": "0"})
     nameless = {"metadata": {"generateName": "g-", "namespace": NAMESPACE}}
     with pytest.raises(APIError, match=r'pods "g-[^"]{5}" is forbidden: exceeded quota'):
