@@ -1,6 +1,6 @@
 """Pods: defaults, the status that a new one gets, and what its endpoints may change.
 
-Upstream: pkg/registry/core/pod/strategy.go. Left out: the syncing of AppArmor annotations with their fields.
+Upstream: pkg/registry/core/pod/strategy.go.
 """
 
 import orjson
@@ -9,6 +9,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validation, podresources, podspec_gates
+from fakekube.apis.core.pod_profiles import has_profiles, sync_app_armor
 from fakekube.apis.core.pod_warnings import pod_warnings
 from fakekube.apis.core.podspec_defaults import default_pod, default_pod_spec
 from fakekube.registry.strategy import Strategy, WriteContext
@@ -53,9 +54,12 @@ class PodStrategy(Strategy):
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj["spec"]
         facts = pod_validation.known_facts(obj, ctx)
-        if not facts.plain:
+        annotations = obj["metadata"].get("annotations")
+        if not facts.plain or has_profiles(annotations):
             spec = obj["spec"] = orjson.loads(orjson.dumps(spec))  # what lies deeper may be shared
             _complete(spec, obj["metadata"].get("labels", {}), ctx)
+            for text in sync_app_armor(spec, annotations or {}):
+                ctx.warn(text)
             facts = pod_validation.facts_of(obj, ctx)
         status: Tree = {"phase": "Pending"}
         if spec.get("schedulingGates"):

@@ -3,6 +3,7 @@
 from fakekube.apimachinery import field_errors, strconv
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.core.pod_profiles import has_profiles, validate_profile_annotations
 
 MIRROR = "kubernetes.io/config.mirror"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -18,7 +19,7 @@ def validate_pod_annotations(annotations: dict[str, str], spec: Tree, path: str)
     cost = annotations.get(DELETION_COST)
     if cost is not None and not _is_int32(cost):
         found.append(field_errors.invalid(f"{path}[{DELETION_COST}]", cost, "must be a 32bit integer"))
-    return found
+    return found + validate_profile_annotations(annotations, spec, path) if has_profiles(annotations) else found
 
 
 def _is_int32(text: str) -> bool:

@@ -10,6 +10,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podspec_gates
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
+from fakekube.apis.core.pod_profiles import APP_ARMOR
 from fakekube.apis.core.pod_validation import validate_content
 from fakekube.apis.core.scheduling_validation import REQUIRED
 from fakekube.apis.internals import changed_lines
@@ -21,7 +22,6 @@ UPDATABLE = (
     "`spec.tolerations` (only additions to existing tolerations)",
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 )
-APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
 ONLY_SECONDS = "existing toleration can not be modified except its tolerationSeconds"
 ONLY_MORE_LABELS = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
 SAME_TERMS = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
@@ -69,7 +69,7 @@ def validate_annotation_changes(new: dict[str, str], old: dict[str, str], spec: 
     ):
         for key in keys:
             here = f"metadata.annotations[{key}]"
-            if key.startswith(APP_ARMOR_PREFIX):
+            if key.startswith(APP_ARMOR):
                 found.append(field_errors.forbidden(here, f"may not {verb} AppArmor annotations"))
             if key == MIRROR:
                 found.append(field_errors.forbidden(here, f"may not {verb} mirror pod annotation"))

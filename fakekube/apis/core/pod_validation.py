@@ -1,8 +1,7 @@
 """What is wrong with a Pod: its spec, its annotations, and what a template would be allowed.
 
 Most pods come from templates, so what is a pure function of a spec is worked out once for all that have it. Upstream:
-ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go. Left out: the old annotations
-for seccomp and AppArmor.
+ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go.
 """
 
 from functools import lru_cache
@@ -16,6 +15,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podresources, podspec_gates, podspec_memory
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
+from fakekube.apis.core.pod_profiles import validate_profiles_match
 from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_names, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
@@ -86,7 +86,8 @@ def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         what = "cannot be set until all schedulingGates have been cleared"
         found.append(field_errors.forbidden("spec.nodeName", what))
-    return found
+    annotations = pod["metadata"].get("annotations")
+    return found + validate_profiles_match(annotations, spec, "spec") if annotations else found
 
 
 def validate_content(pod: Tree, ctx: WriteContext, facts: Facts | None = None) -> list[FieldError]:

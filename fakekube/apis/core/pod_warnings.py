@@ -1,6 +1,6 @@
 """What a client is told about a pod that is accepted, and probably not what it wanted.
 
-Upstream: pkg/api/pod/warnings.go. Left out: annotations for seccomp and AppArmor, claims of ephemeral volumes.
+Upstream: pkg/api/pod/warnings.go.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
 from fakekube.apis.core import podspec_memory
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
+from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
 from fakekube.apis.core.volume_warnings import overlap_warnings
 
@@ -62,7 +63,8 @@ def template_warnings(template: Tree, path: str) -> list[str]:
 def _warnings(
     spec: Tree, annotations: dict[str, str], path: str, meta_path: str, essence: bytes = b"",
 ) -> list[str]:
-    deprecated = annotations and not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)
+    deprecated = annotations and (
+        not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations) or has_profiles(annotations))
     if not deprecated and _is_quiet(essence or podspec_memory.essence(spec)):
         return []
     return _all_warnings(spec, annotations, path, meta_path)
@@ -100,6 +102,8 @@ def _all_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path:
         for position, secret in enumerate(secrets) if not secret.get("name")
     ]
     found += _fractions(spec.get("overhead", {}), f"{path}.overhead")
+    if annotations:
+        found += profile_warnings(spec, annotations, meta_path, template=path != "spec")
     for container, here in _containers(spec, path):
         resources = container.get("resources")
         if resources:

@@ -21,6 +21,7 @@ from fakekube.apis.core.containers_validation import (
     validate_init_containers,
 )
 from fakekube.apis.core.pod_annotations import validate_pod_annotations
+from fakekube.apis.core.pod_profiles import validate_profiles_match
 from fakekube.apis.core.podspec_network import validate_dns_config, validate_host_network, validate_hostname
 from fakekube.apis.core.podspec_systems import validate_host_process, validate_system
 from fakekube.apis.core.resource_requirements import validate_pod_resource_name, validate_requirements
@@ -76,6 +77,8 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
         found += metadata.validate_annotations(annotations, f"{path}.annotations")
         found += validate_pod_annotations(annotations, spec, f"{path}.annotations")
     found += validate_pod_spec(spec, f"{path}.spec", options)
+    if annotations:
+        found += validate_profiles_match(annotations, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):
         what = "ephemeral containers not allowed in pod template"
         found.append(field_errors.forbidden(f"{path}.spec.ephemeralContainers", what))

@@ -50,7 +50,7 @@ def validate_container_context(context: Tree, path: str, *, host_users: bool) ->
     if "windowsOptions" in context:
         found += _windows(context["windowsOptions"], f"{path}.windowsOptions")
     if "appArmorProfile" in context:
-        found += _app_armor(context["appArmorProfile"], f"{path}.appArmorProfile")
+        found += validate_app_armor(context["appArmorProfile"], f"{path}.appArmorProfile")
     return found
 
 
@@ -72,7 +72,7 @@ def validate_pod_context(context: Tree, spec: Tree, path: str) -> list[FieldErro
     if "windowsOptions" in context:
         found += _windows(context["windowsOptions"], f"{path}.windowsOptions")
     if "appArmorProfile" in context:
-        found += _app_armor(context["appArmorProfile"], f"{path}.appArmorProfile")
+        found += validate_app_armor(context["appArmorProfile"], f"{path}.appArmorProfile")
     if "supplementalGroupsPolicy" in context:
         policies = ("Merge", "Strict")
         found += one_of(f"{path}.supplementalGroupsPolicy", context["supplementalGroupsPolicy"], policies)
@@ -101,7 +101,8 @@ def _seccomp(profile: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def _app_armor(profile: Tree, path: str) -> list[FieldError]:
+def validate_app_armor(profile: Tree, path: str) -> list[FieldError]:
+    """A profile of AppArmor, of a pod or of a container."""
     kind, local, here = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"
     if not kind:
         return [field_errors.required(f"{path}.type", "type is required when appArmorProfile is set")]

@@ -133,6 +133,44 @@ def test_a_bad_spec_is_refused_in_upstreams_words(spec: dict[str, Any], error: s
     assert create(pod(**spec)).errors == [error]
 
 
+APP_ARMOR, SECCOMP = "container.apparmor.security.beta.kubernetes.io/main", "seccomp.security.alpha.kubernetes.io/pod"
+
+
+def annotated(annotations: dict[str, str], **spec: Any) -> dict[str, Any]:
+    return pod(**spec) | {"metadata": {"name": "p", "annotations": annotations}}
+
+
+@pytest.mark.parametrize(("annotation", "profile"), [
+    ("runtime/default", {"type": "RuntimeDefault"}), ("unconfined", {"type": "Unconfined"}),
+    ("localhost/p", {"type": "Localhost", "localhostProfile": "p"}), ("", None), ("localhost/", None),
+])
+def test_an_annotation_for_app_armor_becomes_a_field(annotation: str, profile: dict[str, str] | None) -> None:
+    """Given a container's profile in an annotation, when the pod is created, then the field has it, and a warning tells."""
+    done = create(annotated({APP_ARMOR: annotation}))
+    assert done.obj["spec"]["containers"][0].get("securityContext", {}).get("appArmorProfile") == profile
+    assert done.warnings == [
+        f'metadata.annotations[{APP_ARMOR}]: deprecated since v1.30; use the "appArmorProfile" field instead']
+
+
+@pytest.mark.parametrize(("annotations", "context", "expected"), [
+    ({APP_ARMOR.replace("main", "other"): "x"}, {},
+     [f'metadata.annotations[{APP_ARMOR.replace("main", "other")}]: Invalid value: "other": container not found',
+      f'metadata.annotations[{APP_ARMOR.replace("main", "other")}]: Invalid value: "x": invalid AppArmor profile name: "x"']),
+    ({SECCOMP: "x"}, {}, [f'metadata.annotations.{SECCOMP}: Invalid value: "x": must be a valid seccomp profile']),
+    ({SECCOMP: "docker/default"}, {"seccompProfile": {"type": "RuntimeDefault"}}, []),
+    ({SECCOMP: "localhost/a"}, {"seccompProfile": {"type": "Localhost", "localhostProfile": "b"}},
+     [("spec.securityContext.seccompProfile.localhostProfile: Forbidden: seccomp profile in annotation and field must "
+       "match")]),
+    ({APP_ARMOR: "unconfined"}, {"appArmorProfile": {"type": "RuntimeDefault"}}, []),
+    ({APP_ARMOR: "localhost/"}, {"appArmorProfile": {"type": "RuntimeDefault"}},
+     [("spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must "
+       "match")]),
+])
+def test_annotations_for_profiles_must_be_right(annotations: dict[str, str], context: Any, expected: list[str]) -> None:
+    """Given annotations for seccomp or AppArmor, when a pod is created, then bad ones and those unlike the fields are refused."""
+    assert create(annotated(annotations, securityContext=context)).errors == expected
+
+
 def test_a_bad_pod_stays_bad_however_often_it_is_asked_for() -> None:
     """Given equal specs one after the other, when some are good and some bad, then each is judged by itself."""
     for _ in range(2):
