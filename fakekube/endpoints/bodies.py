@@ -225,9 +225,9 @@ def no_conversion(gvk: GroupVersionKind, expected: GroupVersionKind) -> str:
     return f"converting ({gvk.version}.{gvk.kind}) to ({internal_type(expected)}): unknown conversion"
 
 
-def not_registered(gvk: GroupVersionKind, scheme: str = SCHEME) -> str:
-    """What a scheme says about a kind that it does not know."""
-    return f'no kind {go_quote(gvk.kind)} is registered for version {go_quote(gvk.api_version)} in scheme "{scheme}"'
+def not_registered(gvk: GroupVersionKind) -> str:
+    """What the scheme says about a kind that it does not know."""
+    return f'no kind {go_quote(gvk.kind)} is registered for version {go_quote(gvk.api_version)} in scheme "{SCHEME}"'
 
 
 def cannot_handle(gvk: GroupVersionKind, kind: str, why: str) -> APIError:

@@ -43,7 +43,6 @@ BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 MAX_OPERATIONS = 10000
 CONFLICT_TRIES = 5
-UNSTRUCTURED_SCHEME = "pkg/runtime/scheme.go:111"
 OPERATION_KEYS = ("op", "path", "from", "value")
 
 Change = Callable[[Tree], Tree]
@@ -333,7 +332,7 @@ def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -
     if gvk != expected:
         codec = scope.services.codec(gvk)
         if codec is None:
-            raise _unfit(show(), bodies.not_registered(gvk, UNSTRUCTURED_SCHEME))
+            raise _unfit(show(), bodies.not_registered(gvk))
         try:
             codec.decode({**tree})
         except DecodeError as error:

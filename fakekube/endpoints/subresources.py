@@ -11,6 +11,7 @@ from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import WriteOptions, delete_options, write_options
 from fakekube.endpoints.patching import Change
+from fakekube.endpoints.read import get_object
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name, check_place
@@ -55,9 +56,10 @@ def _posted(scope: Scope, info: RequestInfo, request: Request) -> tuple[Form, Wr
 async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a GET of a Scale."""
     form = scope.negotiate(request)
-    store = scope.store
-    obj = store.load(store.find(info.namespace, info.name))
-    return object_answer(scope, request, form, subresources.scale_of(store, obj))
+    store, version = scope.store, request.param("resourceVersion")
+    record = await get_object(
+        store.kind, store.bucket, info.namespace, info.name, version, request.patience or scope.services.clock)
+    return object_answer(scope, request, form, subresources.scale_of(store, store.load(record)))
 
 
 async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:

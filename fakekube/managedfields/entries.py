@@ -74,6 +74,12 @@ def _rank(key: Owner, entry: Entry) -> tuple[str, ...]:
     return (key.operation, entry.time, key.manager, entry.api_version, key.subresource)
 
 
+def rank_of(entry: Tree) -> tuple[str, ...]:
+    """What a stored list is sorted by."""
+    names = ("operation", "time", "manager", "apiVersion", "subresource")
+    return tuple(entry.get(name) or "" for name in names)
+
+
 def _encoded(key: Owner, entry: Entry) -> Tree:
     result: Tree = {"manager": key.manager} if key.manager else {}
     result["operation"], result["apiVersion"] = key.operation, entry.api_version

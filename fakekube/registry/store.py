@@ -295,7 +295,7 @@ class Store:
         obj = transform(None)
         meta = self._own_metadata(obj, namespace)
         if uid := meta.get("uid"):
-            raise self._uid_conflict(namespace, name, uid, "")
+            raise self.uid_conflict(namespace, name, uid, "")
         ctx.operation = "CREATE"
         meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
         try:
@@ -322,13 +322,14 @@ class Store:
     def check_preconditions(self, record: Record, uid: str, resource_version: str = "") -> None:
         """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
         if uid and uid != record.uid:
-            raise self._uid_conflict(record.namespace, record.name, uid, record.uid)
+            raise self.uid_conflict(record.namespace, record.name, uid, record.uid)
         if resource_version and resource_version != str(record.revision):
             raise self.storage_conflict(record.namespace, record.name, (
                 f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
                 f"ResourceVersion in object meta: {record.revision}"))
 
-    def _uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
+    def uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
+        """Conflict about an object that is another one than the caller wrote of."""
         why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
         return self.storage_conflict(namespace, name, why)
 

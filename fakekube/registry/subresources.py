@@ -225,8 +225,7 @@ def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transfo
                 field_errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0")])
         uid = old["metadata"]["uid"]
         if meta.get("uid", uid) != uid:
-            why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {uid}"
-            raise errors.conflict(resource, name, why)
+            raise store.uid_conflict(old["metadata"]["namespace"], name, meta["uid"], uid)
         new_meta = dict(old["metadata"])
         new_meta["resourceVersion"] = meta.get("resourceVersion", "")
         new_meta.pop("managedFields", None)

@@ -225,7 +225,7 @@ POD_TEMPLATES = "/api/v1/namespaces/t/podtemplates"
 
 @pytest.mark.parametrize(("value", "media", "status", "text"), [
     ({"kind": "Endpoints"}, MERGE, 422, "converting (v1.Endpoints) to (core.ConfigMap): unknown conversion"),
-    ({"kind": "Nope"}, MERGE, 422, 'no kind "Nope" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'),
+    ({"kind": "Nope"}, MERGE, 422, 'no kind "Nope" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'),
     ({"kind": 5}, MERGE, 422, "json: cannot unmarshal number into Go struct field .kind of type string"),
     ({"apiVersion": "a/b/c"}, MERGE, 422, "unexpected GroupVersion string: a/b/c"),
     ({"apiVersion": None}, MERGE, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"),

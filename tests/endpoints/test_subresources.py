@@ -171,3 +171,15 @@ async def test_approval_takes_conditions_and_metadata_only(api: Api) -> None:
         withdrawn = await api("PUT", f"{path}/c/{endpoint}", {**approved.tree, "status": {}})
         assert (withdrawn.status, withdrawn.tree["details"]["causes"][0]["message"]) == (
             422, 'Forbidden: updates may not remove a condition of type "Approved"')
+
+
+async def test_a_scale_is_read_and_written_at_versions_of_its_object(api: Api) -> None:
+    """Given a Deployment / when its Scale is asked for at no version, or written under another uid / then 500, and a Conflict."""
+    path = "/apis/apps/v1/namespaces/t/deployments"
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    await api("POST", path, {"metadata": {"name": "d"}, "spec": spec})
+    read = await api("GET", f"{path}/d/scale?resourceVersion=abc")
+    assert (read.status, read.message.partition(":")[0]) == (500, "resourceVersion")
+    written = await api("PUT", f"{path}/d/scale", {"metadata": {"name": "d", "uid": "u"}, "spec": {"replicas": 1}})
+    assert written.message.startswith('Operation cannot be fulfilled on deployments.apps "d": StorageError: invalid object, ')

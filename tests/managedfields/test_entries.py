@@ -65,13 +65,26 @@ def test_a_scale_shows_who_owns_the_replicas_and_gives_them_back() -> None:
     present = scale.to_scale(parent)
     assert present == [entry("m1", REPLICAS, version="autoscaling/v1")]
     won = [{**entry("m2", REPLICAS, "Apply", "autoscaling/v1", T1), "subresource": "scale"}]
+    gained = {**entry("m2", REPLICAS, "Apply"), "subresource": "scale"}
+    del gained["time"]
     assert scale.to_parent(parent, won, "apps/v1") == [
-        {**entry("m2", REPLICAS, "Apply", time=T1), "subresource": "scale"},
+        gained,
         entry("m0", {"f:spec": {"f:paused": {}}}),
         entry("m1", {"f:spec": {"f:paused": {}}}),
     ]
     applied = [entry("m1", MORE, "Apply")]
     assert scale.to_parent(applied, scale.to_scale(applied), "apps/v1") == applied
+
+
+def test_an_updater_of_the_object_has_its_replicas_apart_after_any_write_of_the_scale() -> None:
+    """Given an updater of an object / when its Scale is written / then the replicas stand apart, and are lost the next time."""
+    parent = [entry("m1", MORE)]
+    apart = entry("m1", REPLICAS)
+    del apart["time"]
+    once = scale.to_parent(parent, scale.to_scale(parent), "apps/v1")
+    assert once == [apart, entry("m1", {"f:spec": {"f:paused": {}}})]
+    assert scale.to_scale(once) == []
+    assert scale.to_parent(once, [], "apps/v1") == once[1:]
 
 
 def test_a_signing_requests_approval_cannot_own_the_certificate() -> None:
