@@ -27,6 +27,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/batch"
 	"k8s.io/kubernetes/pkg/apis/certificates"
 	"k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/apis/resource"
 )
 
 var rows = map[string]string{}
@@ -83,6 +84,7 @@ func main() {
 	walk(reflect.TypeOf(core.VolumeNodeAffinity{}))
 	walk(reflect.TypeOf(batch.PodFailurePolicy{}))
 	walk(reflect.TypeOf(batch.SuccessPolicy{}))
+	walk(reflect.TypeOf(resource.ResourceClaimTemplateSpec{}))
 	walk(reflect.TypeOf(certificates.CertificateSigningRequestCondition{}))
 	var lines []string
 	for name, row := range rows {

@@ -10,7 +10,7 @@ from fakekube.apimachinery import field_errors, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.autoscaling.metrics import validate_metrics, validate_reference
-from fakekube.apis.base import StatusStrategy
+from fakekube.apis.base import StatusStrategy, stored_as_null
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import NEGATIVE, nonnegative, nonnegative_fields, one_of
 
@@ -61,6 +61,11 @@ class HorizontalPodAutoscalerStrategy(StatusStrategy):
         if obj.get("apiVersion") == V1:
             return {"currentReplicas": 0, "desiredReplicas": 0}
         return {"currentMetrics": None, "desiredReplicas": 0}
+
+    def canonicalize(self, obj: Tree) -> None:
+        """An empty list is stored as none."""
+        if obj.get("apiVersion") != V1:
+            stored_as_null(obj, "status", "currentMetrics")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         return _spec(obj, 0 if ctx.cluster.gate("HPAScaleToZero") else 1, ctx)

@@ -48,6 +48,12 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
         if "template" in obj["spec"]:
             super().prepare_for_update(obj, old, ctx)
 
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """As for other workloads, save that upstream warns of the template that was there before."""
+        template = obj["spec"].get("template") if old is None else old["spec"].get("template")
+        shown = obj if template is None else {**obj, "spec": {**obj["spec"], "template": template}}
+        return super().warnings(shown, old, ctx)
+
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
         """The form of the name is a declarative rule's."""
         return declared_form_of_name(of_metadata) + self.validate(obj, ctx)

@@ -6,10 +6,11 @@ Upstream: pkg/apis/node/validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import ruled
 from fakekube.apis.core.resource_requirements import validate_requirements
 from fakekube.apis.core.scheduling_validation import validate_tolerations
 from fakekube.registry.strategy import Strategy, WriteContext
-from fakekube.registry.validation import declared_immutable, declared_name, labels
+from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, declared_name, labels
 
 
 class RuntimeClassStrategy(Strategy):
@@ -17,9 +18,16 @@ class RuntimeClassStrategy(Strategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The handler's name, amounts, and tolerations."""
+        return self._spec(obj, kept=True)
+
+    def _spec(self, obj: Tree, *, kept: bool) -> list[FieldError]:
+        """``kept`` tells that the handler is what it was, or new: a change ends the declarative rule before the name's form."""
         overhead = (obj.get("overhead") or {}).get("podFixed") or {}
         handler = obj.get("handler", "")
-        found = declared_name("handler", handler, names.dns1123_label) if handler else [declared(required("handler"))]
+        if not handler:
+            found = [declared(required("handler"))]
+        else:
+            found = (declared_name if kept else ruled)("handler", handler, names.dns1123_label)
         found += validate_requirements({"limits": overhead}, "overhead", [])
         scheduling = obj.get("scheduling") or {}
         found += labels(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
@@ -27,7 +35,9 @@ class RuntimeClassStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; the handler stays."""
-        return self.validate(obj, ctx) + declared_immutable("handler", obj.get("handler", ""), old.get("handler", ""))
+        changed = declared_immutable("handler", obj.get("handler", ""), old.get("handler", ""))
+        found = self._spec(obj, kept=not changed)
+        return changed + found if ctx.minor >= DECLARATIVE_SINCE else found + changed
 
 
 def _tolerations(path: str, tolerations: list[Tree]) -> list[FieldError]:

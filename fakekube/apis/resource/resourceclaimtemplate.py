@@ -8,6 +8,7 @@ from fakekube.apimachinery.field_errors import FieldError, invalid
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
 from fakekube.apis.checks import template_metadata
+from fakekube.apis.internals import internal
 from fakekube.apis.resource.devices import admin_errors, default_devices, device_errors
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import IMMUTABLE
@@ -35,9 +36,10 @@ class ResourceClaimTemplateStrategy(Strategy):
         return template_metadata("spec.metadata", metadata) + device_errors("spec.spec.devices", _devices(obj))
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """As for a new one; the spec stays."""
-        changed = [] if same(obj.get("spec"), old.get("spec")) else [invalid("spec", obj.get("spec"), IMMUTABLE)]
-        return self.validate(obj, ctx) + changed
+        """The spec stays; so there is nothing else to look at."""
+        if same(obj.get("spec"), old.get("spec")):
+            return []
+        return [invalid("spec", internal("ResourceClaimTemplateSpec", obj.get("spec")), IMMUTABLE)]
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""

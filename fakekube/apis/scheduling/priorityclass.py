@@ -18,6 +18,10 @@ class PriorityClassStrategy(Strategy):
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
+    def spec_changed(self, obj: Tree, old: Tree) -> bool:
+        """Upstream counts the first state only."""
+        return False
+
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
         found: list[FieldError] = []

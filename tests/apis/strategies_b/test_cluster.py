@@ -35,6 +35,26 @@ def test_a_runtime_class_keeps_its_handler():
     assert refused(runtimeclass.STRATEGY, named()) == ["handler: Required value"]
     old = created(runtimeclass.STRATEGY, named({"handler": "h"}))
     assert changed(runtimeclass.STRATEGY, old, {"handler": "i"})[1] == ["handler: Invalid value: null: field is immutable"]
+    assert changed(runtimeclass.STRATEGY, old, {"handler": ""})[1] == [
+        "handler: Invalid value: null: field is immutable", "handler: Required value"]
+
+
+def test_a_long_handler_is_told_in_bytes_when_new_and_in_characters_when_changed():
+    """Given a handler of 64 letters / when a class is made with it and when one takes it / then one rule or the other tells."""
+    long, text = "h" * 64, "must be no more than 63"
+    assert refused(runtimeclass.STRATEGY, named({"handler": long})) == [f'handler: Invalid value: "{long}": {text} bytes']
+    old = created(runtimeclass.STRATEGY, named({"handler": "h"}))
+    assert changed(runtimeclass.STRATEGY, old, {"handler": long})[1] == [
+        f'handler: Invalid value: "{long}": {text} characters', "handler: Invalid value: null: field is immutable"]
+
+
+def test_the_spec_of_a_claim_template_stays_and_prints_as_its_internal_type():
+    """Given a template / when its labels and requests go / then one error, with Go's names and metadata amid them."""
+    spec = {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [EXACT]}}}
+    old = created(resourceclaimtemplate.STRATEGY, named({"spec": spec}))
+    change = {"spec": {"metadata": {"labels": {"c": "!", "a": "b"}}, "spec": {"devices": {}}}}
+    shown = '{"labels":{"a":"b","c":"!"},"Spec":{"Devices":{"Requests":null,"Constraints":null,"Config":null}}}'
+    assert changed(resourceclaimtemplate.STRATEGY, old, change)[1] == [f"spec: Invalid value: {shown}: field is immutable"]
 
 
 def test_tolerations_of_a_runtime_class_fit_together():
