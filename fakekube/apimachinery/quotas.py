@@ -21,6 +21,7 @@ MUST_BE_SET = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu",
 STORAGE_CLASS_SUFFIX = ".storageclass.storage.k8s.io/"
 CLAIM_NAMES = ("persistentvolumeclaims", "requests.storage")
 FINISHED = ("Succeeded", "Failed")
+TERMINATING = {"scopeName": "Terminating", "operator": "Exists"}
 UNCOUNTED = (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
 
 
@@ -132,6 +133,15 @@ def counted(resource: GroupResource, obj: Tree, quota: Tree, names: Iterable[str
     if found and not all(in_scope(resource, obj, requirement) for requirement in _scopes(quota)):
         return []
     return found
+
+
+def has_moved(resource: GroupResource, old: Tree, new: Tree) -> bool:
+    """Whether a change of an object gives something back: it costs otherwise, or has left a scope in which it counted."""
+    if usage(resource, old) != usage(resource, new):
+        return True
+    if resource == PODS:
+        return in_scope(resource, old, TERMINATING) != in_scope(resource, new, TERMINATING)
+    return resource == CLAIMS and sorted(_attribute_classes(old)) != sorted(_attribute_classes(new))
 
 
 def _scopes(quota: Tree) -> list[Tree]:

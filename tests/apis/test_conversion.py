@@ -79,6 +79,13 @@ class TestAutoscaler:
         assert shown["status"]["currentCPUUtilizationPercentage"] == 30
         assert hpa.to_v2(shown) == stored
 
+    def test_v1_tells_conditions_field_by_field_in_its_own_order(self):
+        """Given a condition of v2 / when read in v1 / then the annotation has its fields as upstream's type declares them."""
+        condition = {"reason": "r", "lastTransitionTime": "t", "message": "m", "status": "True", "type": "AbleToScale"}
+        shown = hpa.from_v2(autoscaler(spec={}, status={"conditions": [condition]}))
+        assert shown["metadata"]["annotations"][hpa.CONDITIONS] == (
+            '[{"type":"AbleToScale","status":"True","lastTransitionTime":"t","reason":"r","message":"m"}]')
+
     @pytest.mark.parametrize("text", ["no json", '"a"', "[1]", "{}"])
     def test_annotations_that_are_none_of_ours_are_overlooked(self, text):
         """Given rubbish in the annotations of v1 / when stored / then it is dropped."""

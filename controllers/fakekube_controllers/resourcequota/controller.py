@@ -82,7 +82,7 @@ class ResourceQuotaController:
             await self.ctx.wait_for_sync()
 
     def _changed(self, resource: Resource, old: Tree, new: Tree) -> None:
-        if quotas.usage(resource.group_resource, old) != quotas.usage(resource.group_resource, new):
+        if quotas.has_moved(resource.group_resource, old, new):
             self._gone(resource, old)
 
     def _gone(self, resource: Resource, obj: Tree) -> None:

@@ -19,6 +19,7 @@ BEHAVIOR = PREFIX + "behavior"
 ROUND_TRIP = (
     METRICS, BEHAVIOR, PREFIX + "scale-down-tolerance", PREFIX + "scale-up-tolerance", CURRENT_METRICS, CONDITIONS,
 )  # fmt: skip
+CONDITION_FIELDS = ("type", "status", "lastTransitionTime", "reason", "message", "observedGeneration")
 DEFAULT_CPU_PERCENT = 80
 SOURCES = {
     "Object": "object", "Pods": "pods", "Resource": "resource", "ContainerResource": "containerResource",
@@ -79,7 +80,7 @@ def from_v2(tree: Tree) -> Tree:
     if behavior is not None:
         kept[BEHAVIOR] = _behavior_to_v1(behavior)
     if conditions := status.pop("conditions", None):
-        kept[CONDITIONS] = conditions
+        kept[CONDITIONS] = [{name: told[name] for name in CONDITION_FIELDS if name in told} for told in conditions]
     if "status" in tree:
         status.setdefault("currentReplicas", 0)
     if kept:

@@ -85,6 +85,18 @@ async def test_a_service_that_changes_its_type_costs_less(world):
     assert await used(world) == {"services.nodeports": "0"}
 
 
+async def test_a_pod_that_leaves_a_scope_is_given_back(world):
+    """Given a pod in the scope NotTerminating / when it gets a deadline / then the quota of that scope has it no more."""
+    quota = {"metadata": {"name": "q", "namespace": NAMESPACE}, "spec": {"hard": {"pods": "1"}, "scopes": ["NotTerminating"]}}
+    await world.client.create(RESOURCE_QUOTAS, quota)
+    await world.advance(1)
+    await make(world, PODS, "p", spec=pod_spec())
+    assert await used(world) == {"pods": "1"}
+    await world.client.patch(PODS, "p", NAMESPACE, {"spec": {"activeDeadlineSeconds": 5}})
+    await world.advance(1)
+    assert await used(world) == {"pods": "0"}
+
+
 async def test_a_quota_that_changes_is_counted_anew(world):
     """Given a quota / when it limits other things / then its status follows."""
     await with_quota(world, {"pods": "1"})
