@@ -12,9 +12,10 @@ from fakekube.apimachinery.types import Tree
 from fakekube.auth.tokens import ISSUER, Tokens
 from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
-from fakekube.endpoints.options import write_options
+from fakekube.endpoints.options import WriteOptions, write_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
+from fakekube.endpoints.write import WRONG_NAMESPACE
 
 DEFAULT_SECONDS, MIN_SECONDS, MAX_SECONDS = 3600, 600, 1 << 32
 KIND = GroupKind("authentication.k8s.io", "TokenRequest")
@@ -34,8 +35,10 @@ class TokenRequests:
         bodies.check_size(request)
         options = write_options(request, "CreateOptions")
         asked = bodies.decode(scope, request, options.directive, info.warnings)
+        meta, spec = dict(asked.get("metadata") or {}), dict(asked.get("spec") or {})
+        if meta.get("namespace", info.namespace) != info.namespace:
+            raise errors.bad_request(WRONG_NAMESPACE)
         account = scope.store.load(scope.store.find(info.namespace, info.name))
-        meta, spec = asked.get("metadata") or {}, dict(asked.get("spec") or {})
         if meta.get("name", info.name) != info.name:
             raise errors.invalid(
                 KIND,
@@ -51,6 +54,7 @@ class TokenRequests:
             spec["expirationSeconds"] = DEFAULT_SECONDS
         if found := _seconds_errors(spec["expirationSeconds"]):
             raise errors.invalid(KIND, "", found)
+        owned = _owned(scope, info, request, options, {**asked, "metadata": meta, "spec": spec})
         bound = _bound_object(scope, info, spec.get("boundObjectRef"))
         now = scope.services.clock.time()
         expires = now + spec["expirationSeconds"]
@@ -58,13 +62,24 @@ class TokenRequests:
         token = self._tokens.issue(account, audiences, expires, bound)
         answer: Tree = {
             "kind": asked["kind"], "apiVersion": asked["apiVersion"],
-            "metadata": {"name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
-                         "creationTimestamp": format_time(now)},
+            "metadata": {**meta, "name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
+                         "creationTimestamp": format_time(now), **owned},
             "spec": {"audiences": audiences, "expirationSeconds": spec["expirationSeconds"],
                      "boundObjectRef": spec.get("boundObjectRef")},
             "status": {"token": token, "expirationTimestamp": format_time(expires)},
         }
         return object_answer(scope, request, form, answer, status=201)
+
+
+def _owned(scope: Scope, info: RequestInfo, request: Request, options: WriteOptions, asked: Tree) -> Tree:
+    """The managedFields of the answer: who asks owns what they ask for."""
+    from fakekube.managedfields.manager import FieldManager
+
+    fields = FieldManager(scope.services.definitions.schema(scope.gvk), scope.gvk.api_version)
+    context = scope.context(info, request, "CREATE", options)
+    tree = {**asked, "metadata": dict(asked["metadata"])}
+    fields.update(None, tree, manager=context.field_manager, now=context.now, subresource=scope.name)
+    return {"managedFields": found} if (found := tree["metadata"].get("managedFields")) else {}
 
 
 def _check_account(scope: Scope, info: RequestInfo, account: Tree, uid: str) -> None:

@@ -44,6 +44,8 @@ def reset_fields_of(schema: Schema | None) -> Mapping[str, Sequence[Path]]:
             "": (SPEC, STATUS), "status": (SPEC, ("f:status", "f:conditions")),
             "approval": (SPEC, ("f:status", "f:certificate")),
         }  # fmt: skip
+    if kind == "Namespace":
+        return {"": (STATUS,), "status": (SPEC,), "finalize": (STATUS,)}
     if kind == "Deployment":
         return {"": (STATUS,), "status": (SPEC, ("f:metadata", "f:labels"))}
     if kind == "Pod":

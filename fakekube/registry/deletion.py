@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import Kind
 from fakekube.registry.store import Store
 from fakekube.registry.strategy import WriteContext
 from fakekube.storage.memory import Record, Stale
@@ -66,6 +67,8 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
 def check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None:
     meta, kind = old["metadata"], store.kind
     subject = GroupResource(*kind.group_kind)
+    if store.strategy.deletes_by_itself:
+        _check_in_storage_words(kind, meta, options)
     if options.uid is not None and options.uid != meta["uid"]:
         raise errors.conflict(subject, meta["name"], (
             f"the UID in the precondition ({options.uid}) does not match the UID in record ({meta['uid']}). "
@@ -75,6 +78,15 @@ def check_preconditions(store: Store, old: Tree, options: DeleteOptions) -> None
         raise errors.conflict(subject, meta["name"], (
             f"the ResourceVersion in the precondition ({options.resource_version}) does not match the ResourceVersion "
             f"in record ({found}). The object might have been modified"))
+
+
+def _check_in_storage_words(kind: Kind, meta: Tree, options: DeleteOptions) -> None:
+    for what, wanted, found in (
+        ("UID", options.uid, meta["uid"]), ("ResourceVersion", options.resource_version, meta["resourceVersion"]),
+    ):
+        if wanted is not None and wanted != found:
+            raise errors.conflict(kind.group_resource, meta["name"], (
+                f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"))
 
 
 def _delete(store: Store, ctx: WriteContext, record: Record, old: Tree, options: DeleteOptions) -> Deleted:

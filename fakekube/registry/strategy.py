@@ -83,6 +83,8 @@ class WriteContext:
 class Strategy:
     """The defaults of every hook. Trees given to a hook are the hook's to change unless it says otherwise."""
 
+    deletes_by_itself = False
+    """Whether the kind's own endpoint sees to preconditions of deletes, in storage's words."""
     shares_specs = False
     """Whether ``default`` can take a new object whose spec is Familiar, and puts a copy into its place."""
     shares_old = False

@@ -33,9 +33,11 @@ async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, bindi
     Raises APIError: BadRequest, Conflict (assigned, terminating, gated, another uid), NotFound, 500 for a bad target.
     """
     meta, target = binding.get("metadata") or {}, binding.get("target") or {}
-    if meta.get("name") != name:
+    if meta.get("name", "") != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
     _check_target(target, ctx.minor)
+    if not name:
+        raise errors.bad_request("Name parameter required.")
     while True:
         record = store.find(namespace, name)
         old = store.load(record)

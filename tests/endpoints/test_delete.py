@@ -154,3 +154,10 @@ async def test_what_can_be_read_is_not_deleted_unsafely(api: Api) -> None:
     answer = await api("DELETE", f"{CONFIG_MAPS}/a?ignoreStoreReadErrorWithClusterBreakingPotential=true")
     assert answer.status == 409
     assert answer.message.endswith("unsafe deletion is not allowed because the object is decodable from storage")
+
+
+async def test_preconditions_of_namespaces_are_told_as_storage_does(api: Api) -> None:
+    """Given a Namespace / when a precondition of its deletion fails / then the Conflict is storage's."""
+    answer = await api("DELETE", "/api/v1/namespaces/t", {"preconditions": {"resourceVersion": "0"}})
+    assert answer.message.startswith(
+        'Operation cannot be fulfilled on namespaces "t": Precondition failed: ResourceVersion in precondition: 0, ')

@@ -183,3 +183,35 @@ async def test_a_scale_is_read_and_written_at_versions_of_its_object(api: Api) -
     assert (read.status, read.message.partition(":")[0]) == (500, "resourceVersion")
     written = await api("PUT", f"{path}/d/scale", {"metadata": {"name": "d", "uid": "u"}, "spec": {"replicas": 1}})
     assert written.message.startswith('Operation cannot be fulfilled on deployments.apps "d": StorageError: invalid object, ')
+
+
+@pytest.mark.parametrize(("body", "status", "text"), [
+    ({}, 500, "target.name: Required value"),
+    ({"target": {"name": "n"}}, 400, "Name parameter required."),
+    ({"metadata": {"name": "p"}, "target": {"name": "n"}}, 404, 'pods "p" not found'),
+])
+async def test_bindings_of_the_collection(api: Api, body: dict[str, object], status: int, text: str) -> None:
+    """Given a Binding of no pod / when it is posted to the collection / then its target is looked at before its name."""
+    answer = await api("POST", "/api/v1/namespaces/t/bindings", body)
+    assert (answer.status, answer.message) == (status, text)
+
+
+async def test_a_token_request_is_owned_by_who_asks(api: Api) -> None:
+    """Given a TokenRequest with labels / when it is posted / then they stay, and managedFields say who asked for what."""
+    path = "/api/v1/namespaces/t/serviceaccounts"
+    await api("POST", path, {"metadata": {"name": "s"}})
+    asked = {"metadata": {"labels": {"a": "b"}}, "spec": {"audiences": ["x"]}}
+    answer = (await api("POST", f"{path}/s/token?fieldManager=m", asked)).tree
+    (entry,) = answer["metadata"]["managedFields"]
+    assert (entry["manager"], entry["subresource"], answer["metadata"]["labels"]) == ("m", "token", {"a": "b"})
+    assert entry["fieldsV1"]["f:spec"] == {"f:audiences": {}, "f:expirationSeconds": {}}
+    elsewhere = await api("POST", f"{path}/s/token", {"metadata": {"namespace": "u"}})
+    assert elsewhere.status == 400
+
+
+async def test_who_finalizes_a_namespace_owns_no_status(api: Api) -> None:
+    """Given a Namespace / when its finalizers are written with a status / then nobody owns the status."""
+    body = {"metadata": {"name": "t"}, "status": {"phase": "Active"}}
+    written = await api("PUT", "/api/v1/namespaces/t/finalize?fieldManager=m", body)
+    assert written.status == 200
+    assert not any("f:status" in entry["fieldsV1"] for entry in written.tree["metadata"].get("managedFields", []))

@@ -119,7 +119,7 @@ def validate_ephemeral_containers(
         target = container.get("targetContainerName")
         if target and target not in other_names:
             found.append(field_errors.not_found(f"{here}.targetContainerName", target))
-        given = [field for field in EPHEMERAL_ORDER if container.get(field)]
+        given = [field for field in EPHEMERAL_ORDER if container.get(field) or (field == "lifecycle" and field in container)]
         found += [field_errors.forbidden(f"{here}.{field}", NOT_FOR_EPHEMERAL) for field in given]
         for number, mount in enumerate(container.get("volumeMounts", ())):
             given = [field for field in ("subPath", "subPathExpr") if mount.get(field)]

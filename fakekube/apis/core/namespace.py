@@ -32,6 +32,8 @@ def _finalizers(finalizers: list[str], path: str, *, indexed: bool) -> list[Fiel
 class NamespaceStrategy(Strategy):
     """The kind's own endpoint and its status."""
 
+    deletes_by_itself = True
+
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         _label(obj)
         obj.setdefault("status", {}).setdefault("phase", "Active")
