@@ -68,8 +68,9 @@ class MetaPaths:
 
     def _discovery(self, request: Request, parts: list[str]) -> Response:
         kinds = self._routes.kinds
+        if parts == ["api"]:
+            check_gate(request)
         if parts == ["api"] or parts == ["apis"]:
-            check_method(request)
             return self._groups(request, parts[0])
         group, rest = ("", parts[1:]) if parts[0] == "api" else (parts[1], parts[2:])
         if not self._routes.has_group(group):
@@ -78,12 +79,15 @@ class MetaPaths:
             return self._document(request, lambda: discovery.group_document(kinds, group))
         if not self._routes.has_version(group, rest[0]):
             raise errors.no_such_path()
+        check_gate(request)
         hashes = self._services.stores.gate("StorageVersionHash")
         return self._document(request, lambda: discovery.resource_list(kinds, group, rest[0], hashes=hashes))
 
     def _groups(self, request: Request, root: str) -> Response:
-        """/api and /apis: the old document, or the aggregated one for who lists it in any place."""
-        negotiation.check_route(request)
+        """/api and /apis: the old document, or the aggregated one for who lists it in any place.
+
+        The latter, and those of groups, are upstream's aggregator's, which looks at no method.
+        """
         accept = request.headers.get("accept", "")
         for media in (JSON, PROTOBUF):
             if any(_is_aggregated(clause.params) for clause in clauses(accept) if clause.matches(media)):
@@ -105,8 +109,6 @@ class MetaPaths:
         return Response(200, data, media + discovery.AGGREGATED, headers)
 
     def _document(self, request: Request, make: Callable[[], Tree]) -> Response:
-        check_method(request)
-        negotiation.check_route(request)
         form = negotiation.negotiate(request, table=False, transforms=False)
         return Response(200, self._encoded(request.path.strip("/"), form, make)[0], form.media)
 
@@ -123,7 +125,6 @@ class MetaPaths:
     # the rest
 
     def _index(self, request: Request) -> Response:
-        check_method(request)
         return tree_answer({"paths": index_paths(self._routes.kinds)}, PRETTY)
 
     def _version(self, request: Request) -> Response:
@@ -165,6 +166,12 @@ def check_method(request: Request) -> None:
     """Raises 405 for anything but GET."""
     if request.method != "GET":
         raise errors.method_not_allowed()
+
+
+def check_gate(request: Request) -> None:
+    """The router's gate before a document. Raises 405 and 406."""
+    check_method(request)
+    negotiation.check_route(request)
 
 
 def index_paths(kinds: tuple[Kind, ...]) -> list[str]:

@@ -83,3 +83,20 @@ async def test_every_answer_has_the_common_headers(api: Api) -> None:
     assert answer.headers("Audit-Id") == ["mine"]
     assert answer.headers("Cache-Control") == ["no-cache, private"]
     assert len(answer.headers("X-Kubernetes-Pf-Flowschema-Uid")[0]) == 36
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("/", 200), ("/apis", 200), ("/apis/apps", 200), ("/openapi/v3", 200), ("/openapi/v3/nope", 404), ("/api", 405),
+    ("/apis/apps/v1", 405), ("/apis/apps/v2", 404), ("/version", 405),
+])
+async def test_documents_that_look_at_no_method(api: Api, path: str, status: int) -> None:
+    """Given a method that is not GET / when a document is asked for / then the aggregator's and the index answer as ever."""
+    assert (await api("POST", path, {})).response.status == status
+
+
+async def test_the_aggregator_has_its_own_words_for_forms_that_it_does_not_give(api: Api) -> None:
+    """Given an Accept header without a known form / when groups are asked for / then 406 in the words of a handler."""
+    for path in ("/apis", "/apis/apps"):
+        answer = await api("GET", path, None, {"accept": "text/html"})
+        assert (answer.status, answer.message.partition(":")[0]) == (406, "only the following media types are accepted")
+    assert (await api("GET", "/apis/apps/v1", None, {"accept": "text/html"})).message.startswith("406: Not Acceptable")

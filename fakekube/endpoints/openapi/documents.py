@@ -46,8 +46,6 @@ class OpenAPI:
 
     def answer(self, request: Request) -> Response:
         """Answer a path below /openapi. Raises APIError."""
-        if request.method != "GET":
-            raise errors.method_not_allowed()
         self._refresh()
         path = request.path.strip("/").removeprefix("openapi/")
         if path == "v3":
