@@ -110,7 +110,9 @@ def field_label(kind: Kind, label: str) -> str:
     selectable = kind.selectable
     if label in selectable.aliases:
         return selectable.aliases[label]
-    if label in METADATA_LABELS or label in selectable.labels:
+    # Kinds with labels of their own say which of metadata's they know: without a namespace, only the name.
+    nowhere = label == "metadata.namespace" and selectable.labels and not kind.namespaced
+    if label in selectable.labels or (label in METADATA_LABELS and not nowhere):
         return label
     text = selectable.unknown or "field label not supported: {label}"
     raise errors.bad_request(text.replace("{label}", label))

@@ -2,7 +2,9 @@
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.apis.catalog import catalog
+from fakekube.endpoints.listoptions import field_label
 from fakekube.registry.kind import Kind, Selectable
 
 CATALOG = catalog("1.37", {}, {"api/all": True})
@@ -101,3 +103,17 @@ def test_events_have_two_sets_of_names_for_the_same_values():
     found = values(core, event)
     assert (found["involvedObject.kind"], found["source"], found["involvedObject.uid"]) == ("Pod", "c", "")
     assert values(core, {**event, "source": {"component": "s"}})["source"] == "s"
+
+
+@pytest.mark.parametrize(("resource", "known"), [
+    ("v1/pods", True), ("v1/persistentvolumes", True), ("v1/nodes", False), ("v1/namespaces", False),
+    ("certificates.k8s.io/v1/certificatesigningrequests", False), ("resource.k8s.io/v1/resourceslices", False),
+])
+def test_kinds_with_labels_of_their_own_and_no_namespace_know_only_the_name(resource: str, known: bool) -> None:
+    """Given a kind / when a selector names metadata.namespace / then some kinds refuse it, as upstream's do."""
+    assert field_label(kind(resource), "metadata.name") == "metadata.name"
+    if known:
+        assert field_label(kind(resource), "metadata.namespace") == "metadata.namespace"
+        return
+    with pytest.raises(APIError, match=r"field label not supported.*: metadata\.namespace"):
+        field_label(kind(resource), "metadata.namespace")

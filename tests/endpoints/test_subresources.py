@@ -115,6 +115,8 @@ async def test_component_statuses(api: Api) -> None:
     assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["controller-manager", "scheduler", "etcd-0"]
     table = (await api("GET", "/api/v1/componentstatuses", headers=TABLE)).tree
     assert table["rows"][0]["cells"][:2] == ["controller-manager", "Healthy"]
+    for query, count in (("fieldSelector=metadata.name%3Dscheduler", 1), ("labelSelector=a", 0), ("labelSelector=!a", 3)):
+        assert len((await api("GET", f"/api/v1/componentstatuses?{query}")).tree["items"]) == count
     missing = await api("GET", "/api/v1/componentstatuses/nope")
     assert (missing.status, missing.warnings) == (404, ['299 - "v1 ComponentStatus is deprecated in v1.19+"'])
 
