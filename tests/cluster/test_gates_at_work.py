@@ -84,6 +84,29 @@ async def test_label_keys_of_spreading_are_merged_where_a_gate_is_on(on: bool) -
         assert ("matchExpressions" in made["topologySpreadConstraints"][0]["labelSelector"]) is on
 
 
+async def test_label_keys_that_are_not_merged_may_not_be_in_the_selector() -> None:
+    """Given spreading whose matchLabelKeys its selector names too, or that has none, when keys are not merged, as before 1.34,
+    then each is refused; where they are merged, a key of which the pod has no label is not."""
+    selectors = [{"matchLabels": {"z": "d"}}, {"matchExpressions": [{"key": "z", "operator": "Exists"}]}, None]
+    for release in ("1.33", "1.37"):
+        async with cluster_of(kubernetes_version=release) as cluster:
+            told = [await cluster_says(cluster, selector) for selector in selectors]
+        path = "spec.topologySpreadConstraints[0].matchLabelKeys"
+        both = f'{path}[0]: Invalid value: "z": exists in both matchLabelKeys and labelSelector'
+        missing = f"{path}: Forbidden: must not be specified when labelSelector is not set"
+        assert told == ([both, both, missing] if release == "1.33" else ["", "", missing])
+
+
+async def cluster_says(cluster: Cluster, selector: Any) -> str:
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["z"]}
+    spread = [constraint | ({"labelSelector": selector} if selector else {})]
+    try:
+        await cluster.client.create(PODS, pod_of(topologySpreadConstraints=spread), dry_run=True)
+    except APIError as error:
+        return error.message.partition(" is invalid: ")[2]
+    return ""
+
+
 async def test_pod_level_resources_are_resized_where_a_gate_is_on() -> None:
     """Given a pod with resources of its own, when it is resized where the gate is off, then that is forbidden."""
     pod = pod_of(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})

@@ -12,6 +12,7 @@ from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validatio
 from fakekube.apis.core.pod_profiles import has_profiles, sync_app_armor
 from fakekube.apis.core.pod_warnings import pod_warnings
 from fakekube.apis.core.podspec_defaults import default_pod, default_pod_spec
+from fakekube.apis.core.podspec_validation import SPREAD_MERGE
 from fakekube.registry.strategy import Strategy, WriteContext
 
 AFFINITIES = ("podAffinity", "podAntiAffinity")
@@ -143,7 +144,7 @@ def _complete(spec: Tree, labels: dict[str, str], ctx: WriteContext) -> None:
     podspec_gates.drop_disabled(spec, None, gate)
     if "affinity" in spec:
         _merge_affinity_keys(spec["affinity"], labels)
-    if "topologySpreadConstraints" in spec and gate("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+    if "topologySpreadConstraints" in spec and gate(SPREAD_MERGE):
         for constraint in spec["topologySpreadConstraints"]:
             merge_label_keys(constraint, labels, ("matchLabelKeys", "In"))
     if "resources" in spec:

@@ -4,7 +4,10 @@ Most pods come from templates, so what is a pure function of a spec is worked ou
 ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -16,16 +19,19 @@ from fakekube.apis.core import podresources, podspec_gates, podspec_memory
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_profiles import validate_profiles_match
-from fakekube.apis.core.podspec_validation import PodSpecOptions, validate_names, validate_pod_spec
+from fakekube.apis.core.podspec_validation import SPREAD_MERGE, PodSpecOptions, validate_names, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
-OPTIONS = {
-    (mirror, comparing, restarting): PodSpecOptions(
-        is_pod=True, mirror=mirror, comparing_tolerations=comparing, restarting_all=restarting)
-    for mirror in (False, True) for comparing in (False, True) for restarting in (False, True)
-}
+Sort = tuple[bool, bool, bool, bool]
+"""Whether a Pod is a mirror, and what feature gates say of what it has: tolerations that compare, a container that restarts all,
+label keys that are merged into the selectors of spreading.
+"""
+OPTIONS: Mapping[Sort, PodSpecOptions] = MappingProxyType({
+    (mirror, comparing, restarting, merging): PodSpecOptions(
+        is_pod=True, mirror=mirror, comparing_tolerations=comparing, restarting_all=restarting, merging_spread=merging)
+    for mirror, comparing, restarting, merging in product((False, True), repeat=4)})
 
 
 class Facts(NamedTuple):
@@ -51,12 +57,12 @@ def known_facts(pod: Tree, ctx: WriteContext) -> Facts:
     """The same about a new Pod whose essence may have been worked out before."""
     if not ctx.essence:
         return facts_of(pod, ctx)
-    return _facts(ctx.essence, *_sort(pod, ctx))
+    return _facts(ctx.essence, _sort(pod, ctx))
 
 
 @lru_cache(maxsize=256)
-def _facts(essence: bytes, mirror: bool, comparing: bool, restarting: bool) -> Facts:
-    options = OPTIONS[mirror, comparing, restarting]
+def _facts(essence: bytes, sort: Sort) -> Facts:
+    options = OPTIONS[sort]
     spec, gated = orjson.loads(essence), orjson.loads(essence)
     podspec_gates.drop_disabled(gated, None, lambda _: False)
     plain = gated == spec and "resources" not in spec and b"atchLabelKeys" not in essence
@@ -70,11 +76,12 @@ def options_for(pod: Tree, ctx: WriteContext) -> PodSpecOptions:
     return OPTIONS[_sort(pod, ctx)]
 
 
-def _sort(pod: Tree, ctx: WriteContext) -> tuple[bool, bool, bool]:
-    """Whether it is a mirror pod, whether its tolerations may compare, and whether a container may restart all."""
-    comparing = "tolerations" in pod["spec"] and ctx.cluster.gate("TaintTolerationComparisonOperators")
-    restarting = ctx.cluster.gate("RestartAllContainersOnContainerExits")
-    return MIRROR in pod["metadata"].get("annotations", ()), comparing, restarting
+def _sort(pod: Tree, ctx: WriteContext) -> Sort:
+    spec, gate = pod["spec"], ctx.cluster.gate
+    comparing = "tolerations" in spec and gate("TaintTolerationComparisonOperators")
+    merging = "topologySpreadConstraints" not in spec or gate(SPREAD_MERGE)
+    restarting = gate("RestartAllContainersOnContainerExits")
+    return MIRROR in pod["metadata"].get("annotations", ()), comparing, restarting, merging
 
 
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:

@@ -41,6 +41,7 @@ DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 MAX_INT32 = 2**31 - 1
+SPREAD_MERGE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 ONE_CLAIM = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 ONLY_ONE_CLAIM = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 
@@ -53,6 +54,7 @@ class PodSpecOptions:
     mirror: bool = False
     comparing_tolerations: bool = False
     restarting_all: bool = True
+    merging_spread: bool = True
 
 
 TEMPLATE = PodSpecOptions()
@@ -64,7 +66,7 @@ def template_options(ctx: WriteContext) -> PodSpecOptions:
     gate = ctx.cluster.gate
     return PodSpecOptions(
         comparing_tolerations=gate("TaintTolerationComparisonOperators"),
-        restarting_all=gate("RestartAllContainersOnContainerExits"))
+        restarting_all=gate("RestartAllContainersOnContainerExits"), merging_spread=gate(SPREAD_MERGE))
 
 
 def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPLATE) -> list[FieldError]:
@@ -125,7 +127,8 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         found += _scheduling_gates(spec["schedulingGates"], f"{path}.schedulingGates")
     if "topologySpreadConstraints" in spec:
         constraints = spec["topologySpreadConstraints"]
-        found += validate_spread_constraints(constraints, f"{path}.topologySpreadConstraints")
+        here = f"{path}.topologySpreadConstraints"
+        found += validate_spread_constraints(constraints, here, merged=options.merging_spread)
     found += validate_host_process(spec, path)
     if spec.get("hostUsers") is False:
         found += _without_host_users(spec, path)

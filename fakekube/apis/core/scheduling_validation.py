@@ -195,8 +195,23 @@ def _label_keys(holder: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def validate_spread_constraints(constraints: list[Tree], path: str) -> list[FieldError]:
-    """TopologySpreadConstraints."""
+def _unmerged_keys(constraint: Tree, path: str) -> list[FieldError]:
+    """MatchLabelKeys that nobody merges into the selector: it may not name them either."""
+    keys, selector = constraint.get("matchLabelKeys", ()), constraint.get("labelSelector")
+    if not keys:
+        return []
+    found = [field_errors.forbidden(path, NO_SELECTOR)] if selector is None else []
+    named = [*(selector or {}).get("matchLabels", ()), *(
+        each.get("key", "") for each in (selector or {}).get("matchExpressions", ()))]
+    for position, key in enumerate(keys):
+        found += complaints(f"{path}[{position}]", key, names.qualified_name(key))
+        if key in named:
+            found.append(field_errors.invalid(f"{path}[{position}]", key, IN_BOTH))
+    return found
+
+
+def validate_spread_constraints(constraints: list[Tree], path: str, *, merged: bool = True) -> list[FieldError]:
+    """TopologySpreadConstraints. ``merged``: their label keys go into their selectors."""
     found: list[FieldError] = []
     for position, constraint in enumerate(constraints):
         here, skew = f"{path}[{position}]", constraint.get("maxSkew", 0)
@@ -215,7 +230,7 @@ def validate_spread_constraints(constraints: list[Tree], path: str) -> list[Fiel
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if name in constraint:
                 found += one_of(f"{here}.{name}", constraint[name], ("Honor", "Ignore"))
-        found += _label_keys(constraint, here)
+        found += _label_keys(constraint, here) if merged else _unmerged_keys(constraint, f"{here}.matchLabelKeys")
         found += validation.label_selector(constraint.get("labelSelector"), f"{here}.labelSelector")
     return found
 
