@@ -67,6 +67,10 @@ class Services:
         return format_time(self.clock.time())
 
 
+WITHOUT_TABLE = ("approval", "ephemeralcontainers", "resize")
+"""Sub-resources whose objects are not to be had as Tables."""
+
+
 class Scope:
     """One resource in one version, or one of its sub-resources."""
 
@@ -94,7 +98,7 @@ class Scope:
 
     def negotiate(self, request: Request, *, table: bool = True) -> Form:
         """The form of an answer: Tables only where the kind has one, protobuf where it has a message. Raises 406."""
-        form = negotiation.negotiate(request, table=table and self.kind.table)
+        form = negotiation.negotiate(request, table=table and self.kind.table and self.name not in WITHOUT_TABLE)
         if form.media == PROTOBUF and (self.kind.custom or self.services.protobuf.message_of(self.gvk) is None):
             raise negotiation.not_acceptable()
         return form

@@ -73,6 +73,14 @@ def restore(meta: Tree, old_meta: Tree) -> None:
         meta.setdefault("deletionGracePeriodSeconds", old_meta["deletionGracePeriodSeconds"])
 
 
+def restore_whole(meta: Tree, old_meta: Tree) -> None:
+    """Put back all that a write of the status may not change of some kinds, who owns what aside."""
+    for name in ("labels", "annotations", "finalizers", "ownerReferences"):
+        meta.pop(name, None)
+        if name in old_meta:
+            meta[name] = old_meta[name]
+
+
 def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
     """What is wrong with the metadata of a new object, whose name has been generated already."""
     meta = obj["metadata"]

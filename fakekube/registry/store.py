@@ -18,6 +18,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Familiar, Tree
 from fakekube.managedfields.entries import differ_in_times_only
+from fakekube.managedfields.resetfields import KEEP_METADATA
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import validation
 from fakekube.registry.attributes import Admission, Attributes
@@ -200,7 +201,7 @@ class Store:
         for attempt in range(MAX_UPDATE_TRIES):
             record = self.bucket.get(namespace, name)
             if record is None:
-                if not (create or (self.kind.create_on_update and not ctx.subresource)):
+                if not (create or (self.kind.create_on_update and ctx.subresource in ("", "status"))):
                     raise errors.not_found(self.kind.group_resource, name)
                 return await self._create_on_update(ctx, namespace, name, transform, tracked=tracked)
             obj, conditional = await self._changed(ctx, namespace, record, transform, tracked=tracked)
@@ -238,6 +239,8 @@ class Store:
         objectmeta.restore(meta, old_meta)
         strategy = self._strategy_for(ctx.subresource)
         if ctx.subresource == "status":
+            if self.kind.kind in KEEP_METADATA and not self.kind.custom:
+                objectmeta.restore_whole(meta, old_meta)
             strategy.prepare_for_status_update(obj, old, ctx)
         else:
             strategy.prepare_for_update(obj, old, ctx)
@@ -255,7 +258,7 @@ class Store:
         if ctx.subresource != "status":
             for text in strategy.warnings(obj, old, ctx):
                 ctx.warn(text)
-            strategy.canonicalize(obj)
+        strategy.canonicalize(obj)
 
     def _strategy_for(self, subresource: str) -> Strategy:
         declared = self.kind.subresource(subresource) if subresource else None

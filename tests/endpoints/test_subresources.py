@@ -217,3 +217,23 @@ async def test_who_finalizes_a_namespace_owns_no_status(api: Api) -> None:
     written = await api("PUT", "/api/v1/namespaces/t/finalize?fieldManager=m", body)
     assert written.status == 200
     assert not any("f:status" in entry["fieldsV1"] for entry in written.tree["metadata"].get("managedFields", []))
+
+
+async def test_the_status_of_some_kinds_has_no_metadata_of_its_own(api: Api) -> None:
+    """Given a ServiceCIDR and a Service / when status is written with labels / then only the Service takes them."""
+    port = {"spec": {"clusterIP": "None", "ports": [{"port": 1}]}}
+    for path, spec in (("/apis/networking.k8s.io/v1/servicecidrs", {"spec": {"cidrs": ["10.7.0.0/24"]}}), (
+            "/api/v1/namespaces/t/services", port)):
+        made = (await api("POST", path, {"metadata": {"name": "a"}, **spec})).tree
+        metadata = {**made["metadata"], "labels": {"a": "b"}}
+        written = await api("PUT", f"{path}/a/status", {**made, "metadata": metadata})
+        assert (written.status, written.tree["metadata"].get("labels")) == (200, None if "cidrs" in path else {"a": "b"})
+
+
+async def test_sub_resources_without_tables(api: Api) -> None:
+    """Given an Accept header for Tables alone / when a resize or an approval is read / then 406 before anything is looked for."""
+    table = {"accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
+    approval = "/apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval"
+    for path in ("/api/v1/namespaces/t/pods/x/resize", "/api/v1/namespaces/t/pods/x/ephemeralcontainers", approval):
+        assert (await api("GET", path, None, table)).status == 406
+    assert (await api("GET", "/api/v1/namespaces/t/pods/x/status", None, table)).status == 404

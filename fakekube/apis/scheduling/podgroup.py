@@ -43,11 +43,6 @@ class GroupStrategy(Strategy, ABC):
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         obj["spec"] = old["spec"]
-        kept = obj["metadata"]
-        for field in ("labels", "annotations", "finalizers", "ownerReferences"):
-            kept.pop(field, None)
-            if field in old["metadata"]:
-                kept[field] = old["metadata"][field]
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         return groups.validate_status(obj.get("status", {}), obj["spec"], "status")
