@@ -1,0 +1,9 @@
+"""Volumes that are bound are not deleted under their claims. Upstream: pkg/controller/volume/pvprotection."""
+
+from functools import partial
+
+from fakekube.client.resources import PERSISTENT_VOLUMES
+from fakekube.runtime.dormant import Dormant
+
+component = partial(
+    Dormant, "persistentvolume-protection", "fakekube_controllers.pvprotection.controller:controls", PERSISTENT_VOLUMES)

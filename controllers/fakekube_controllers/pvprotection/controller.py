@@ -1,0 +1,44 @@
+"""Takes the finalizer ``kubernetes.io/pv-protection`` off volumes that are to go once they are not bound.
+
+Admission puts it on; volumes that lack it get it here. Upstream: pkg/controller/volume/pvprotection.
+"""
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import PERSISTENT_VOLUMES
+from fakekube.runtime import Context, Request, controller
+from fakekube.runtime.builder import Declaration
+
+FINALIZER = "kubernetes.io/pv-protection"
+
+
+class VolumeReconciler:
+    """Brings the finalizer of one volume in line with its phase."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.client, self.volumes = ctx.client, ctx.lister(PERSISTENT_VOLUMES)
+
+    async def reconcile(self, request: Request) -> None:
+        """Put the finalizer on a volume that stays, or take it off one that is to go and is not bound."""
+        volume = self.volumes.get("", request.name)
+        if volume is None:
+            return
+        finalizers = meta.finalizers_of(volume)
+        if not meta.is_deleting(volume):
+            if FINALIZER not in finalizers:
+                await self._write(volume, [*finalizers, FINALIZER])
+        elif FINALIZER in finalizers and (volume.get("status") or {}).get("phase") != "Bound":
+            await self._write(volume, [finalizer for finalizer in finalizers if finalizer != FINALIZER])
+
+    async def _write(self, volume: Tree, finalizers: list[str]) -> None:
+        await self.client.update(PERSISTENT_VOLUMES, {**volume, "metadata": {**volume["metadata"], "finalizers": finalizers}})
+
+
+def controls() -> Declaration:
+    """The controller as the manager takes it."""
+    return (
+        controller("persistentvolume-protection")
+        .for_(PERSISTENT_VOLUMES)
+        .with_options(user_agent="kube-controller-manager")
+        .complete(VolumeReconciler)
+    )
