@@ -36,10 +36,10 @@ class ResourceClaimTemplateStrategy(Strategy):
         return template_metadata("spec.metadata", metadata) + device_errors("spec.spec.devices", _devices(obj))
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The spec stays; so there is nothing else to look at."""
+        """As for a new one; the spec stays."""
         if same(obj.get("spec"), old.get("spec")):
-            return []
-        return [invalid("spec", internal("ResourceClaimTemplateSpec", obj.get("spec")), IMMUTABLE)]
+            return self.validate(obj, ctx)
+        return [*self.validate(obj, ctx), invalid("spec", internal("ResourceClaimTemplateSpec", obj.get("spec")), IMMUTABLE)]
 
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""

@@ -49,11 +49,11 @@ def test_a_long_handler_is_told_in_bytes_when_new_and_in_characters_when_changed
 
 
 def test_the_spec_of_a_claim_template_stays_and_prints_as_its_internal_type():
-    """Given a template / when its labels and requests go / then one error, with Go's names and metadata amid them."""
+    """Given a template / when its labels and requests go / then refused, with Go's names and metadata amid them."""
     spec = {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [EXACT]}}}
     old = created(resourceclaimtemplate.STRATEGY, named({"spec": spec}))
-    change = {"spec": {"metadata": {"labels": {"c": "!", "a": "b"}}, "spec": {"devices": {}}}}
-    shown = '{"labels":{"a":"b","c":"!"},"Spec":{"Devices":{"Requests":null,"Constraints":null,"Config":null}}}'
+    change = {"spec": {"metadata": {"labels": {"c": "d", "a": "b"}}, "spec": {"devices": {}}}}
+    shown = '{"labels":{"a":"b","c":"d"},"Spec":{"Devices":{"Requests":null,"Constraints":null,"Config":null}}}'
     assert changed(resourceclaimtemplate.STRATEGY, old, change)[1] == [f"spec: Invalid value: {shown}: field is immutable"]
 
 
