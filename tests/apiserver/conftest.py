@@ -93,7 +93,7 @@ class Talkative:
     """A kubelet whose containers have all said the same."""
 
     def __init__(self, clock: ManualClock) -> None:
-        self.clock = clock
+        self.clock, self.reports = clock, self
 
     def log(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
         return None if previous else [(1.0, "one"), (2.0, "two"), (3.0, "three")]
