@@ -4,6 +4,8 @@ Upstream: apiserver/pkg/endpoints/handlers/responsewriters and handlers/response
 ``>`` and ``&`` as Go's encoder does, which no decoder can tell apart.
 """
 
+import re
+from functools import cache
 from typing import Any
 
 import orjson
@@ -17,6 +19,8 @@ from fakekube.endpoints.negotiation import PROTOBUF, YAML, Form
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.registry.kind import Printer
 
+FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
+OLD_BOOLEANS = ("y", "Y", "n", "N")
 PLAIN_TEXT = "text/plain; charset=utf-8"
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
@@ -36,15 +40,31 @@ def encode(value: Any, form: Form, services: Services | None = None) -> bytes:
 
 
 def encode_yaml(value: Any) -> bytes:
-    """A tree as YAML, its keys sorted."""
+    """A tree as YAML, its keys sorted, its texts quoted as Go's encoder does."""
     import yaml
 
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     plain = orjson.loads(orjson.dumps(value))  # the dumper knows no dict but dict itself
     text: bytes = yaml.dump(
-        plain, Dumper=dumper, default_flow_style=False, allow_unicode=True, encoding="utf-8"
+        plain, Dumper=_dumper(), default_flow_style=False, allow_unicode=True, encoding="utf-8"
     )
     return text
+
+
+@cache
+def _dumper() -> Any:
+    """A dumper with Go's styles: lines as a block, in double quotes what would be read as something else than a text."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+    def text(dumper: Any, value: str) -> Any:
+        tag = "tag:yaml.org,2002:str"
+        misread = value in OLD_BOOLEANS or FLOAT.fullmatch(value) or dumper.resolve(yaml.ScalarNode, value, (True, False)) != tag
+        return dumper.represent_scalar(tag, value, style="|" if "\n" in value else '"' if misread else None)
+
+    made: Any = type("Dumper", (base,), {})
+    made.add_representer(str, text)
+    return made
 
 
 def tree_answer(value: Any, form: Form, status: int = 200, services: Services | None = None) -> Response:

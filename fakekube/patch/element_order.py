@@ -6,7 +6,7 @@ Upstream: normalizeElementOrder and its helpers in apimachinery/pkg/util/strateg
 from typing import Any
 
 from fakekube.apimachinery.types import Json
-from fakekube.patch.errors import bad_type, no_merge_key
+from fakekube.patch.errors import PatchError, bad_type, no_merge_key
 
 
 def kind_of(item: Json) -> type[Any]:
@@ -21,9 +21,9 @@ def partition(merged: list[Any], named: list[Any], merge_key: str) -> tuple[list
     for item in merged:
         _check_item(item, merge_key)
     keys = []
-    for item in named:
+    for number, item in enumerate(named):
         if not isinstance(item, dict):
-            raise bad_type({}, item)
+            raise PatchError(f"value for key {number} is not a map")
         keys.append(item.get(merge_key))
     inside = [item for item in merged if item[merge_key] in keys]
     return inside, [item for item in merged if item[merge_key] not in keys]

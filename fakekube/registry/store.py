@@ -163,7 +163,9 @@ class Store:
             attributes.name = meta["name"] = meta.get("name") or generated
         self._before_create(ctx, obj)
         await admission.validate(attributes)
-        if strconv.is_uint(asked_revision) and strconv.parse_uint(asked_revision):
+        if ctx.dry_run and asked_revision:
+            obj["metadata"]["resourceVersion"] = asked_revision  # which only storage would look at
+        elif strconv.is_uint(asked_revision) and strconv.parse_uint(asked_revision):
             raise errors.raw("resourceVersion should not be set on objects to be created")
         return self._commit_new(ctx, namespace, obj)
 
@@ -300,7 +302,8 @@ class Store:
         if uid := meta.get("uid"):
             raise self.uid_conflict(namespace, name, uid, "")
         ctx.operation = "CREATE"
-        meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
+        if not ctx.dry_run:
+            meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
         try:
             return await self._create(ctx, namespace, obj, tracked=tracked)
         except KeyExists:

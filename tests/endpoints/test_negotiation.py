@@ -5,6 +5,7 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request
 from fakekube.endpoints import negotiation
+from fakekube.endpoints.answers import encode_yaml
 from tests.apiserver.conftest import TABLE, Api
 
 JSON, YAML = "application/json", "application/yaml"
@@ -125,3 +126,13 @@ async def test_table_watch_has_columns_once(api: Api) -> None:
     for name in ("a", "b"):
         await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": name}})
     assert [bool(event["object"]["columnDefinitions"]) for event in receiver.events] == [True, False]
+
+
+def test_yaml_is_quoted_as_go_quotes_it() -> None:
+    """Given texts that look like something else, that are long, or have lines / when told in YAML / then as Go's encoder does."""
+    long = "word " * 20 + "end"
+    texts = {"a": "1", "b": "yes", "c": "y", "d": "x: y", "e": "1e3", "f": "k\nl\n", "g": "plain", "h": "", "i": long}
+    told = encode_yaml(texts).decode()
+    assert told.startswith(
+        "a: \"1\"\nb: \"yes\"\nc: \"y\"\nd: 'x: y'\ne: \"1e3\"\nf: |\n  k\n  l\ng: plain\nh: \"\"\ni: word word")
+    assert max(map(len, told.splitlines())) <= 84

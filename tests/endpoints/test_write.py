@@ -321,3 +321,13 @@ async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:
     assert len(made.tree["metadata"]["annotations"]) == 2
     partial = {"accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
     assert (await api("GET", f"{path}/d", None, partial)).tree["metadata"]["annotations"] == {"x": "y"}
+
+
+async def test_a_dry_run_leaves_versions_to_storage(api: Api) -> None:
+    """Given a new object with a resourceVersion / when it is made or applied as a dry run / then it is told as it came."""
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "resourceVersion": "5"}}
+    assert (await api("POST", CONFIG_MAPS, body)).message == "resourceVersion should not be set on objects to be created"
+    posted = await api("POST", f"{CONFIG_MAPS}?dryRun=All", body)
+    media = {"content-type": "application/apply-patch+yaml"}
+    applied = await api("PATCH", f"{CONFIG_MAPS}/a?dryRun=All&fieldManager=m", body, media)
+    assert [answer.tree["metadata"]["resourceVersion"] for answer in (posted, applied)] == ["5", "5"]

@@ -110,6 +110,7 @@ def test_maps_obey_directives(labels: dict[str, str], patch: dict[str, Any], exp
         ({"containers": [{"image": "x"}]}, 500, "map: map[image:x] does not contain declared merge key: name"),
         ({"$patch": "merge"}, 500, "unknown patch type: merge in map: map[$patch:merge]"),
         ({"containers": [{"$patch": "merge"}]}, 500, "merging lists cannot yet be specified in the patch"),
+        ({"$setElementOrder/containers": ["a"]}, 500, "value for key 0 is not a map"),
         ({"$setElementOrder/containers": "a"}, 500, "expected a []interface {}, but received a string"),
         ({"$retainKeys": "a"}, 400, "invalid patch format of retainKeys"),
         ({"containers": ["a"]}, 500, "list element types are not identical: [[map[image:x name:a]] [a]]"),
