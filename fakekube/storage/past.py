@@ -7,8 +7,8 @@ from fakekube.storage.keyspace import Match, mended, read_page
 from fakekube.storage.record import Page, Record
 
 if TYPE_CHECKING:
-    from fakekube.storage.eventlog import Overlay
     from fakekube.storage.bucket import Bucket
+    from fakekube.storage.eventlog import Overlay
 
 
 class PastState:
