@@ -59,7 +59,7 @@ def build_apiserver(
     storage = state or Storage()
     first = FirstObjects(served, lambda: _added(apiserver), furnished=state is None and service_accounts())
     apiserver = APIServer(
-        served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=lambda name: gates.get(name, False),
+        served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=gates.is_on,
         first=first, tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
     if state is None:

@@ -26,10 +26,10 @@ class Lesson:
 
     __slots__ = ("_counts", "_data", "_plugins", "_resources", "_spec", "_warnings", "essence", "learnt")
 
-    def __init__(self, plugins: Sequence[Plugin], seen: dict[Resource, int], attrs: Attributes) -> None:
+    def __init__(self, plugins: Sequence[Plugin], resources: Sequence[Resource], attrs: Attributes) -> None:
         assert attrs.obj is not None, "nothing is learnt of deletions"
         self._plugins = [plugin for plugin in plugins if type(plugin).redraw is not Plugin.redraw]
-        self._resources, self._counts = list(seen), list(seen.values())
+        self._resources, self._counts = resources, attrs.ctx.cluster.changes(resources)
         self._warnings = len(attrs.ctx.warnings)
         self._data = orjson.dumps(attrs.obj["spec"])
         self._spec: Tree = {}
@@ -38,8 +38,7 @@ class Lesson:
 
     def holds(self, attrs: Attributes) -> bool:
         """Whether nothing has changed that the plugins look at."""
-        changes = attrs.ctx.cluster.changes
-        return [changes(*resource) for resource in self._resources] == self._counts
+        return attrs.ctx.cluster.changes(self._resources) == self._counts
 
     def apply(self, attrs: Attributes) -> None:
         """Do with an object what was done with the first one."""
@@ -70,14 +69,13 @@ class Before:
         assert attrs.obj is not None, "nothing is learnt of deletions"
         if attrs.obj["metadata"] != self._metadata:
             return None
-        seen: dict[Resource, int] = {}
+        seen: dict[Resource, None] = {}
         for plugin in plugins:
             read = plugin.reads(attrs)
             if read is None:
                 return None
-            for group, resource in read:
-                seen[group, resource] = attrs.ctx.cluster.changes(group, resource)
-        return Lesson(plugins, seen, attrs)
+            seen |= dict.fromkeys(read)
+        return Lesson(plugins, tuple(seen), attrs)
 
 
 def recall(chain: object, attrs: Attributes) -> Lesson | None:

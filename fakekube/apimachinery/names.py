@@ -54,6 +54,11 @@ def in_bytes(text: str) -> str:
     return text.replace("characters", "bytes") if text.startswith("must be no more than ") else text
 
 
+def is_longer(text: str, limit: int) -> bool:
+    """Whether a text has more than ``limit`` bytes. Most have so few letters that nobody needs to count."""
+    return len(text) * 4 > limit and len(text.encode()) > limit
+
+
 def mismatch(text: str, expression: str, *examples: str) -> str:
     """How a text that does not match is refused, with the expression and examples of what does."""
     used = f"regex used for validation is '{expression}')"

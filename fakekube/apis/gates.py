@@ -67,6 +67,11 @@ class Gates(Mapping[str, bool]):
         state = self._state.get(name)
         return self._elsewhere[name] if state is None else state
 
+    def is_on(self, name: str) -> bool:
+        """The state of a gate; a name that never was one is off. Quicker than ``get``, for those who ask with every write."""
+        state = self._state.get(name)
+        return self._elsewhere.get(name, False) if state is None else state
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._state)
 

@@ -279,8 +279,8 @@ def validate_managed_fields(entries: list[Tree], path: str) -> list[FieldError]:
         fields_type = entry.get("fieldsType", "")
         if fields_type and fields_type != "FieldsV1":
             found.append(field_errors.invalid(f"{here}.fieldsType", fields_type, "must be `FieldsV1`"))
-        if len(entry.get("manager", "").encode()) > MAX_MANAGER_BYTES:
+        if names.is_longer(entry.get("manager", ""), MAX_MANAGER_BYTES):
             found.append(field_errors.too_long(f"{here}.manager", MAX_MANAGER_BYTES))
-        if len(entry.get("subresource", "").encode()) > MAX_SUBRESOURCE_BYTES:
+        if names.is_longer(entry.get("subresource", ""), MAX_SUBRESOURCE_BYTES):
             found.append(field_errors.too_long(f"{here}.subresource", MAX_SUBRESOURCE_BYTES))
     return found

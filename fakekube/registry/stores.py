@@ -165,9 +165,10 @@ class Stores:
             self._selected[group, resource, namespace] = bucket, bucket.changes, records
         return [record.tree() for record in records]
 
-    def changes(self, group: str, resource: str) -> int:
-        """How often a resource has changed so far."""
-        return self._bucket_of(group, resource).changes
+    def changes(self, resources: Iterable[tuple[str, str]]) -> list[int]:
+        """How often each resource has changed so far."""
+        known = self._by_name
+        return [known[name].changes if name in known else self._bucket_of(*name).changes for name in resources]
 
     def _bucket_of(self, group: str, resource: str) -> Bucket:
         """The bucket of a resource: its name, a plain pair, finds it faster than a GroupResource would be made."""

@@ -5,7 +5,7 @@ has a working default, so a kind without behaviour of its own needs no strategy 
 Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,8 +38,8 @@ class Cluster(Protocol):
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
 
-    def changes(self, group: str, resource: str) -> int:
-        """A count of the changes of a resource: while it is the same, so is what the calls above say of it."""
+    def changes(self, resources: Iterable[tuple[str, str]]) -> list[int]:
+        """The changes of each resource counted, by group and plural: while they are the same, so is what the calls above say."""
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none.
@@ -69,6 +69,7 @@ class WriteContext:
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
     essence: bytes = b""  # what validation made of a pod spec, for the warnings about the same
+    facts: Any = None  # what a strategy found out when it prepared a new object, for its validation of the same
 
     @property
     def minor(self) -> int:

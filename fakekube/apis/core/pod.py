@@ -62,6 +62,7 @@ class PodStrategy(Strategy):
             for text in sync_app_armor(spec, annotations or {}):
                 ctx.warn(text)
             facts = pod_validation.facts_of(obj, ctx)
+        ctx.facts = facts
         status: Tree = {"phase": "Pending"}
         if spec.get("schedulingGates"):
             status["conditions"] = [{**GATED, "lastTransitionTime": ctx.now}]

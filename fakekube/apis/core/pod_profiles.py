@@ -13,6 +13,7 @@ from fakekube.apis.core.security_validation import validate_app_armor, validate_
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+PREFIXES = (APP_ARMOR, SECCOMP_POD, SECCOMP)
 LOCALHOST = "localhost/"
 TYPES: dict[str, tuple[str, ...]] = {"Unconfined": ("unconfined",), "RuntimeDefault": ("runtime/default",)}
 SECCOMP_TYPES: dict[str, tuple[str, ...]] = {**TYPES, "RuntimeDefault": ("runtime/default", "docker/default")}
@@ -22,8 +23,11 @@ SECCOMP_WARNING = 'non-functional in v1.27+; use the "seccompProfile" field inst
 
 
 def has_profiles(annotations: dict[str, str] | None) -> bool:
-    """Whether any annotation is about a profile."""
-    return any(key == SECCOMP_POD or key.startswith((APP_ARMOR, SECCOMP)) for key in annotations or ())
+    """Whether any annotation may be about a profile."""
+    for key in annotations or ():  # noqa: SIM110 - every new pod asks, and a generator costs as much as the answer
+        if key.startswith(PREFIXES):
+            return True
+    return False
 
 
 def sync_app_armor(spec: Tree, annotations: dict[str, str]) -> list[str]:

@@ -18,7 +18,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podresources, podspec_gates, podspec_memory
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
-from fakekube.apis.core.pod_profiles import validate_profiles_match
+from fakekube.apis.core.pod_profiles import has_profiles, validate_profiles_match
 from fakekube.apis.core.podspec_validation import SPREAD_MERGE, PodSpecOptions, validate_names, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
@@ -87,14 +87,14 @@ def _sort(pod: Tree, ctx: WriteContext) -> Sort:
 def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     """A new Pod, metadata excepted."""
     spec = pod["spec"]
-    found = validate_content(pod, ctx, known_facts(pod, ctx))
+    found = validate_content(pod, ctx, ctx.facts)
     if spec.get("ephemeralContainers"):
         found.append(field_errors.forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
         what = "cannot be set until all schedulingGates have been cleared"
         found.append(field_errors.forbidden("spec.nodeName", what))
     annotations = pod["metadata"].get("annotations")
-    return found + validate_profiles_match(annotations, spec, "spec") if annotations else found
+    return found + validate_profiles_match(annotations, spec, "spec") if has_profiles(annotations) else found
 
 
 def validate_content(pod: Tree, ctx: WriteContext, facts: Facts | None = None) -> list[FieldError]:
