@@ -90,14 +90,17 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
     return Parsed(value, [], [], media, body, body if repeating else None, cut)
 
 
-def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False) -> Tree:
+def decode(
+    scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False, media: str = "",
+) -> Tree:
     """The object in a request's body, in the version that the body names, complete with kind and apiVersion.
 
     ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. With ``sharing`` the spec
-    may be Familiar. Raises 400 and 415.
+    may be Familiar. ``media`` is the body's, where it was looked at before. Raises 400, 413 and 415.
     """
-    media = input_type(request)
-    check_size(request)
+    if not media:
+        media = input_type(request)
+        check_size(request)
     expected = scope.gvk
     if media == PROTOBUF:  # its fields are numbers, and upstream skips those that it does not know, however strict it is to be
         directive = "Ignore"

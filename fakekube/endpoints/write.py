@@ -21,11 +21,11 @@ WRONG_NAMESPACE = "the namespace of the provided object does not match the names
 async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a POST on a collection."""
     form = scope.negotiate(request)
-    bodies.input_type(request)
+    media = bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
     sharing = scope.store.strategy.shares_specs
-    tree = bodies.decode(scope, request, options.directive, info.warnings, sharing=sharing)
+    tree = bodies.decode(scope, request, options.directive, info.warnings, sharing=sharing, media=media)
     context = scope.context(info, request, "CREATE", options)
     written = await scope.store.create(context, info.namespace if scope.kind.namespaced else "", tree)
     return written_answer(scope, request, form, written)

@@ -264,12 +264,18 @@ def validate_finalizer_name(name: str, path: str) -> list[FieldError]:
     return [field_errors.invalid(path, name, what)]
 
 
+def _is_short(entry: Tree) -> bool:
+    return not names.is_longer(entry.get("manager", ""), MAX_MANAGER_BYTES) and not entry.get("subresource")
+
+
 def validate_managed_fields(entries: list[Tree], path: str) -> list[FieldError]:
     """What a client may say in metadata.managedFields."""
     found: list[FieldError] = []
     for position, entry in enumerate(entries):
-        here = field_errors.index(path, position)
         operation = entry.get("operation", "")
+        if operation in ("Apply", "Update") and entry.get("fieldsType") == "FieldsV1" and _is_short(entry):
+            continue
+        here = field_errors.index(path, position)
         if operation not in ("Apply", "Update"):
             where = f"{here}.operation"
             error = field_errors.not_supported(where, operation, ("Apply", "Update"))

@@ -170,10 +170,10 @@ class Store:
         return self._commit_new(ctx, namespace, obj)
 
     def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
-        name = obj["metadata"]["name"]
-        if self.bucket.get(namespace, name) is not None:
-            raise KeyExists(namespace, name)
         if ctx.dry_run:
+            name = obj["metadata"]["name"]
+            if self.bucket.get(namespace, name) is not None:
+                raise KeyExists(namespace, name)
             return Written(obj, created=True)
         record = self.bucket.create(self._stored(obj))
         self.strategy.after_create(obj, ctx)
