@@ -49,7 +49,7 @@ class Record:
         self.labels, self.owners, self.fields = labels, owners, fields
         self.data, self.body_offset = data, body_offset
         self._trees = trees
-        self.held_tree: Tree | None = None  # the tree cache's, as are the next two
+        self.held_tree: SharedTree | None = None  # the tree cache's, as are the next two
         self.shown: ReferenceType[SharedTree] | None = None
         self.uses = 0
 

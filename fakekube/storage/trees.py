@@ -44,7 +44,7 @@ class TreeCache:
 
     def hold(self, record: Record, tree: SharedTree, previous: Record | None = None) -> None:
         """Keep a tree that equals the record's data; it belongs to the cache. It takes the place of ``previous``."""
-        record.held_tree, record.shown = tree, weakref.ref(tree)
+        record.held_tree, record.shown = tree, None
         if previous is not None:
             record.uses = previous.uses
             if previous in self._hot:
@@ -62,9 +62,10 @@ class TreeCache:
 
     def _sort_out(self, record: Record) -> None:
         """Hot or not."""
-        if record.uses < HOT_USES:
-            record.held_tree = None
         if record.held_tree is None:
+            return
+        if record.uses < HOT_USES:
+            _let_go(record)
             return
         hot = self._hot
         record.uses, hot[record] = 0, None
@@ -73,7 +74,15 @@ class TreeCache:
             if oldest.uses:
                 oldest.uses, hot[oldest] = 0, None
             else:
-                oldest.held_tree = None
+                _let_go(oldest)
+
+
+def _let_go(record: Record) -> None:
+    """Hold a tree no longer, but know where it is if somebody else has it. The collector looks at every reference kept."""
+    assert record.held_tree is not None
+    shown = weakref.ref(record.held_tree)
+    record.held_tree = None
+    record.shown = shown if shown() is not None else None
 
 
 class CheckedTreeCache(TreeCache):
