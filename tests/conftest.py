@@ -22,5 +22,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if fake_only is not None:
             reason = fake_only.kwargs.get("reason") or fake_only.args[0]
             item.add_marker(pytest.mark.skip(reason=f"cannot hold on a real cluster: {reason}"))
-        elif "tests/clients/" not in item.nodeid:
+        elif "tests/clients/" not in item.nodeid and item.get_closest_marker("real") is None:
             item.add_marker(pytest.mark.skip(reason="not a client test"))

@@ -69,6 +69,20 @@ def finalizers_of(obj: ReadOnlyTree) -> list[str]:
     return (obj.get("metadata") or EMPTY).get("finalizers") or []
 
 
+def with_finalizer(obj: ReadOnlyTree, name: str) -> Tree:
+    """A copy with one finalizer more, at the end; it shares all else with the object."""
+    return _with_finalizers(obj, [*finalizers_of(obj), name])
+
+
+def without_finalizer(obj: ReadOnlyTree, name: str) -> Tree:
+    """A copy without a finalizer; it shares all else with the object."""
+    return _with_finalizers(obj, [finalizer for finalizer in finalizers_of(obj) if finalizer != name])
+
+
+def _with_finalizers(obj: ReadOnlyTree, finalizers: list[str]) -> Tree:
+    return {**obj, "metadata": {**obj["metadata"], "finalizers": finalizers}}
+
+
 def owners_of(obj: ReadOnlyTree) -> list[Tree]:
     """``metadata.ownerReferences``, never None."""
     return (obj.get("metadata") or EMPTY).get("ownerReferences") or []

@@ -17,6 +17,7 @@ from aiohttp.streams import StreamReader
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
+from fakekube.endpoints.bodies import MAX_BODY_BYTES
 from fakekube.server.target import BadTarget, headers_of, path_of, query_of
 from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
 from fakekube.util.clock import Clock
@@ -24,7 +25,6 @@ from fakekube.util.clock import Clock
 if TYPE_CHECKING:
     from fakekube.server.http import HttpServer
 
-MAX_BODY_BYTES = 3 * 1024 * 1024  # the Handler refuses what is longer; no more than one byte beyond is read
 MAX_HEAD_BYTES = 1 << 20
 MAX_HEADERS = 10_000
 MAX_WAITING_REQUESTS = 16
@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
         return self._unread
 
     def _read_on(self, unread: _Unread) -> None:
-        """Take what has come of a body: its end, or as much as anybody wants to see."""
+        """Take what has come of a body: its end, or one byte more than the Handler takes, which it refuses."""
         piece = unread.payload.read_nowait()
         if not unread.answered:
             unread.pieces.append(piece)

@@ -1,10 +1,8 @@
 """The client and the engine on a real control plane: what they send is what it takes.
 
-Run with ``FAKEKUBE_REAL_KUBECONFIG=path pytest -m real``; the cluster needs the namespace and service account controllers.
+Run with ``pytest -m real --kubeconfig FILE``; the cluster needs the namespace and service account controllers.
 The same steps run against our own server by default, so that both are held to one script.
 """
-
-import os
 
 import pytest
 
@@ -30,9 +28,9 @@ TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "ima
 @pytest.fixture(params=["ours", pytest.param("real", marks=pytest.mark.real)])
 async def client(request):
     if request.param == "real":
-        path = os.environ.get("FAKEKUBE_REAL_KUBECONFIG")
+        path = request.config.getoption("--kubeconfig")
         if not path:
-            pytest.skip("FAKEKUBE_REAL_KUBECONFIG names no cluster")
+            pytest.skip("--kubeconfig names no cluster")
         client = load_client(path)
         yield client
         await client.close()

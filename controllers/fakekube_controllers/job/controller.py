@@ -230,5 +230,4 @@ def _tracked_if_adopted(pod: Tree) -> Tree:
     """The cache shows a pod that was adopted just now as it was before: it counts as tracked from here on."""
     if meta.controller_of(pod) is not None or pods.is_tracked(pod):
         return pod
-    finalizers = [*meta.finalizers_of(pod), pods.TRACKING_FINALIZER]
-    return {**pod, "metadata": {**pod["metadata"], "finalizers": finalizers}}
+    return meta.with_finalizer(pod, pods.TRACKING_FINALIZER)

@@ -62,8 +62,7 @@ class PodGroupProtection:
             return
         if self.pods.by_index(INDEX, str(key)):
             return
-        finalizers = [finalizer for finalizer in meta.finalizers_of(group) if finalizer != FINALIZER]
-        await self.client.update(self.resource, {**group, "metadata": {**group["metadata"], "finalizers": finalizers}})
+        await self.client.update(self.resource, meta.without_finalizer(group, FINALIZER))
 
 
 def _group_name(pod: Tree) -> str:

@@ -55,22 +55,18 @@ class PersistentVolumeClaimProtection:
         claim = self.claims.get(key.namespace, key.name)
         if claim is None:
             return
-        finalizers = meta.finalizers_of(claim)
+        protected = FINALIZER in meta.finalizers_of(claim)
         if not meta.is_deleting(claim):
-            if FINALIZER not in finalizers:
-                await self._write(claim, [*finalizers, FINALIZER])
-        elif FINALIZER in finalizers and not await self._is_used(key):
-            await self._write(claim, [finalizer for finalizer in finalizers if finalizer != FINALIZER])
+            if not protected:
+                await self.client.update(PERSISTENT_VOLUME_CLAIMS, meta.with_finalizer(claim, FINALIZER))
+        elif protected and not await self._is_used(key):
+            await self.client.update(PERSISTENT_VOLUME_CLAIMS, meta.without_finalizer(claim, FINALIZER))
 
     async def _is_used(self, key: ObjectKey) -> bool:
         """Whether a pod on a node has the claim; where the cache knows none, the server is asked."""
         if any(_uses(pod, key.name) for pod in self.pods.by_index(INDEX, str(key))):
             return True
         return any(_uses(pod, key.name) for pod in (await self.client.list(PODS, key.namespace)).items)
-
-    async def _write(self, claim: Tree, finalizers: list[str]) -> None:
-        metadata = {**claim["metadata"], "finalizers": finalizers}
-        await self.client.update(PERSISTENT_VOLUME_CLAIMS, {**claim, "metadata": metadata})
 
 
 def claims_of(pod: Tree) -> list[str]:

@@ -4,7 +4,6 @@ Admission puts it on; volumes that lack it get it here. Upstream: pkg/controller
 """
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PERSISTENT_VOLUMES
 from fakekube.runtime import Context, Request, controller
 from fakekube.runtime.builder import Declaration
@@ -23,15 +22,12 @@ class VolumeReconciler:
         volume = self.volumes.get("", request.name)
         if volume is None:
             return
-        finalizers = meta.finalizers_of(volume)
+        protected = FINALIZER in meta.finalizers_of(volume)
         if not meta.is_deleting(volume):
-            if FINALIZER not in finalizers:
-                await self._write(volume, [*finalizers, FINALIZER])
-        elif FINALIZER in finalizers and (volume.get("status") or {}).get("phase") != "Bound":
-            await self._write(volume, [finalizer for finalizer in finalizers if finalizer != FINALIZER])
-
-    async def _write(self, volume: Tree, finalizers: list[str]) -> None:
-        await self.client.update(PERSISTENT_VOLUMES, {**volume, "metadata": {**volume["metadata"], "finalizers": finalizers}})
+            if not protected:
+                await self.client.update(PERSISTENT_VOLUMES, meta.with_finalizer(volume, FINALIZER))
+        elif protected and (volume.get("status") or {}).get("phase") != "Bound":
+            await self.client.update(PERSISTENT_VOLUMES, meta.without_finalizer(volume, FINALIZER))
 
 
 def controls() -> Declaration:
