@@ -4,7 +4,6 @@ The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -22,6 +21,7 @@ from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
+from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def selectable_fields(options: ClusterOptions) -> "FieldsOf":
 # second one starts in a fraction of the first one's time. The definitions grow by what is compiled from them, no more.
 
 
-@lru_cache(maxsize=16)
+@memoized(16)
 def _served(
     release: str, feature_gates: tuple[tuple[str, bool], ...], runtime_config: tuple[tuple[str, bool], ...],
 ) -> tuple[Gates, Catalog]:
@@ -104,6 +104,6 @@ def _served(
     return gates, catalog(release, gates, dict(runtime_config))
 
 
-@lru_cache(maxsize=4)
+@memoized(4)
 def _definitions(release: str) -> Definitions:
     return definitions.load(release)

@@ -7,8 +7,9 @@ Upstream: apimachinery/pkg/fields/selector.go.
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
+
+from fakekube.util.memory import memoized
 
 _TERMS = re.compile(r"((?:\\.|[^,\\]|\\$)*)(?:,|$)", re.DOTALL)
 _OPERATOR = re.compile("!=|==|=")
@@ -66,7 +67,7 @@ class Selector:
 EVERYTHING = Selector()
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def parse(text: str) -> Selector:
     """The selector that a text describes. Raises SelectorError."""
     if not text:

@@ -6,11 +6,11 @@ into tokens first and read by descent, because upstream's complaints name the to
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.apimachinery import field_errors, names, strconv
 from fakekube.apimachinery.types import Tree
+from fakekube.util.memory import memoized
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.field_errors import FieldError
@@ -126,7 +126,7 @@ def requirement(key: str, operator: str, values: Iterable[str]) -> Requirement:
     return Requirement(key, operator, values)
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def parse(text: str) -> Selector:
     """The selector that a text describes: ``a=1,b in (x,y),!c``. Raises SelectorError."""
     return Selector(_Parser(text).requirements()) if text else EVERYTHING

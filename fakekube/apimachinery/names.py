@@ -6,7 +6,9 @@ and pkg/api/validate/content. Left out: wildcard domains and fully qualified dom
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
+
+from fakekube.util.memory import memoized
 
 DNS1123_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 DNS1123_SUBDOMAIN = rf"{DNS1123_LABEL}(\.{DNS1123_LABEL})*"
@@ -110,7 +112,7 @@ def qualified_name(text: str) -> list[str]:
     return [] if is_qualified_name(text) else _qualified_name_complaints(text)
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_qualified_name(text: str) -> bool:
     """Whether a text is one. Keys repeat from object to object, so the answer is worth keeping."""
     return not _qualified_name_complaints(text)
@@ -154,7 +156,7 @@ def label_value(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_label_value(text: str) -> bool:
     """Whether a text is one. The pods of one owner share theirs, so the answer is worth keeping."""
     return not label_value(text)

@@ -5,8 +5,9 @@ stands (``+5``, ``1.500``), amounts below a billionth round up, and exponents be
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
+
+from fakekube.util.memory import memoized
 
 SHAPE = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 NANO = 10**9
@@ -91,7 +92,7 @@ def _rounded(nano: int, unit: int) -> int:
     return whole if nano >= 0 else -whole
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def _parse(text: str) -> Quantity:
     found = _TEXT.fullmatch(text) if text else None
     if found is None:

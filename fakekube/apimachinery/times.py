@@ -6,9 +6,9 @@ is Unix seconds.
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.util.memory import memoized
 
 RFC3339 = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
@@ -35,7 +35,7 @@ def format_time(unix_seconds: float) -> str:
     return _format_second(int(unix_seconds // 1))
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def _format_second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -46,13 +46,13 @@ def format_micro_time(unix_seconds: float) -> str:
     return f"{_format_second(second)[:-1]}.{micros:06d}Z"
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def parse_time(text: str) -> float:
     """Unix seconds of an RFC 3339 time, with any offset and any number of fraction digits. Raises TimeError."""
     return _parse(text, RFC3339)
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def parse_micro_time(text: str) -> float:
     """As ``parse_time``, for a MicroTime: exactly six fraction digits. Raises TimeError."""
     return _parse(text, RFC3339_MICRO)

@@ -8,11 +8,11 @@ import difflib
 import json
 import pkgutil
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from fakekube.apimachinery.types import Tree
+from fakekube.util.memory import memoized
 
 Fields = tuple[tuple[str, str, str], ...]
 """Of each field: Go's name, the same in lower case, and its kind."""
@@ -28,6 +28,7 @@ OBJECT_META = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )
+
 ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOrString": 0, "-Quantity": "0"})
 
 
@@ -81,7 +82,7 @@ def _sorted(value: Any) -> Any:
     return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
-@lru_cache(maxsize=1)
+@memoized(1)
 def _types() -> Mapping[str, Fields]:
     data = pkgutil.get_data(__package__, "internal_types.txt")
     assert data is not None, "the package has its table"

@@ -5,7 +5,6 @@ once more: a CustomResourceDefinition may have come since.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -13,6 +12,7 @@ import orjson
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
+from fakekube.util.memory import memoized
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
@@ -104,7 +104,7 @@ def _preferred_first(group: Tree) -> list[Tree]:
     return sorted(group["versions"], key=lambda version: version["groupVersion"] != preferred)
 
 
-@lru_cache(maxsize=16)
+@memoized(16)
 def _aggregated(body: bytes) -> tuple[Entry, ...] | None:
     """The entries of an aggregated document, None for one of another kind. Servers that are alike send the same bytes."""
     document = orjson.loads(body)

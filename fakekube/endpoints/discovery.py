@@ -6,10 +6,10 @@ All of it follows from the Kinds that are served, in their order. Upstream: apis
 
 import base64
 from collections.abc import Sequence
-from functools import lru_cache
 
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind, Subresource
+from fakekube.util.memory import memoized
 
 Kinds = Sequence[Kind]
 
@@ -85,7 +85,7 @@ def storage_version_hash(kind: Kind) -> str:
     return base64.b64encode(_digest("sha256", "/".join(stored).encode())[:8]).decode()
 
 
-@lru_cache(maxsize=4)
+@memoized(4)
 def aggregated(kinds: tuple[Kind, ...]) -> Tree:
     """Groups with all their resources in one document; give the core group's kinds, or all the others.
 

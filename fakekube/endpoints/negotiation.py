@@ -7,11 +7,11 @@ gate is off. Protobuf is answered where nothing else is accepted only: who lists
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request
+from fakekube.util.memory import memoized
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -90,7 +90,7 @@ def _float(text: str) -> float:
         return 0.0
 
 
-@lru_cache(maxsize=512)
+@memoized(512)
 def _select(accept: str, offered: tuple[str, ...], table: bool, transforms: bool) -> Form | None:
     if not accept:
         return Form(offered[0])
@@ -120,7 +120,7 @@ def _form(media: str, params: Mapping[str, str], table: bool, transforms: bool) 
     return Form(media, pretty=params.get("pretty") == "1", transform=kind, version=version)
 
 
-@lru_cache(maxsize=512)
+@memoized(512)
 def _routable(accept: str, offered: tuple[str, ...]) -> bool:
     return not accept or any(part.split(";")[0].strip(" ") in ("*/*", *offered) for part in accept.split(","))
 

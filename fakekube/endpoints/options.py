@@ -5,7 +5,6 @@ watches, which ``read.py`` has.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from fakekube.apimachinery import errors, field_errors, strconv
@@ -14,6 +13,7 @@ from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.deletion import DeleteOptions
+from fakekube.util.memory import memoized
 
 MAX_MANAGER_BYTES = 128
 INT64 = 1 << 63
@@ -96,7 +96,7 @@ def manager_or_user_agent(manager: str, user_agent: str) -> str:
     return manager or _manager_of(user_agent)
 
 
-@lru_cache(maxsize=512)
+@memoized(512)
 def _manager_of(user_agent: str) -> str:
     prefix = user_agent.split("/", 1)[0]
     if prefix.isascii() and prefix.isprintable() and len(prefix) <= MAX_MANAGER_BYTES:

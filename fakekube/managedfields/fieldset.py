@@ -7,10 +7,11 @@ Upstream: structured-merge-diff/fieldpath/set.go.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import orjson
+
+from fakekube.util.memory import memoized
 
 FieldSet = dict[str, Any]
 Path = tuple[str, ...]
@@ -159,7 +160,7 @@ def ordered(fields: FieldSet) -> FieldSet:
     return fields if order == elements else {element: fields[element] for element in order}
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def _order(elements: tuple[str, ...]) -> tuple[str, ...]:
     order = sorted(elements)
     if order[-1][0] in "kvi":
@@ -167,7 +168,7 @@ def _order(elements: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(order)
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def _rank(element: str) -> tuple[Any, ...]:
     if element[0] == "k":
         return ("k", [(name, *_rank_of_value(value)) for name, value in orjson.loads(element[2:]).items()])

@@ -4,7 +4,6 @@ Upstream: structured-merge-diff/fieldpath/serialize.go, serialize-pe.go and elem
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -13,6 +12,7 @@ from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path, ordered
+from fakekube.util.memory import memoized
 
 _ESCAPED = (("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e"))
 
@@ -26,7 +26,7 @@ def key_element(keys: Mapping[str, Json]) -> str:
     return "k:" + _json(keys)
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def named_element(key: str, value: str) -> str:
     """As ``key_element``, for the most common case: one key that holds a string."""
     return key_element({key: value})
@@ -97,7 +97,7 @@ def _parsed(tree: Json) -> tuple[FieldSet, bool]:
     return ordered(children), member or not children
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def _normal(element: str) -> str | None:
     """The element in the one way to write it, or None when nobody knows its kind."""
     if len(element) < 2 or element[1] != ":":

@@ -7,10 +7,10 @@ Structs, fields and types are those of a release, from ``template_types.txt`` be
 import pkgutil
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.util.memory import memoized
 
 ROOT = "v1.PodTemplateSpec"
 NUMBERS = ("int32", "int64", "uint32", "uint64", "int")
@@ -100,7 +100,7 @@ def _quantity(value: int, scale: int, text: str, form: str) -> str:
         f"d:(resource.infDecAmount){{Dec:(*inf.Dec)<nil>}} s:(string){text} Format:(resource.Format){form}}}")
 
 
-@lru_cache(maxsize=4)
+@memoized(4)
 def _types(minor: int) -> Types:
     data = pkgutil.get_data(__package__, "template_types.txt")
     assert data is not None, "the package has its table"

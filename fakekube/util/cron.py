@@ -7,9 +7,10 @@ words its errors so; the calendar is cronsim's, which is given nothing but numbe
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
+
+from fakekube.util.memory import memoized
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -68,7 +69,7 @@ def _bounds() -> tuple[_Bounds, ...]:
     return _Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, months), _Bounds(0, 6, days)
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def parse(text: str) -> Schedule | Every:
     """Read a schedule. Raises CronError."""
     if not text:
@@ -111,7 +112,7 @@ def next_time(schedule: Schedule | Every, after: datetime, zone: str = "") -> da
     return _next_match(schedule, after, schedule.zone or zone)
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def _next_match(schedule: Schedule, after: datetime, zone: str) -> datetime | None:
     from cronsim import CronSim, CronSimError
 

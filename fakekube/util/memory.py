@@ -1,9 +1,60 @@
-"""Memories of a bounded size, for what can be worked out again. Upstream: k8s.io/utils/lru, which forgets the least used."""
+"""Memos: values that can be worked out again, kept for a while under all that they depend on.
 
-from typing import TypeVar
+A memo holds a pure function of its whole key, and its values are immutable: whoever gets one may keep it, and nobody can
+tell from an answer whether it was remembered. So all memos of a process can be switched off, by ``FAKEKUBE_MEMO=off`` in its
+environment, and the same requests then have to get the same bytes. What depends on other objects, on time or on the caller is
+never remembered. Upstream: k8s.io/utils/lru.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache  # noqa: TID251 (this is the one place)
+from typing import Final, Generic, ParamSpec, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
+P = ParamSpec("P")
+
+ENABLED: Final = os.environ.get("FAKEKUBE_MEMO", "on") != "off"
+
+
+def memoized(maxsize: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
+    """Keep what a pure function of hashable arguments gave for the latest ``maxsize`` of them."""
+    def decorate(function: Callable[P, V]) -> Callable[P, V]:
+        return lru_cache(maxsize)(function) if ENABLED else function  # type: ignore[return-value]
+
+    return decorate
+
+
+class Memo(Generic[K, V]):
+    """The latest values under their keys: ``limit`` of them at most, and no more than ``max_bytes`` by what callers say they
+    take. Empty for ever when memos are switched off.
+    """
+
+    __slots__ = ("_bytes", "_limit", "_max_bytes", "_values")
+
+    def __init__(self, limit: int, max_bytes: int | None = None) -> None:
+        self._limit, self._max_bytes, self._bytes = limit if ENABLED else 0, max_bytes, 0
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K) -> V | None:
+        """The value under a key; None when there is none."""
+        found = self._values.get(key)
+        return found[0] if found is not None else None
+
+    def put(self, key: K, value: V, size: int = 0) -> None:
+        """Keep a value that takes ``size`` bytes with its key, and forget the oldest ones that no longer fit."""
+        values = self._values
+        if key in values:
+            self._bytes -= values.pop(key)[1]
+        values[key] = value, size
+        self._bytes += size
+        while len(values) > self._limit or (self._max_bytes is not None and self._bytes > self._max_bytes):
+            self._bytes -= values.popitem(last=False)[1][1]
 
 
 def remember(memory: dict[K, V], key: K, value: V, limit: int) -> None:

@@ -48,7 +48,7 @@ def finish_time(pod: Pod) -> float:
     watched += [s for s in status.get("initContainerStatuses") or () if s.get("name") in sidecars]
     ends = [((s.get("state") or {}).get("terminated") or {}).get("finishedAt") for s in watched]
     if ends and all(ends):
-        return max(times.parse_time(end) for end in ends)
+        return max(times.parse_time(end) for end in ends if end)
     for condition in status.get("conditions") or ():
         if condition["type"] == "Ready" and condition["status"] == "False" and condition.get("lastTransitionTime"):
             return times.parse_time(condition["lastTransitionTime"])

@@ -5,7 +5,6 @@ ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/val
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from fakekube.apis.core.pod_profiles import has_profiles, validate_profiles_matc
 from fakekube.apis.core.podspec_validation import SPREAD_MERGE, PodSpecOptions, validate_names, validate_pod_spec
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
+from fakekube.util.memory import memoized
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 Sort = tuple[bool, bool, bool, bool]
@@ -60,7 +60,7 @@ def known_facts(pod: Tree, ctx: WriteContext) -> Facts:
     return _facts(ctx.essence, _sort(pod, ctx))
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def _facts(essence: bytes, sort: Sort) -> Facts:
     options = OPTIONS[sort]
     spec, gated = orjson.loads(essence), orjson.loads(essence)

@@ -4,7 +4,6 @@ Upstream: pkg/api/pod/warnings.go.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import orjson
 
@@ -17,6 +16,7 @@ from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
 from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
 from fakekube.apis.core.volume_warnings import overlap_warnings
+from fakekube.util.memory import memoized
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 DEPRECATED_LABELS = {
@@ -70,7 +70,7 @@ def _warnings(
     return _all_warnings(spec, annotations, path, meta_path)
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def _is_quiet(data: bytes) -> bool:
     return not _all_warnings(orjson.loads(data), {}, "spec", "metadata")
 

@@ -5,10 +5,10 @@ Upstream: pkg/apis/core/v1/{defaults,zz_generated.defaults}.go and pkg/util/pars
 gates that are off (the protocol of HTTP probes).
 """
 
-from functools import lru_cache
 
 from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.types import Tree
+from fakekube.util.memory import memoized
 
 DEFAULT_MODE = 0o644
 MAX_REPOSITORY_LENGTH = 255
@@ -107,7 +107,7 @@ def pull_policy(image: str) -> str:
     return "Always" if _tag(image) == "latest" else "IfNotPresent"
 
 
-@lru_cache(maxsize=1024)
+@memoized(1024)
 def _tag(image: str) -> str:
     """The tag of an image, latest when it has none, and nothing for what is no image."""
     rest, at, digest = image.partition("@")

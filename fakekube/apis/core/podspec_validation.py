@@ -4,7 +4,6 @@ Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validatio
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import orjson
 
@@ -35,6 +34,7 @@ from fakekube.apis.core.volumes_validation import validate_volumes
 from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, required_one_of
+from fakekube.util.memory import memoized
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -97,7 +97,7 @@ def validate_pod_spec(
     return _validate(spec, path, options, pod_name)
 
 
-@lru_cache(maxsize=256)
+@memoized(256)
 def _is_fine(data: bytes, options: PodSpecOptions) -> bool:
     return not _validate(orjson.loads(data), "spec", options, "")
 
