@@ -9,7 +9,7 @@ never remembered. Upstream: k8s.io/utils/lru.
 import os
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache  # noqa: TID251 (this is the one place)
+from functools import lru_cache
 from typing import Final, Generic, ParamSpec, TypeVar
 
 K = TypeVar("K")
