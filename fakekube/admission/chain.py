@@ -7,11 +7,9 @@ Upstream: apiserver/pkg/admission/chain.go, kubernetes/pkg/kubeapiserver/options
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from fakekube.admission import lessons
 from fakekube.admission.plugin import Plugin
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
-from fakekube.registry.kind import Kind
 from fakekube.registry.lazy import Lazy, LazyField
 
 PLUGIN_NAMES = (
@@ -30,9 +28,8 @@ PLUGIN_NAMES = (
 
 
 class Passes(NamedTuple):
-    """The plugins that see a kind of write, and those of each pass."""
+    """The plugins that see a kind of write, by pass."""
 
-    all: tuple[Plugin, ...]
     mutating: tuple[Plugin, ...]
     validating: tuple[Plugin, ...]
 
@@ -48,39 +45,26 @@ class Chain:
 
     async def admit(self, attrs: Attributes) -> None:
         """The mutating pass: may change ``attrs.obj`` in place. Raises APIError to refuse."""
-        passes = self._plugins_for(attrs.kind, attrs.operation, attrs.subresource)
-        if attrs.ctx.origin is not None:
-            attrs.lesson = lessons.recall(self, attrs)
-            if attrs.lesson is not None:
-                attrs.lesson.apply(attrs)
-                return
-        before = lessons.Before(attrs) if attrs.ctx.origin is not None else None
-        for plugin in passes.mutating:
+        for plugin in self._plugins_for(attrs).mutating:
             pending = plugin.admit(attrs)
             if pending is not None:
                 await pending
-        if before is not None:
-            attrs.lesson = before.lesson(passes.all, attrs)
 
     async def validate(self, attrs: Attributes) -> None:
         """The validating pass, over the final object. Raises APIError to refuse."""
-        lesson = attrs.lesson
-        if lesson is not None and lesson.learnt:
-            return
-        for plugin in self._plugins_for(attrs.kind, attrs.operation, attrs.subresource).validating:
+        for plugin in self._plugins_for(attrs).validating:
             pending = plugin.validate(attrs)
             if pending is not None:
                 await pending
-        if lesson is not None:
-            lessons.learn(self, lesson, attrs)
 
-    def _plugins_for(self, kind: Kind, operation: str, subresource: str) -> Passes:
-        key = (kind.group, kind.plural, kind.namespaced, operation, subresource)
+    def _plugins_for(self, attrs: Attributes) -> Passes:
+        kind = attrs.kind
+        key = (kind.group, kind.plural, kind.namespaced, attrs.operation, attrs.subresource)
         found = self._passes.get(key)
         if found is None:
-            chosen = tuple(plugin for plugin in self.plugins if plugin.handles(kind, operation, subresource))
+            chosen = [plugin for plugin in self.plugins if plugin.handles(kind, attrs.operation, attrs.subresource)]
             found = self._passes[key] = Passes(
-                chosen, tuple(plugin for plugin in chosen if type(plugin).admit is not Plugin.admit),
+                tuple(plugin for plugin in chosen if type(plugin).admit is not Plugin.admit),
                 tuple(plugin for plugin in chosen if type(plugin).validate is not Plugin.validate))
         return found
 

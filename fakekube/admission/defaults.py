@@ -4,9 +4,7 @@ Upstream: plugin/pkg/admission/{defaulttolerationseconds,nodetaint,storage,netwo
 podtopologylabels,scheduling/podgroupprotection}.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, is_resource
+from fakekube.admission.plugin import Plugin, is_resource
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 
@@ -55,10 +53,6 @@ class DefaultTolerationSeconds(Plugin):
         """Pods."""
         return operation in ("CREATE", "UPDATE") and not subresource and is_resource(kind, "", "pods")
 
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """Nothing else."""
-        return ()
-
     def admit(self, attrs: Attributes) -> None:
         """Both tolerations, at the end."""
         if attrs.obj is None:
@@ -84,10 +78,6 @@ class PodTopologyLabels(Plugin):
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
         """Bindings, and pods that are created with a node."""
         return operation == "CREATE" and subresource in ("", "binding") and is_resource(kind, "", "pods")
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource] | None:
-        """Nothing else, unless the pod has a node already."""
-        return None if (attrs.obj or {})["spec"].get("nodeName") else ()
 
     def admit(self, attrs: Attributes) -> None:
         """The labels, over those of the same name."""

@@ -3,9 +3,7 @@
 Upstream: plugin/pkg/admission/limitranger.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.amounts import Amounts, pod_total, read
 from fakekube.apimachinery.quantity import Quantity
@@ -27,10 +25,6 @@ class LimitRanger(Plugin):
         if is_resource(kind, "", "pods"):
             return (operation, subresource) in (("CREATE", ""), ("UPDATE", "resize"))
         return is_resource(kind, "", "persistentvolumeclaims") and not subresource and operation in ("CREATE", "UPDATE")
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The ranges."""
-        return (("", "limitranges"),)
 
     def admit(self, attrs: Attributes) -> None:
         """The defaults, range by range."""
@@ -71,10 +65,14 @@ def _fill(pod: Tree, limits: list[Tree]) -> None:
     if not usual["limits"] and not usual["requests"]:
         return
     said: list[str] = []
+    spec = dict(pod["spec"])
     for field, words in (("containers", "container"), ("initContainers", "init container")):
-        for container in pod["spec"].get(field) or ():
-            said += _fill_container(container, usual, words)
+        if field in spec:
+            spec[field] = [dict(container) for container in spec[field] or ()]
+            for container in spec[field]:
+                said += _fill_container(container, usual, words)
     if said:
+        pod["spec"] = spec
         metadata = pod["metadata"]
         text = f"LimitRanger plugin set: {'; '.join(said)}"
         metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}

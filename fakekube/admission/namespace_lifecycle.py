@@ -3,9 +3,7 @@
 Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle. Left out: its caches, for nothing here is stale.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.registry.attributes import Attributes
@@ -26,10 +24,6 @@ class NamespaceLifecycle(Plugin):
             return operation == "DELETE"
         review = is_resource(kind, "authorization.k8s.io", "localsubjectaccessreviews")
         return operation == "CREATE" and kind.namespaced and not review
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The namespaces."""
-        return (("", "namespaces"),)
 
     def admit(self, attrs: Attributes) -> None:
         """Both rules."""

@@ -9,12 +9,8 @@ from collections.abc import Awaitable, Mapping, Sequence
 from fakekube.apimachinery import errors, names
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
-
-Resource = tuple[str, str]
-"""A group and a plural."""
 
 
 class Plugin:
@@ -29,18 +25,6 @@ class Plugin:
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
         """Whether the plugin wants to see such writes. Asked once a combination: it must always say the same."""
         return False
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource] | None:
-        """What decides about a new object besides its spec, its annotations and its namespace: these resources.
-
-        None, the default, when there is more to it. Where all plugins say so, what they did with one object is what they
-        would do with the next one of the same template, until one of the resources changes.
-        """
-        return None
-
-    def redraw(self, spec: Tree, attrs: Attributes) -> Tree:
-        """A spec that the plugin worked on, for another object: with what it draws at random drawn again."""
-        return spec
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """The mutating pass, before validation: may change ``attrs.obj`` in place."""

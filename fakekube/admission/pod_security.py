@@ -4,9 +4,7 @@ Upstream: k8s.io/pod-security-admission/admission, plugin/pkg/admission/security
 default levels, which come from a configuration file; audit annotations; the limits on how many pods are looked at.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, is_resource
+from fakekube.admission.plugin import Plugin, is_resource
 from fakekube.admission.pod_security_levels import LEVELS, Policy, Standard, policy_of
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.gvk import GroupKind
@@ -36,10 +34,6 @@ class PodSecurity(Plugin):
         if is_resource(kind, "", "pods"):
             return subresource in POD_SUBRESOURCES
         return not subresource and (is_resource(kind, "", "namespaces") or (kind.group, kind.plural) in TEMPLATES)
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The labels of namespaces."""
-        return (("", "namespaces"),)
 
     def validate(self, attrs: Attributes) -> None:
         """Look at what is written, as its kind has it."""

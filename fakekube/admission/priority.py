@@ -3,9 +3,7 @@
 Upstream: plugin/pkg/admission/priority.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -27,10 +25,6 @@ class Priority(Plugin):
         if is_resource(kind, "", "pods") or is_resource(kind, GROUP, "priorityclasses"):
             return operation in ("CREATE", "UPDATE")
         return operation == "CREATE" and is_resource(kind, GROUP, *GATES)
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The classes."""
-        return ((GROUP, "priorityclasses"),)
 
     def admit(self, attrs: Attributes) -> None:
         """Fill in the priority, or keep it on an update that leaves it out."""

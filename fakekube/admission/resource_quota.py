@@ -4,9 +4,7 @@ A quota binds once somebody has copied its spec to its status: the resource quot
 is deleted. Upstream: apiserver/pkg/admission/plugin/resourcequota. Left out: resources that are limited by default.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource
+from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery import quotas
 from fakekube.apimachinery.amounts import Amounts, add, pick, read, shown, spent, texts
 from fakekube.apimachinery.types import Tree
@@ -28,10 +26,6 @@ class ResourceQuota(Plugin):
         if operation == "CREATE":
             return not subresource
         return operation == "UPDATE" and is_resource(kind, "", *CHANGING) and subresource in CHANGING[kind.plural]
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource] | None:
-        """That there are no quotas: with one, every object counts."""
-        return None if attrs.ctx.cluster.select("", "resourcequotas", attrs.namespace) else (("", "resourcequotas"),)
 
     def validate(self, attrs: Attributes) -> None:
         """Check all quotas, then charge them."""

@@ -3,9 +3,7 @@
 Upstream: plugin/pkg/admission/runtimeclass, pkg/util/tolerations.
 """
 
-from collections.abc import Sequence
-
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource, unaskable
+from fakekube.admission.plugin import Plugin, forbidden, is_resource, unaskable
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
@@ -23,10 +21,6 @@ class RuntimeClass(Plugin):
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
         """New pods."""
         return operation == "CREATE" and not subresource and is_resource(kind, "", "pods")
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The classes."""
-        return (("node.k8s.io", "runtimeclasses"),)
 
     def admit(self, attrs: Attributes) -> None:
         """Overhead, node selector and tolerations."""

@@ -4,9 +4,9 @@ Upstream: plugin/pkg/admission/serviceaccount, which waits a second or two for t
 controllers get some turns of the event loop, so that no time passes.
 """
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator
 
-from fakekube.admission.plugin import Plugin, Resource, forbidden, is_resource, unaskable
+from fakekube.admission.plugin import Plugin, forbidden, is_resource, unaskable
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -32,26 +32,6 @@ class ServiceAccount(Plugin):
         if not is_resource(kind, "", "pods"):
             return False
         return (operation, subresource) in (("CREATE", ""), ("UPDATE", "ephemeralcontainers"))
-
-    def reads(self, attrs: Attributes) -> Sequence[Resource]:
-        """The accounts."""
-        return (("", "serviceaccounts"),)
-
-    def redraw(self, spec: Tree, attrs: Attributes) -> Tree:
-        """A new name for the volume that was added, there and wherever it is mounted."""
-        volumes: list[Tree] = spec.get("volumes") or []
-        if attrs.ctx.origin is None or len(volumes) == len(attrs.ctx.origin.get("volumes") or ()):
-            return spec
-        old, name = volumes[-1]["name"], VOLUME_PREFIX + attrs.ctx.rng.suffix()
-        copy = {**spec, "volumes": [*volumes[:-1], {**volumes[-1], "name": name}]}
-        mount = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}
-        for field in ("initContainers", "containers"):
-            if field in spec:
-                copy[field] = [
-                    {**container, "volumeMounts": [*mounts[:-1], mount]}
-                    if (mounts := container.get("volumeMounts")) and mounts[-1]["name"] == old else container
-                    for container in spec[field]]
-        return copy
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """The account, its token and its pull secrets; an account that is not there is given a moment to come."""

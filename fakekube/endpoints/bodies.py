@@ -90,13 +90,11 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
     return Parsed(value, [], [], media, body, body if repeating else None, cut)
 
 
-def decode(
-    scope: Scope, request: Request, directive: str, warnings: list[str], *, sharing: bool = False, media: str = "",
-) -> Tree:
+def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, media: str = "") -> Tree:
     """The object in a request's body, in the version that the body names, complete with kind and apiVersion.
 
-    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. With ``sharing`` the spec
-    may be Familiar. ``media`` is the body's, where it was looked at before. Raises 400, 413 and 415.
+    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. ``media`` is the body's, where
+    it was looked at before. Raises 400, 413 and 415.
     """
     if not media:
         media = input_type(request)
@@ -104,8 +102,6 @@ def decode(
     expected = scope.gvk
     if media == PROTOBUF:  # its fields are numbers, and upstream skips those that it does not know, however strict it is to be
         directive = "Ignore"
-    if sharing and media == JSON and (recalled := _recalled(scope, request.body)) is not None:
-        return recalled
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore", canonical=request.canonical)
         tree, gvk = interpret(parsed.value, expected)
@@ -116,18 +112,6 @@ def decode(
     decoded = _decode_as(scope, gvk, tree, parsed._replace(spelled=None), directive, warnings)
     decoded["spec"]["overhead"] = {}
     return decoded
-
-
-def _recalled(scope: Scope, body: bytes) -> Tree | None:
-    """The object in a body that is like one before, if it is as plainly of the endpoint's kind as that was."""
-    gvk = scope.gvk
-    codec = scope.services.codec(gvk)
-    tree = codec.recall(body) if codec is not None else None
-    if tree is None or tree.setdefault("kind", gvk.kind) != gvk.kind:
-        return None
-    if tree.setdefault("apiVersion", gvk.api_version) != gvk.api_version or asks_to_forget(tree):
-        return None
-    return tree
 
 
 def explain(error: Exception) -> str:
@@ -191,9 +175,6 @@ def _decode_as(
         warnings.extend(parsed.repeated + unknown)
     if gvk != expected:
         raise _mismatch(gvk, expected)
-    plain = not unknown and parsed.repeating is None and directive != "Ignore"
-    if plain and parsed.spelled and scope.store.strategy.shares_specs:
-        codec.endings.learn(parsed.spelled, decoded.tree)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree

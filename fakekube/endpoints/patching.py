@@ -17,7 +17,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson, sharing
+from fakekube.endpoints import bodies, gojson
 from fakekube.endpoints.applying import BODY_FIRST_SINCE, apply_of
 from fakekube.endpoints.options import INT64, WriteOptions, write_options
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
@@ -75,6 +75,7 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     apply = patch_type(request) == APPLY
     options = write_options(request, "PatchOptions", apply=apply)
     context = scope.context(info, request, "UPDATE", options)
+    context.patched = not apply
     namespace = info.namespace if scope.kind.namespaced else ""
     if apply:
         fields = cast("FieldManager", scope.store.fields)
@@ -148,7 +149,8 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         raise _beyond(beyond, media, strict=strict)
     if media == JSON_PATCH:
         found = faults_of_operations(body, operations, OPERATION_KEYS) if strict else []
-        return _by_json_patch(scope, operations, [f"json patch {text}" for text in found], options.directive, warnings)
+        again = _Again(body, operations)
+        return _by_json_patch(scope, again, [f"json patch {text}" for text in found], options.directive, warnings)
     if value is None and media == MERGE_PATCH:
         raise errors.bad_request("Invalid JSON Patch")
     if media == MERGE_PATCH and not strict and value.__class__ in (str, int, float, bool):
@@ -163,8 +165,7 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     looked_at = strict and not request.canonical
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if looked_at else []
     if media == MERGE_PATCH:
-        nulls = b"null" in body
-        change = _by_merge_patch(scope, value or {}, repeated, options.directive, warnings, nulls=nulls)
+        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings)
     else:
         change = _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
     return _shallow(change) if cut else change
@@ -228,32 +229,51 @@ def _undecodable(value: Any, go_type: str, *, strict: bool) -> APIError:
     return errors.bad_request(f"error decoding patch: {text}" if strict else text)
 
 
+class _Again:
+    """The value of a patch, for each try of a write anew: what it brings belongs to the object that came of the try."""
+
+    def __init__(self, body: bytes, value: Any) -> None:
+        self._body, self._nothing = body, type(value)()
+        self._first = value
+
+    def take(self) -> Any:
+        """The value, the caller's own."""
+        first, self._first = self._first, None
+        return first if first is not None else gojson.loads(self._body) or self._nothing
+
+
 def _by_json_patch(
-    scope: Scope, operations: list[Any], found: list[str], directive: str, warnings: list[str]
+    scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]
 ) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
     def change(old: Tree) -> Tree:
+        operations = again.take()
         try:
             patched = json_patch.apply(old, operations)
         except json_patch.PatchError:
             raise APIError(
                 422, "Invalid", "the server rejected our request due to an error in our request", {}
             ) from None
-        touched = [operation.get("path", "") for operation in operations if operation]
-        return _decoded(scope, old, patched, lambda: patched_text(patched, schema, paths=touched), found, directive, warnings)
+
+        def show() -> str:
+            touched = [operation.get("path", "") for operation in operations if operation]
+            return patched_text(json_patch.apply(old, again.take()), schema, paths=touched)
+
+        return _decoded(scope, old, patched, show, found, directive, warnings)
 
     return change
 
 
-def _by_merge_patch(
-    scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str], *, nulls: bool,
-) -> Change:
+def _by_merge_patch(scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
     def change(old: Tree) -> Tree:
-        patched = merge_patch.apply(old, value, nulls=nulls)
-        return _decoded(scope, old, patched, lambda: patched_text(patched, schema, merged=value), found, directive, warnings)
+        def show() -> str:
+            value = again.take()
+            return patched_text(merge_patch.apply(old, value), schema, merged=value)
+
+        return _decoded(scope, old, merge_patch.apply(old, again.take()), show, found, directive, warnings)
 
     return change
 
@@ -261,22 +281,21 @@ def _by_merge_patch(
 def _by_strategic_merge(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
     assert schema is not None
-    value = _whole(value)
 
     def change(old: Tree) -> Tree:
         try:
-            patched = strategic_merge.apply(old, value, schema)
+            patched = strategic_merge.apply(old, _whole(value), schema)
         except strategic_merge.PatchError as error:
             if error.reason == "Invalid":
-                raise _unfit(go_map(value), error.text) from None
+                raise _unfit(go_map(_whole(value)), error.text) from None
             raise APIError(error.code, error.reason, error.text) from None
-        return _decoded(scope, old, patched, lambda: go_map(value), found, directive, warnings, converted=True)
+        return _decoded(scope, old, patched, lambda: go_map(_whole(value)), found, directive, warnings, converted=True)
 
     return change
 
 
 def _whole(value: Any) -> Any:
-    """A value whose floats are integers where they are whole, which this way of patching makes of them."""
+    """A copy of a value whose floats are integers where they are whole, which this way of patching makes of them."""
     if isinstance(value, dict):
         return {key: _whole(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -293,9 +312,15 @@ def _decoded(
     scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
     converted: bool = False,
 ) -> Tree:
-    """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes."""
-    taken = sharing.taken_over(scope, old, patched)
-    tree = taken.tree
+    """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes.
+
+    What the patch left alone is the stored object's own, and goes on to be shared; the object's and its metadata's own fields
+    are not, since every write changes some.
+    """
+    shares = scope.kind.conversion is None and not scope.kind.custom
+    tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
+    if shares and tree.get("metadata") is old.get("metadata"):
+        tree["metadata"] = dict(old.get("metadata") or {})
     expected = scope.gvk
     codec = scope.services.codec(expected)
     assert codec is not None
@@ -305,10 +330,9 @@ def _decoded(
         _interpreted(scope, tree, old["metadata"]["name"], show)
     forget = bodies.asks_to_forget(tree)
     try:
-        decoded = codec.decode(tree, known=taken.known, kept=taken.kept)
+        decoded = codec.decode(tree, old=old if shares else None)
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
-    taken.learn(codec, decoded)
     if directive != "Ignore":
         unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
         found = found + [f"unknown field {go_quote(path)}" for path in unknown]

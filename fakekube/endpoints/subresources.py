@@ -98,6 +98,7 @@ async def _rescale(
 ) -> Response:
     """The write of the object behind the Scale; ``change`` has seen to who owns what."""
     transform = subresources.rescaled(scope.store, info.name, change)
+    context.patched = True
     written = await scope.store.update(context, info.namespace, info.name, transform, tracked=False)
     return object_answer(scope, request, form, subresources.scale_of(scope.store, written.tree))
 

@@ -24,8 +24,7 @@ async def create(scope: Scope, info: RequestInfo, request: Request) -> Response:
     media = bodies.input_type(request)
     bodies.check_size(request)
     options = write_options(request, "CreateOptions")
-    sharing = scope.store.strategy.shares_specs
-    tree = bodies.decode(scope, request, options.directive, info.warnings, sharing=sharing, media=media)
+    tree = bodies.decode(scope, request, options.directive, info.warnings, media=media)
     context = scope.context(info, request, "CREATE", options)
     written = await scope.store.create(context, info.namespace if scope.kind.namespaced else "", tree)
     return written_answer(scope, request, form, written)

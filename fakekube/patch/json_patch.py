@@ -1,6 +1,7 @@
 """JSON patch (RFC 6902) with the leniency of the library that upstream uses.
 
-The input stays untouched: only the containers on the way to a change are copied, each once. Upstream:
+The input stays untouched: only the containers on the way to a change are copied, each once. What the result shares with the
+input stands where it stood; what is moved or copied is a copy, and what an operation brings is the operation's own. Upstream:
 gopkg.in/evanphx/json-patch, whose ways these are: ``replace`` of an absent key adds it, ``copy`` of one writes null,
 ``add`` without a value writes null, ``test`` of one against null holds, a pointer loses whatever stands before its
 first slash, and negative indexes count from the end.
@@ -60,15 +61,11 @@ def _move(document: "_Document", operation: Tree) -> None:
     source = _pointer(operation, "from")
     value = document.get(source)
     document.remove(source)
-    document.add(_pointer(operation, "path"), value)
+    document.add(_pointer(operation, "path"), orjson.loads(orjson.dumps(value)))  # nothing moves to where it was not before
 
 
 def _copy(document: "_Document", operation: Tree) -> None:
-    # What is copied may be shared: nobody changes a container in place that this patch did not make.
-    value = document.get(_pointer(operation, "from"))
-    document.count_copy(value)
-    document.freeze()
-    document.add(_pointer(operation, "path"), value)
+    document.add(_pointer(operation, "path"), document.copied(_pointer(operation, "from")))
 
 
 def _test(document: "_Document", operation: Tree) -> None:
@@ -112,15 +109,13 @@ class _Document:
         self.owned: dict[int, Any] = {}
         self.copied_bytes = 0
 
-    def freeze(self) -> None:
-        """Own nothing any more: something of the tree is about to stand in two places."""
-        self.owned.clear()
-
-    def count_copy(self, value: Json) -> None:
-        """Refuse a short patch that copies make a huge object of."""
-        self.copied_bytes += len(orjson.dumps(value))
+    def copied(self, path: str) -> Json:
+        """A copy of what a pointer points at. A short patch cannot make a huge object of copies."""
+        data = orjson.dumps(self.get(path))
+        self.copied_bytes += len(data)
         if self.copied_bytes > MAX_COPIED_BYTES:
             raise PatchError("the accumulated size increase of copy is too large")
+        return orjson.loads(data)
 
     def get(self, path: str) -> Json:
         """What a pointer points at; None for an absent key."""

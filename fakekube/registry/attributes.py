@@ -14,7 +14,10 @@ from fakekube.registry.strategy import WriteContext
 
 @dataclass(slots=True, eq=False)
 class Attributes:
-    """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE; a mutating plugin may change ``obj``."""
+    """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE; a mutating plugin may change ``obj``.
+
+    What ``obj`` has in common with ``old`` is shared: a plugin that changes such a part puts a copy into its place first.
+    """
 
     kind: Kind
     namespace: str
@@ -25,7 +28,6 @@ class Attributes:
     old: Tree | None
     options: Mapping[str, Any]
     ctx: WriteContext
-    lesson: Any = None  # admission's own, between its two passes
 
 
 class Admission(Protocol):

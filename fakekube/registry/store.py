@@ -1,7 +1,7 @@
 """The one order of steps that every write takes, for built-ins and custom resources alike.
 
-create:  metadata, default, own fields, admit, prepare, validate, admit again, commit
-update:  read, transform, default, own fields, admit, check version, prepare, validate, admit again, commit
+create:  own metadata, the stages ``write.CREATE``, commit
+update:  read, transform, the stages ``write.UPDATE``, commit; again when another write came between
 delete:  see ``deletion.py``
 
 A kind's Strategy fills in what differs. Trees that a caller or a hook gives away belong to the store from then on; what
@@ -16,14 +16,14 @@ from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
-from fakekube.apimachinery.types import Familiar, Tree
+from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import differ_in_times_only
-from fakekube.managedfields.resetfields import KEEP_METADATA
 from fakekube.registry import metadata as objectmeta
-from fakekube.registry import validation
-from fakekube.registry.attributes import Admission, Attributes
+from fakekube.registry import write
+from fakekube.registry.attributes import Admission
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import Cluster, Strategy, WriteContext, strategy_of
+from fakekube.registry.write import Write
 from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
 
 GENERATED_NAME_TRIES = 8
@@ -48,9 +48,9 @@ class FieldOwnership(Protocol):
     """Who set which field; ``managedfields.manager.FieldManager`` does it."""
 
     def update(
-        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "", like: Familiar | None = None,
+        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "",
     ) -> None:
-        """Set ``new["metadata"]["managedFields"]`` for a plain write. ``like`` is what the spec equals, if it is known."""
+        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
 
 
 class Written:
@@ -145,28 +145,10 @@ class Store:
     async def _create(
         self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True, generated: str = "",
     ) -> Written:
-        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does.
-
-        Admission does not know a ``generated`` name before it has made its changes.
-        """
-        meta = obj["metadata"]
-        asked_revision = str(meta.pop("resourceVersion", ""))
-        self._fill_system_fields(meta, ctx)
-        objectmeta.dedupe_owner_references(meta, ctx)
-        self.strategy.default(obj, ctx)
-        if tracked:
-            self.fields.update(
-                None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource, like=ctx.origin)
-        attributes, admission = self.attributes(ctx, namespace, obj, None), self.admission()
-        await admission.admit(attributes)
-        if generated:
-            attributes.name = meta["name"] = meta.get("name") or generated
-        self._before_create(ctx, obj)
-        await admission.validate(attributes)
-        if ctx.dry_run and asked_revision:
-            obj["metadata"]["resourceVersion"] = asked_revision  # which only storage would look at
-        elif strconv.is_uint(asked_revision) and strconv.parse_uint(asked_revision):
-            raise errors.raw("resourceVersion should not be set on objects to be created")
+        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does."""
+        attrs = self.attributes(ctx, namespace, obj, None)
+        attrs.tracked, attrs.generated_name = tracked, generated
+        await write.pass_through(write.CREATE, self, attrs)
         return self._commit_new(ctx, namespace, obj)
 
     def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
@@ -178,18 +160,6 @@ class Store:
         record = self.bucket.create(self._stored(obj))
         self.strategy.after_create(obj, ctx)
         return Written(None, record, created=True, load=self.load)
-
-    def _before_create(self, ctx: WriteContext, obj: Tree) -> None:
-        if self.kind.tracks_generation:
-            obj["metadata"]["generation"] = 1
-        self.strategy.prepare_for_create(obj, ctx)
-        found = self.strategy.validate_create(obj, objectmeta.validate_object_meta(obj, self.kind), ctx)
-        if found:
-            told = validation.as_told(found, ctx.minor, custom=self.kind.custom)
-            raise errors.invalid(self.kind.group_kind, obj["metadata"].get("name", ""), told)
-        for text in self.strategy.warnings(obj, None, ctx):
-            ctx.warn(text)
-        self.strategy.canonicalize(obj)
 
     async def update(
         self, ctx: WriteContext, namespace: str, name: str, transform: Transform, *, create: bool = False, tracked: bool = True,
@@ -206,65 +176,25 @@ class Store:
                 if not (create or (self.kind.create_on_update and ctx.subresource in ("", "status"))):
                     raise errors.not_found(self.kind.group_resource, name)
                 return await self._create_on_update(ctx, namespace, name, transform, tracked=tracked)
-            obj, conditional = await self._changed(ctx, namespace, record, transform, tracked=tracked)
+            attrs = await self._changed(ctx, namespace, record, transform, tracked=tracked)
             try:
-                return self._commit_change(ctx, record, obj)
+                return self._commit_change(ctx, record, attrs.tree)
             except Stale:
-                if conditional or attempt == MAX_UPDATE_TRIES - 1:
+                if attrs.conditional or attempt == MAX_UPDATE_TRIES - 1:
                     break
         raise errors.conflict(self.kind.group_resource, name)
 
     async def _changed(
         self, ctx: WriteContext, namespace: str, record: Record, transform: Transform, *, tracked: bool,
-    ) -> tuple[Tree, bool]:
-        """The object to store, all checks passed, and whether the caller named the version that it saw."""
+    ) -> Write:
+        """The write that the transform makes of a stored object, all checks passed."""
         old = self.load(record)
         obj = transform(old)
-        meta = self._own_metadata(obj, namespace)
-        objectmeta.dedupe_owner_references(meta, ctx)
-        self.check_preconditions(record, meta.get("uid", ""))
-        if ctx.subresource == "status":
-            self.strategy.default_status(obj, old, ctx)
-        else:
-            self.strategy.default_update(obj, old, ctx)
-        if tracked:
-            self.fields.update(old, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
-        attributes, admission = self.attributes(ctx, namespace, obj, old), self.admission()
-        await admission.admit(attributes)
-        conditional = self._check_version(meta, record)
-        self._before_update(ctx, obj, old)
-        await admission.validate(attributes)
-        return obj, conditional
-
-    def _before_update(self, ctx: WriteContext, obj: Tree, old: Tree) -> None:
-        meta, old_meta = obj["metadata"], old["metadata"]
-        objectmeta.restore(meta, old_meta)
-        strategy = self._strategy_for(ctx.subresource)
-        if ctx.subresource == "status":
-            if self.kind.kind in KEEP_METADATA and not self.kind.custom:
-                objectmeta.restore_whole(meta, old_meta)
-            strategy.prepare_for_status_update(obj, old, ctx)
-        else:
-            strategy.prepare_for_update(obj, old, ctx)
-            if self.kind.tracks_generation and strategy.spec_changed(obj, old):
-                meta["generation"] = old_meta.get("generation", 0) + 1
-        meta.setdefault("uid", old_meta["uid"])
-        found = objectmeta.validate_object_meta_update(obj, old, self.kind, ctx)
-        if ctx.subresource == "status":
-            found = found + strategy.validate_status_update(obj, old, ctx)
-        else:
-            found = found + strategy.validate_update(obj, old, ctx)
-        if found:
-            told = validation.as_told(found, ctx.minor, custom=self.kind.custom)
-            raise errors.invalid(self.kind.group_kind, meta.get("name", ""), told)
-        if ctx.subresource != "status":
-            for text in strategy.warnings(obj, old, ctx):
-                ctx.warn(text)
-        strategy.canonicalize(obj)
-
-    def _strategy_for(self, subresource: str) -> Strategy:
-        declared = self.kind.subresource(subresource) if subresource else None
-        return declared.strategy if declared and declared.strategy else self.strategy
+        self._own_metadata(obj, namespace)
+        attrs = self.attributes(ctx, namespace, obj, old)
+        attrs.record, attrs.tracked = record, tracked
+        await write.pass_through(write.UPDATE, self, attrs)
+        return attrs
 
     def _commit_change(self, ctx: WriteContext, record: Record, obj: Tree) -> Written:
         """One synchronous step: nothing can come between the checks here and the commit."""
@@ -320,11 +250,6 @@ class Store:
             raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
         return meta
 
-    def _fill_system_fields(self, meta: Tree, ctx: WriteContext) -> None:
-        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
-            meta.pop(name, None)
-        meta["uid"], meta["creationTimestamp"] = ctx.rng.uid(), ctx.now
-
     def check_preconditions(self, record: Record, uid: str, resource_version: str = "") -> None:
         """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
         if uid and uid != record.uid:
@@ -349,7 +274,7 @@ class Store:
         return errors.conflict(resource, name, (
             f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
 
-    def _check_version(self, meta: Tree, record: Record) -> bool:
+    def check_version(self, meta: Tree, record: Record) -> bool:
         """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
         text = str(meta.get("resourceVersion", ""))
         try:
@@ -378,10 +303,10 @@ class Store:
 
     # admission and storage
 
-    def attributes(self, ctx: WriteContext, namespace: str, obj: Tree | None, old: Tree | None) -> Attributes:
-        """What admission is told about this write."""
+    def attributes(self, ctx: WriteContext, namespace: str, obj: Tree | None, old: Tree | None) -> Write:
+        """What admission is told about this write, and the stages with it."""
         name = ((obj or old or {}).get("metadata") or {}).get("name", "")
-        return Attributes(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
+        return Write(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
 
     def replace(self, obj: Tree, expected: Record) -> Record:
         """Commit a change that needs no checks any more. Raises Stale when another write came first."""

@@ -14,7 +14,7 @@ import orjson
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.types import Familiar, Tree
+from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
     from fakekube.registry.kind import Kind
@@ -63,12 +63,12 @@ class WriteContext:
     user: UserInfo
     operation: str = "CREATE"  # CREATE, UPDATE or DELETE, as admission names it
     subresource: str = ""
-    origin: Familiar | None = None  # what the spec was copied from, before admission
     dry_run: bool = False
+    patched: bool = False  # the object was made from the stored one, and shares with it what a patch left alone
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
-    essence: bytes = b""  # what validation made of a pod spec, for the warnings about the same
+    essence: bytes = b""
     facts: Any = None  # what a strategy found out when it prepared a new object, for its validation of the same
 
     @property
@@ -86,11 +86,6 @@ class Strategy:
 
     deletes_by_itself = False
     """Whether the kind's own endpoint sees to preconditions of deletes, in storage's words."""
-    shares_specs = False
-    """Whether ``default`` can take a new object whose spec is Familiar, and puts a copy into its place."""
-    shares_old = False
-    """Whether no hook changes what a patched object still shares with the stored one: its structs, and what is in its
-    metadata and its status. ``default_update`` and ``default_status`` then see to it themselves."""
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Fill what is absent, right after decoding: on create, on update and on a patch's result.
@@ -100,17 +95,22 @@ class Strategy:
         """
 
     def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``default``, for a changed object, which shares nothing with ``old`` unless ``shares_old`` says so."""
+        """As ``default``, for a changed object. What ``obj`` shares with ``old`` may not be changed in place.
+
+        The default copies that first; a kind that fills in nothing but what it can tell to be new can save itself the copies.
+        """
+        if ctx.patched:
+            unshare(obj)
         self.default(obj, ctx)
 
     def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``default``, for the status endpoint. What ``obj`` shares with ``old`` may not be changed.
-
-        A kind that defaults nothing but its spec can save itself the copies that are made here.
-        """
-        for name, value in obj.items():
-            if value is old.get(name):
-                obj[name] = orjson.loads(orjson.dumps(value))
+        """As ``default_update``, for the status endpoint, where all but metadata and status may be those of ``old``."""
+        if ctx.patched:
+            unshare(obj)
+        else:
+            for name, value in obj.items():
+                if value is old.get(name):
+                    obj[name] = orjson.loads(orjson.dumps(value))
         self.default(obj, ctx)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
@@ -178,6 +178,16 @@ class Strategy:
 
     def after_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Give back what a removed object took. Do not change ``obj``."""
+
+
+def unshare(obj: Tree) -> None:
+    """Make all of an object its own, but for managedFields, which nobody ever changes in place."""
+    for name, value in obj.items():
+        if name == "metadata" and "managedFields" in value:
+            own = orjson.loads(orjson.dumps({key: field for key, field in value.items() if key != "managedFields"}))
+            obj[name] = own | {"managedFields": value["managedFields"]}
+        elif isinstance(value, dict | list):
+            obj[name] = orjson.loads(orjson.dumps(value))
 
 
 def strategy_of(kind: "Kind") -> Strategy:

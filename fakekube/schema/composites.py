@@ -6,11 +6,11 @@ meets a volume of some kind never builds a reader for it.
 Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.schema.scalars import Acceptor, Shape, Text, any_text, filled_text
+from fakekube.schema.scalars import Acceptor, ChangeAcceptor, Shape, Text, any_text, filled_text
 from fakekube.schema.walk import DecodeError, Walk, described
 
 
@@ -33,6 +33,20 @@ class ListOf(Shape):
             return _all(value, item)
 
         return accept
+
+    def change_acceptor(self, *, nonzero: bool) -> ChangeAcceptor:
+        accept = self.acceptor(nonzero=nonzero)
+
+        def accept_change(value: Json, old: Json) -> bool:
+            if value.__class__ is not list or old.__class__ is not list:
+                return accept(value)
+            if nonzero and not value:
+                return False
+            known = {id(one) for one in old if one.__class__ is dict}
+            changed = [one for one in value if id(one) not in known] if known else value
+            return accept(changed) if changed or not value else True
+
+        return accept_change
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, list):
@@ -65,6 +79,17 @@ class MapOf(Shape):
             return _all(value.values(), check)
 
         return accept
+
+    def change_acceptor(self, *, nonzero: bool) -> ChangeAcceptor:
+        accept = self.acceptor(nonzero=nonzero)
+
+        def accept_change(value: Json, old: Json) -> bool:
+            if value.__class__ is not dict or old.__class__ is not dict or (nonzero and not value):
+                return accept(value)
+            changed = {key: one for key, one in value.items() if one is None or old.get(key) is not one}
+            return not changed or accept(changed)
+
+        return accept_change
 
     def read(self, value: Json, walk: Walk) -> Json:
         if not isinstance(value, dict):
@@ -114,6 +139,7 @@ class Struct(Shape):
         self._make_plan = plan
         self._plan: Mapping[str, FieldPlan] | None = None
         self._accept: Acceptor | None = None
+        self._accept_change: ChangeAcceptor | None = None
 
     @property
     def plan(self) -> Mapping[str, FieldPlan]:
@@ -127,19 +153,16 @@ class Struct(Shape):
             self._accept = self._build()
         return self._accept
 
+    def change_acceptor(self, *, nonzero: bool) -> ChangeAcceptor:
+        if self._accept_change is None:
+            self._accept_change = self._build_change()
+        return self._accept_change
+
     def _build(self) -> Acceptor:
         rules: dict[str, Acceptor] = {}
         for name, field in self.plan.items():
             rules[name] = self._rule(rules, name, field)
-        missing = tuple(
-            (name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing
-        )
-        nullable = frozenset(
-            name for name, field in self.plan.items()
-            if field.printed_when_missing and (field.pointer or field.shape.zero() is None))
-        droppable = {
-            name: list if isinstance(field.shape, ListOf) else dict
-            for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf)}
+        nullable, droppable, complete = self._nullable(), self._droppable(), self._completion()
         get = rules.get
 
         def accept(tree: Json) -> bool:
@@ -157,6 +180,53 @@ class Struct(Shape):
                     if value or value.__class__ is not droppable.get(key):
                         return False
                     empty = [*empty, key] if empty else [key]
+            return complete(tree, empty)
+
+        return accept
+
+    def _build_change(self) -> ChangeAcceptor:
+        accept = self.acceptor(nonzero=False)
+        rules: dict[str, ChangeAcceptor] = {}
+        nullable, droppable, complete = self._nullable(), self._droppable(), self._completion()
+
+        def accept_change(tree: Json, old: Json) -> bool:
+            if tree.__class__ is not dict or old.__class__ is not dict:
+                return accept(tree)
+            empty: Sequence[str] = ()
+            for key, value in tree.items():
+                before = old.get(key)
+                if before is value and value is not None:
+                    continue
+                if value is None and key in nullable:
+                    continue
+                rule = rules.get(key)
+                if rule is None and (field := self.plan.get(key)) is not None:
+                    rule = rules[key] = field.shape.change_acceptor(nonzero=field.omitted_when_empty)
+                if rule is None or not rule(value, before):
+                    if value or value.__class__ is not droppable.get(key):
+                        return False
+                    empty = [*empty, key] if empty else [key]
+            return complete(tree, empty)
+
+        return accept_change
+
+    def _nullable(self) -> Collection[str]:
+        """The fields that print null."""
+        return frozenset(
+            name for name, field in self.plan.items()
+            if field.printed_when_missing and (field.pointer or field.shape.zero() is None))
+
+    def _droppable(self) -> Mapping[str, type]:
+        """The fields that are dropped when they hold an empty list or map, and which of the two they are."""
+        return {
+            name: list if isinstance(field.shape, ListOf) else dict
+            for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf)}
+
+    def _completion(self) -> Callable[[Tree, Sequence[str]], bool]:
+        """What makes a tree whose fields are accepted what Go prints: some empty ones go, what is always printed comes."""
+        missing = tuple((name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing)
+
+        def complete(tree: Tree, empty: Sequence[str]) -> bool:
             for key in empty:
                 del tree[key]
             for name, make in missing:
@@ -164,7 +234,7 @@ class Struct(Shape):
                     tree[name] = make()
             return True
 
-        return accept
+        return complete
 
     @staticmethod
     def _rule(rules: dict[str, Acceptor], name: str, field: FieldPlan) -> Acceptor:

@@ -15,6 +15,8 @@ from fakekube.apimachinery.types import Json
 from fakekube.schema.walk import DecodeError, Walk, described
 
 Acceptor = Callable[[Json], bool]
+ChangeAcceptor = Callable[[Json, Json], bool]
+"""As an Acceptor, for a value and the one that stood in its place before: what both share is not looked at, nor changed."""
 
 _KNOWN_QUANTITIES = 4096
 _ZERO_TIME_SECONDS = -62135596800.0  # 0001-01-01T00:00:00Z, which Go takes for "not set"
@@ -36,6 +38,11 @@ class Shape(ABC):
     @abstractmethod
     def acceptor(self, *, nonzero: bool) -> Acceptor:
         """A test for values that stay as they are; ``nonzero`` when a zero value would not be printed."""
+
+    def change_acceptor(self, *, nonzero: bool) -> ChangeAcceptor:
+        """The same test for what a patch made of a value that passed it before."""
+        accept = self.acceptor(nonzero=nonzero)
+        return lambda value, _: accept(value)
 
     @abstractmethod
     def read(self, value: Json, walk: Walk) -> Json:

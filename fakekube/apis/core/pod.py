@@ -34,12 +34,8 @@ class PodStrategy(Strategy):
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {"containers": None})
-        if spec.__class__ is Familiar:
-            spec = ctx.origin = _defaulted(spec)
-            obj["spec"] = _opened(spec)
-        else:
-            default_pod(spec)
-            default_pod_spec(spec)
+        default_pod(spec)
+        default_pod_spec(spec)
         status = obj.setdefault("status", {})
         if status:
             pod_status.default_ips(status)
