@@ -57,17 +57,29 @@ class Request:
 class Frame:
     """One piece of a streamed body, made once and shared by all who receive it.
 
-    ``chunk`` is the piece in HTTP/1.1 chunked form. ``tree`` is for receivers in the same process: decoded at
-    most once, never to be changed.
+    ``data`` is the piece as JSON, ``chunk`` the same in HTTP/1.1 chunked form, ``tree`` for receivers in the same process:
+    decoded at most once, never to be changed. What nobody looks at is never made: bytes where no socket listens, a tree
+    where nobody in the process does. ``make_data`` and ``make_tree`` may be given in place of either.
     """
 
-    __slots__ = ("_chunk", "_tree", "data", "decode")
+    __slots__ = ("_chunk", "_data", "_make_data", "_make_tree", "_tree")
 
-    def __init__(self, data: bytes, decode: Callable[[bytes], object] | None = None) -> None:
-        self.data = data
-        self.decode = decode
+    def __init__(
+        self, data: bytes | None = None, *, make_data: Callable[[], bytes] | None = None,
+        make_tree: Callable[[], object] | None = None,
+    ) -> None:
+        self._data, self._make_data, self._make_tree = data, make_data, make_tree
         self._chunk: bytes | None = None
         self._tree: object | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the piece."""
+        data = self._data
+        if data is None:
+            assert self._make_data is not None, "a frame has bytes, or what makes them"
+            data = self._data = self._make_data()
+        return data
 
     @property
     def chunk(self) -> bytes:
@@ -82,7 +94,7 @@ class Frame:
         if self._tree is None:
             import orjson
 
-            self._tree = (self.decode or orjson.loads)(self.data)
+            self._tree = self._make_tree() if self._make_tree is not None else orjson.loads(self.data)
         return self._tree
 
 

@@ -83,8 +83,9 @@ class APIServer:
         """Answer one request. Raises nothing: errors are answers."""
         clock = self.clock
         started = clock.time()
-        info = requestinfo.parse(request.method, request.path, request.query)
+        info = RequestInfo(request.path, request.method.lower())
         try:
+            info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request)
             if any_impersonation(request.headers):
                 request.user = wanted_user(request.headers) or request.user

@@ -146,19 +146,20 @@ class Routes:
         return self._listed
 
     def add(self, kind: Kind) -> None:
-        """Serve a kind besides."""
+        """Serve a kind besides, or in place of the one of the same name."""
         key = (kind.group, kind.version, kind.plural)
         self._kinds[key] = kind
-        self._changed(key)
+        self._changed(kind)
 
     def remove(self, kind: Kind) -> None:
         """Serve a kind no longer."""
-        key = (kind.group, kind.version, kind.plural)
-        self._kinds.pop(key, None)
-        self._changed(key)
+        self._kinds.pop((kind.group, kind.version, kind.plural), None)
+        self._changed(kind)
 
-    def _changed(self, key: tuple[str, str, str]) -> None:
-        self._resources.pop(key, None)
+    def _changed(self, kind: Kind) -> None:
+        self._resources.pop((kind.group, kind.version, kind.plural), None)
+        stored = kind.storage_resource
+        self._services.stores.forget(kind, last=all(other.storage_resource != stored for other in self._kinds.values()))
         self._stale = True
         self.generation += 1
 

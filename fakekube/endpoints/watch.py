@@ -214,11 +214,14 @@ class WatchStream:
 
     def _record_frame(self, type_: EventType, record: Record) -> Frame:
         kind = self._kind
-        data = b'{"type":"%b","object":%b}\n' % (type_.encode(), rendered(kind, record))
+
+        def data() -> bytes:
+            return b'{"type":"%b","object":%b}\n' % (type_.encode(), rendered(kind, record))
+
         if kind.conversion is not None:
-            return Frame(data)
+            return Frame(make_data=data)
         held = record.held_tree  # that of a change which is told at once; by the time it is read there may be another
-        return Frame(data, lambda _: {"type": type_, "object": held or record.tree()})
+        return Frame(make_data=data, make_tree=lambda: {"type": type_, "object": held or record.tree()})
 
     def _send_tree(self, type_: str, tree: Tree) -> None:
         if self._sink is None:
@@ -255,4 +258,4 @@ class WatchStream:
 def _frame(type_: str, tree: Tree) -> Frame:
     """The frame of a tree that nobody changes any more."""
     event = {"type": type_, "object": tree}
-    return Frame(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE), lambda _: event)
+    return Frame(make_data=lambda: orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE), make_tree=lambda: event)

@@ -17,10 +17,8 @@ from fakekube.registry.sleepers import Sleepers
 from fakekube.registry.store import FieldOwnership, Store
 from fakekube.registry.strategy import SERVER_MANAGER
 from fakekube.schema.definitions import Definitions
-from fakekube.storage.memory import Bucket, Record, Storage
+from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.rng import Rng
-
-FEW = 16  # objects of a resource that every write asks for, such as priority classes and quotas
 
 
 class FirstObjects(Protocol):
@@ -58,7 +56,6 @@ class Stores:
         self._spare: Storage | None = None  # with what was there from the beginning, once that is wanted for a fork
         self._came: dict[GroupResource, int] = {}  # how many objects of a resource came with the cluster
         self._by_name: dict[tuple[str, str], Bucket] = {}
-        self._selected: dict[tuple[str, str, str], tuple[Bucket, int, list[Record]]] = {}
 
     def store(self, kind: Kind) -> Store:
         """The store behind an endpoint."""
@@ -69,6 +66,18 @@ class Stores:
                 kind, self.bucket(kind.storage_resource), cluster=self, admission=lambda: self.admission,
                 fields=lambda: self._fields(kind))
         return found
+
+    def forget(self, kind: Kind, *, last: bool) -> None:
+        """Know a version of a kind no longer: what comes under its name may be another kind, with another scope.
+
+        ``last`` says that no other version of the resource is served: its bucket goes too, once it holds nothing.
+        """
+        self._stores.pop((kind.group, kind.version, kind.plural), None)
+        resource = kind.storage_resource
+        if last and not len(self._buckets.get(resource, ())):
+            self._buckets.pop(resource, None)
+            self._by_name.pop((resource.group, resource.resource), None)
+            self.storage.drop_bucket(resource)
 
     def bucket(self, resource: GroupResource) -> Bucket:
         """Where a resource's objects are kept, its first objects among them."""
@@ -156,19 +165,13 @@ class Stores:
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        known = self._selected.get((group, resource, namespace))
-        if known is not None and known[0].changes == known[1]:
-            return [record.tree() for record in known[2]] if known[2] else []
         bucket = self._bucket_of(group, resource)
-        records = bucket.records(namespace)
-        if len(records) <= FEW:
-            self._selected[group, resource, namespace] = bucket, bucket.changes, records
-        return [record.tree() for record in records]
-
-    def changes(self, resources: Iterable[tuple[str, str]]) -> list[int]:
-        """How often each resource has changed so far."""
-        known = self._by_name
-        return [known[name].changes if name in known else self._bucket_of(*name).changes for name in resources]
+        if not len(bucket):
+            return []
+        records = bucket.lookup(namespace)
+        if namespace or records:  # a resource without namespaces has all in the one that has no name
+            return [records[name].tree() for name in bucket.names(namespace)]
+        return [record.tree() for record in bucket.records()]
 
     def _bucket_of(self, group: str, resource: str) -> Bucket:
         """The bucket of a resource: its name, a plain pair, finds it faster than a GroupResource would be made."""

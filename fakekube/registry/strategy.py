@@ -5,7 +5,7 @@ has a working default, so a kind without behaviour of its own needs no strategy 
 Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,9 +37,6 @@ class Cluster(Protocol):
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
-
-    def changes(self, resources: Iterable[tuple[str, str]]) -> list[int]:
-        """The changes of each resource counted, by group and plural: while they are the same, so is what the calls above say."""
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none.

@@ -30,7 +30,12 @@ class ListOf(Shape):
                 return False
             if item is None:
                 item = self.item.acceptor(nonzero=False)
-            return _all(value, item)
+            if item is any_text:
+                return _all_texts(value)
+            for one in value:  # noqa: SIM110 - a generator costs as much as the check
+                if not item(one):
+                    return False
+            return True
 
         return accept
 
@@ -76,7 +81,12 @@ class MapOf(Shape):
                 return False
             if check is None:
                 check = self.value.acceptor(nonzero=False)
-            return _all(value.values(), check)
+            if check is any_text:
+                return _all_texts(value.values())
+            for one in value.values():  # noqa: SIM110 - as above
+                if not check(one):
+                    return False
+            return True
 
         return accept
 
@@ -106,15 +116,24 @@ class MapOf(Shape):
         return out
 
 
-def _all(values: Iterable[Json], accept: Acceptor) -> bool:
-    if accept is any_text:
-        for one in values:  # noqa: SIM110 - a generator costs as much as the check
-            if one.__class__ is not str:
-                return False
-        return True
+def _all_texts(values: Iterable[Json]) -> bool:
     for one in values:  # noqa: SIM110 - as above
-        if not accept(one):
+        if one.__class__ is not str:
             return False
+    return True
+
+
+Always = tuple[str, Callable[[], Json]]
+"""A field that is always printed, and what makes the value that it has when it is missing."""
+
+
+def _complete(tree: Tree, empty: Sequence[str], missing: Sequence[Always]) -> bool:
+    """Make a tree whose fields are accepted what Go prints: some empty ones go, what is always printed comes."""
+    for key in empty:
+        del tree[key]
+    for name, make in missing:
+        if name not in tree:
+            tree[name] = make()
     return True
 
 
@@ -162,7 +181,7 @@ class Struct(Shape):
         rules: dict[str, Acceptor] = {}
         for name, field in self.plan.items():
             rules[name] = self._rule(rules, name, field)
-        nullable, droppable, complete = self._nullable(), self._droppable(), self._completion()
+        nullable, droppable, missing = self._nullable(), self._droppable(), self._missing()
         get = rules.get
 
         def accept(tree: Json) -> bool:
@@ -180,14 +199,14 @@ class Struct(Shape):
                     if value or value.__class__ is not droppable.get(key):
                         return False
                     empty = [*empty, key] if empty else [key]
-            return complete(tree, empty)
+            return _complete(tree, empty, missing) if empty or missing else True
 
         return accept
 
     def _build_change(self) -> ChangeAcceptor:
         accept = self.acceptor(nonzero=False)
         rules: dict[str, ChangeAcceptor] = {}
-        nullable, droppable, complete = self._nullable(), self._droppable(), self._completion()
+        nullable, droppable, missing = self._nullable(), self._droppable(), self._missing()
 
         def accept_change(tree: Json, old: Json) -> bool:
             if tree.__class__ is not dict or old.__class__ is not dict:
@@ -206,7 +225,7 @@ class Struct(Shape):
                     if value or value.__class__ is not droppable.get(key):
                         return False
                     empty = [*empty, key] if empty else [key]
-            return complete(tree, empty)
+            return _complete(tree, empty, missing) if empty or missing else True
 
         return accept_change
 
@@ -222,19 +241,9 @@ class Struct(Shape):
             name: list if isinstance(field.shape, ListOf) else dict
             for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf)}
 
-    def _completion(self) -> Callable[[Tree, Sequence[str]], bool]:
-        """What makes a tree whose fields are accepted what Go prints: some empty ones go, what is always printed comes."""
-        missing = tuple((name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing)
-
-        def complete(tree: Tree, empty: Sequence[str]) -> bool:
-            for key in empty:
-                del tree[key]
-            for name, make in missing:
-                if name not in tree:
-                    tree[name] = make()
-            return True
-
-        return complete
+    def _missing(self) -> Sequence[Always]:
+        """What is always printed."""
+        return [(name, _maker(field)) for name, field in self.plan.items() if field.printed_when_missing]
 
     @staticmethod
     def _rule(rules: dict[str, Acceptor], name: str, field: FieldPlan) -> Acceptor:
