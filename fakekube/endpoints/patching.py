@@ -1,57 +1,33 @@
 """PATCH: four ways to say how an object changes, each made a function from the old object to the new.
 
-The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the
-result of a patch gets 422 for, with the patched object quoted. The fourth way, apply, is in ``applying.py``. Upstream:
-apiserver/pkg/endpoints/handlers/patch.go.
-Left out: CBOR.
+Three of them are in ``patchchanges.py``, the fourth, apply, in ``applying.py``. Upstream:
+apiserver/pkg/endpoints/handlers/patch.go. Left out: CBOR.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
-
-import orjson
 
 from fakekube.apimachinery import errors, field_errors
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson
-from fakekube.endpoints.applying import BODY_FIRST_SINCE, apply_of
-from fakekube.endpoints.options import INT64, WriteOptions, write_options
-from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
+from fakekube.endpoints import bodies
+from fakekube.endpoints.applying import apply_of
+from fakekube.endpoints.options import write_options
+from fakekube.endpoints.patchchanges import JSON_PATCH, MERGE_PATCH, STRATEGIC, Change, change_of, patch_type
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-from fakekube.endpoints.write import check_name, check_place, written_answer
-from fakekube.patch import json_patch, merge_patch, strategic_merge
+from fakekube.endpoints.write import check_place, written_answer
 from fakekube.registry.store import Transform
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import as_told
-from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import duplicate_keys, faults_of_operations
-from fakekube.util.nesting import is_deep
 
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 BUILT_IN_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
-MAX_OPERATIONS = 10000
 CONFLICT_TRIES = 5
-OPERATION_KEYS = ("op", "path", "from", "value")
-
-Change = Callable[[Tree], Tree]
-"""From the present object (read-only) to the patched one, decoded and owned by who asked."""
-
-
-def patch_type(request: Request) -> str:
-    """The kind of patch, as Content-Type says it; letters count."""
-    return request.headers.get("content-type", "").partition(";")[0].strip()
 
 
 def check_route(request: Request, *, custom: bool) -> None:
@@ -128,242 +104,3 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
         return tree
 
     return placed
-
-
-def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
-    """The change that a JSON patch, a merge patch or a strategic merge patch describes.
-
-    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at hand. Before 1.37 a
-    body was read when there was an object.
-    """
-    strict = options.directive != "Ignore"
-    try:
-        value, body, beyond, cut = gojson.read(request.body)
-    except gojson.SyntaxProblem as problem:
-        if scope.minor >= BODY_FIRST_SINCE:
-            raise errors.bad_request("invalid JSON patch") from None
-        return _refusing(_unreadable(patch_type(request), str(problem), strict=strict))
-    media = patch_type(request)
-    operations = _operations(value, strict=strict) if media == JSON_PATCH else []
-    if beyond:
-        raise _beyond(beyond, media, strict=strict)
-    if media == JSON_PATCH:
-        found = faults_of_operations(body, operations, OPERATION_KEYS) if strict else []
-        again = _Again(body, operations)
-        return _by_json_patch(scope, again, [f"json patch {text}" for text in found], options.directive, warnings)
-    if value is None and media == MERGE_PATCH:
-        raise errors.bad_request("Invalid JSON Patch")
-    if media == MERGE_PATCH and not strict and value.__class__ in (str, int, float, bool):
-        raise errors.bad_request("Invalid JSON Patch")
-    if media == MERGE_PATCH and not strict and isinstance(value, list):  # an object is replaced by a list
-        why = gojson.SyntaxProblem(f"json: cannot unmarshal array into Go value of type {bodies.TYPE_META}")
-        return _refusing(_unfit(orjson.dumps(value).decode(), bodies.explain(why)))
-    if value is not None and not isinstance(value, dict):
-        prefix = "error decoding patch: " if media == MERGE_PATCH else ""
-        raise errors.bad_request(
-            f"{prefix}json: cannot unmarshal {gojson.type_name(value)} into Go value of type map[string]interface {{}}")
-    looked_at = strict and not request.canonical
-    repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if looked_at else []
-    if media == MERGE_PATCH:
-        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings)
-    else:
-        change = _by_strategic_merge(scope, value or {}, repeated, options.directive, warnings)
-    return _shallow(change) if cut else change
-
-
-def _unreadable(media: str, problem: str, *, strict: bool) -> APIError:
-    if media == MERGE_PATCH and not strict:
-        return errors.bad_request("Invalid JSON Patch")
-    return errors.bad_request(f"error decoding patch: {problem}" if strict and media != STRATEGIC else problem)
-
-
-def _shallow(change: Change) -> Change:
-    """The same, but for an object that would keep what is nested too deep."""
-    def checked(old: Tree) -> Tree:
-        tree = change(old)
-        if is_deep(tree):
-            raise errors.bad_request("invalid JSON patch")
-        return tree
-
-    return checked
-
-
-def _refusing(error: APIError) -> Change:
-    def change(_: Tree) -> Tree:
-        raise error
-
-    return change
-
-
-def _beyond(number: str, media: str, *, strict: bool) -> APIError:
-    """400 for a number that no float64 holds. Upstream, without strictness, finds it only in what came of the patch."""
-    where = "struct field jsonPatchOp.value" if media == JSON_PATCH else "value"
-    text = f"json: cannot unmarshal number {number} into Go {where} of type float64"
-    return errors.bad_request(f"error decoding patch: {text}" if strict and media != STRATEGIC else text)
-
-
-def _operations(value: Any, *, strict: bool) -> list[Any]:
-    """The operations of a JSON patch. Strictness reads them first, and has words of its own."""
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _undecodable(value, "[]handlers.jsonPatchOp" if strict else "jsonpatch.Patch", strict=strict)
-    for operation in value:
-        if operation is None:
-            continue
-        if not isinstance(operation, dict):
-            raise _undecodable(operation, "handlers.jsonPatchOp" if strict else "jsonpatch.Operation", strict=strict)
-        for name in OPERATION_KEYS[:3] if strict else ():
-            if not isinstance(operation.get(name, ""), str | None):
-                raise errors.bad_request(
-                    f"error decoding patch: json: cannot unmarshal {gojson.type_name(operation[name])} into Go struct field "
-                    f"jsonPatchOp.{name} of type string")
-    if len(value) > MAX_OPERATIONS:
-        why = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(value)}"
-        raise errors.too_large(why)
-    return value
-
-
-def _undecodable(value: Any, go_type: str, *, strict: bool) -> APIError:
-    text = f"json: cannot unmarshal {gojson.type_name(value)} into Go value of type {go_type}"
-    return errors.bad_request(f"error decoding patch: {text}" if strict else text)
-
-
-class _Again:
-    """The value of a patch, for each try of a write anew: what it brings belongs to the object that came of the try."""
-
-    def __init__(self, body: bytes, value: Any) -> None:
-        self._body, self._nothing = body, type(value)()
-        self._first = value
-
-    def take(self) -> Any:
-        """The value, the caller's own."""
-        first, self._first = self._first, None
-        return first if first is not None else gojson.loads(self._body) or self._nothing
-
-
-def _by_json_patch(
-    scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]
-) -> Change:
-    schema = scope.services.definitions.schema(scope.gvk)
-
-    def change(old: Tree) -> Tree:
-        operations = again.take()
-        try:
-            patched = json_patch.apply(old, operations)
-        except json_patch.PatchError:
-            raise APIError(
-                422, "Invalid", "the server rejected our request due to an error in our request", {}
-            ) from None
-
-        def show() -> str:
-            touched = [operation.get("path", "") for operation in operations if operation]
-            return patched_text(json_patch.apply(old, again.take()), schema, paths=touched)
-
-        return _decoded(scope, old, patched, show, found, directive, warnings)
-
-    return change
-
-
-def _by_merge_patch(scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]) -> Change:
-    schema = scope.services.definitions.schema(scope.gvk)
-
-    def change(old: Tree) -> Tree:
-        def show() -> str:
-            value = again.take()
-            return patched_text(merge_patch.apply(old, value), schema, merged=value)
-
-        return _decoded(scope, old, merge_patch.apply(old, again.take()), show, found, directive, warnings)
-
-    return change
-
-
-def _by_strategic_merge(scope: Scope, value: Tree, found: list[str], directive: str, warnings: list[str]) -> Change:
-    schema = scope.services.definitions.schema(scope.gvk)
-    assert schema is not None
-
-    def change(old: Tree) -> Tree:
-        try:
-            patched = strategic_merge.apply(old, _whole(value), schema)
-        except strategic_merge.PatchError as error:
-            if error.reason == "Invalid":
-                raise _unfit(go_map(_whole(value)), error.text) from None
-            raise APIError(error.code, error.reason, error.text) from None
-        return _decoded(scope, old, patched, lambda: go_map(_whole(value)), found, directive, warnings, converted=True)
-
-    return change
-
-
-def _whole(value: Any) -> Any:
-    """A copy of a value whose floats are integers where they are whole, which this way of patching makes of them."""
-    if isinstance(value, dict):
-        return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < INT64 else value
-
-
-def _members(path: str) -> list[str]:
-    """What to sort paths by for the order of a tree whose keys are sorted: the keys and indices on the way."""
-    return [name.zfill(10) if name.isdigit() else name for name in path.replace("]", "").replace("[", ".").split(".")]
-
-
-def _decoded(
-    scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
-    converted: bool = False,
-) -> Tree:
-    """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes.
-
-    What the patch left alone is the stored object's own, and goes on to be shared; the object's and its metadata's own fields
-    are not, since every write changes some.
-    """
-    shares = scope.kind.conversion is None and not scope.kind.custom
-    tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
-    if shares and tree.get("metadata") is old.get("metadata"):
-        tree["metadata"] = dict(old.get("metadata") or {})
-    expected = scope.gvk
-    codec = scope.services.codec(expected)
-    assert codec is not None
-    if converted:  # into the endpoint's kind, whatever the patch says that it is
-        tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
-    elif tree.get("kind") != expected.kind or tree.get("apiVersion") != expected.api_version:
-        _interpreted(scope, tree, old["metadata"]["name"], show)
-    forget = bodies.asks_to_forget(tree)
-    try:
-        decoded = codec.decode(tree, old=old if shares else None)
-    except DecodeError as error:
-        raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
-    if directive != "Ignore":
-        unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
-        found = found + [f"unknown field {go_quote(path)}" for path in unknown]
-        if found and directive == "Strict":
-            raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
-        warnings.extend(found)
-    if forget:
-        decoded.tree["metadata"]["managedFields"] = []
-    return decoded.tree
-
-
-def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -> None:
-    """Take a patched object that is not plainly of the endpoint's kind for one, or say why that cannot be."""
-    expected = scope.gvk
-    try:
-        _, gvk = bodies.interpret(tree, expected)
-    except ValueError as error:
-        raise _unfit(show(), bodies.explain(error)) from None
-    if not tree.get("apiVersion"):  # taken for upstream's own form, whose fields have other names: nothing is left
-        check_name("", name)
-    if gvk != expected:
-        codec = scope.services.codec(gvk)
-        if codec is None:
-            raise _unfit(show(), bodies.not_registered(gvk))
-        try:
-            codec.decode({**tree})
-        except DecodeError as error:
-            raise _unfit(show(), str(error)) from None
-        raise _unfit(show(), bodies.no_conversion(gvk, expected))
-    tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
-
-
-def _unfit(shown: str, why: str) -> APIError:
-    return errors.invalid(GroupKind("", ""), "", [field_errors.invalid("patch", shown, why)])

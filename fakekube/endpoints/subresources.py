@@ -10,7 +10,7 @@ from fakekube.endpoints import applying, bodies, patching
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.negotiation import Form
 from fakekube.endpoints.options import WriteOptions, delete_options, write_options
-from fakekube.endpoints.patching import Change
+from fakekube.endpoints.patchchanges import Change, change_of, patch_type
 from fakekube.endpoints.read import get_object
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
@@ -77,13 +77,13 @@ async def patch_scale(scope: Scope, info: RequestInfo, request: Request) -> Resp
     """Answer a PATCH of a Scale, server-side apply among them."""
     form = scope.negotiate(request)
     bodies.check_size(request)
-    is_apply = patching.patch_type(request) == patching.APPLY
+    is_apply = patch_type(request) == patching.APPLY
     options = write_options(request, "PatchOptions", apply=is_apply)
     context = scope.context(info, request, "UPDATE", options)
     if is_apply:
         change: Change = applying.apply_of(scope, request, options, context, _fields(scope))
     else:
-        change = _owned(scope, context, patching.change_of(scope, request, options, info.warnings))
+        change = _owned(scope, context, change_of(scope, request, options, info.warnings))
 
     def placed(present: Tree) -> Tree:
         result = change(present)

@@ -61,7 +61,7 @@ def _merge_field(result: Tree, key: str, value: Json, schema: Schema | None) -> 
         else:
             result[key] = value
     elif not deletes:
-        cleaned, kept = _without_directives(_without_nulls(value))
+        cleaned, kept = _cleaned(value)
         if kept:
             result[key] = cleaned
         else:
@@ -238,14 +238,27 @@ def _without_repetitions(items: list[Any]) -> list[Any]:
     return result
 
 
-def _without_nulls(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _without_nulls(child) for key, child in value.items() if child is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+def _cleaned(value: Json) -> tuple[Json, bool]:
+    """A value that is new to the object, without nulls in its maps and without directives; False when it is one itself."""
+    if value.__class__ is dict:
+        if value.get(DIRECTIVE) is not None:
+            return None, False
+        fields = {}
+        for key, child in value.items():
+            if child.__class__ is dict or child.__class__ is list:
+                cleaned, kept = _cleaned(child)
+                if kept:
+                    fields[key] = cleaned
+            elif child is not None:
+                fields[key] = child
+        return fields, True
+    if value.__class__ is list:
+        return [child for child, kept in map(_cleaned, value) if kept], True
+    return value, True
 
 
 def _without_directives(value: Json) -> tuple[Json, bool]:
-    """A value that is new to the object, without directives in it; False when it is one itself."""
+    """A value without directives in it; False when it is one itself."""
     if isinstance(value, dict):
         if DIRECTIVE in value:
             return None, False

@@ -209,7 +209,7 @@ class Struct(Shape):
         nullable, droppable, missing = self._nullable(), self._droppable(), self._missing()
 
         def accept_change(tree: Json, old: Json) -> bool:
-            if tree.__class__ is not dict or old.__class__ is not dict:
+            if tree.__class__ is not dict or not isinstance(old, dict):
                 return accept(tree)
             empty: Sequence[str] = ()
             for key, value in tree.items():
