@@ -136,6 +136,8 @@ def summary(body: bytes) -> str:
 def interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersionKind]:
     """The tree and the kind that it says it is, what it leaves out being as expected."""
     tree: Tree = {} if value is None else value
+    if tree.__class__ is dict and tree.get("kind") == expected.kind and tree.get("apiVersion") == expected.api_version:
+        return tree, expected
     if not isinstance(tree, dict):
         raise gojson.SyntaxProblem(f"json: cannot unmarshal {gojson.type_name(tree)} into Go value of type {TYPE_META}")
     for name in ("apiVersion", "kind"):

@@ -6,6 +6,7 @@ Upstream smears this over types, strategy, storage and printers; here it is one 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -119,32 +120,32 @@ class Kind:
     def __repr__(self) -> str:
         return f"Kind({self.gvk})"
 
-    @property
+    @cached_property
     def api_version(self) -> str:
         """``batch/v1``."""
         return api_version(self.group, self.version)
 
-    @property
+    @cached_property
     def gvk(self) -> GroupVersionKind:
         """Group, version and kind."""
         return GroupVersionKind(self.group, self.version, self.kind)
 
-    @property
+    @cached_property
     def group_kind(self) -> GroupKind:
         """As Invalid errors and preconditions name it: by the stored kind's group."""
         return GroupKind(self.storage_resource.group, self.kind)
 
-    @property
+    @cached_property
     def group_resource(self) -> GroupResource:
         """As NotFound, Conflict and Forbidden errors name it."""
         return GroupResource(self.group, self.plural)
 
-    @property
+    @cached_property
     def list_kind(self) -> str:
         """``JobList``."""
         return f"{self.kind}List"
 
-    @property
+    @cached_property
     def storage_resource(self) -> GroupResource:
         """Where objects are kept: the same for all versions of a resource."""
         if self.conversion:
@@ -153,4 +154,8 @@ class Kind:
 
     def subresource(self, name: str) -> Subresource | None:
         """The declared subresource, or None."""
-        return next((sub for sub in self.subresources if sub.name == name), None)
+        return self._subresources.get(name)
+
+    @cached_property
+    def _subresources(self) -> Mapping[str, Subresource]:
+        return {sub.name: sub for sub in self.subresources}
