@@ -83,7 +83,7 @@ class APIServer:
         """Answer one request. Raises nothing: errors are answers."""
         clock = self.clock
         started = clock.time()
-        info = RequestInfo(request.path, request.method.lower())
+        info: RequestInfo | None = None
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request)
@@ -101,6 +101,7 @@ class APIServer:
             log.exception("panic serving %s %s", request.method, request.path)
             response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"), self.services)
         CAUSE.set(None)
+        info = info or RequestInfo(request.path, request.method.lower())
         if info.warnings:
             add_warnings(response, info.warnings)
         self.log.add(started, info, request, response.status, clock.time() - started)
