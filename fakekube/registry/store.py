@@ -16,7 +16,7 @@ from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
-from fakekube.apimachinery.types import Familiar, Tree
+from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import differ_in_times_only
 from fakekube.managedfields.resetfields import KEEP_METADATA
 from fakekube.registry import metadata as objectmeta
@@ -47,10 +47,8 @@ Transform = Callable[[Tree | None], Tree]
 class FieldOwnership(Protocol):
     """Who set which field; ``managedfields.manager.FieldManager`` does it."""
 
-    def update(
-        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "", like: Familiar | None = None,
-    ) -> None:
-        """Set ``new["metadata"]["managedFields"]`` for a plain write. ``like`` is what the spec equals, if it is known."""
+    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
+        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
 
 
 class Written:
@@ -155,8 +153,7 @@ class Store:
         objectmeta.dedupe_owner_references(meta, ctx)
         self.strategy.default(obj, ctx)
         if tracked:
-            self.fields.update(
-                None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource, like=ctx.origin)
+            self.fields.update(None, obj, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
         attributes, admission = self.attributes(ctx, namespace, obj, None), self.admission()
         await admission.admit(attributes)
         if generated:
