@@ -21,17 +21,48 @@ Difference = tuple[FieldSet | None, FieldSet | None]
 
 def difference(node: Node, old: Json, new: Json) -> Difference:
     """What has to change for ``old`` to become ``new``; the two differ. Raises TypedError."""
-    before, after = node.atom_of(old), node.atom_of(new)
-    if before != after:
-        removed = members(node, old) if before == MAP and old else {}
-        added = members(node, new) if after == MAP and new else {}
-        return {element: below for element, below in removed.items() if element != SELF} or None, added
-    if old or new:
-        if after == MAP and node.granular:
-            return difference_of_maps(node, _of_type(dict, old), _of_type(dict, new))
-        if after == LIST and node.associative:
-            return _difference_of_lists(node, _of_type(list, old), _of_type(list, new))
+    atom = node.atom
+    if not atom:
+        atom = node.atom_of(new)
+        if atom != node.atom_of(old):
+            return _difference_of_kinds(node, old, new)
+    if atom == MAP and node.granular and (old or new):
+        return difference_of_maps(node, _of_type(dict, old), _of_type(dict, new))
+    if atom == LIST and (node.keyed or node.is_set) and (old or new):
+        return _difference_of_lists(node, _of_type(list, old), _of_type(list, new))
     return None, {}
+
+
+def _difference_of_kinds(node: Node, old: Json, new: Json) -> Difference:
+    """``difference`` of a map, a list or a scalar and something else of these. Of lists and scalars nothing is told."""
+    removed = members(node, old) if type(old) is dict else {}
+    added = members(node, new) if type(new) is dict else {}
+    return {element: below for element, below in removed.items() if element != SELF} or None, added
+
+
+def changed_by_create(node: Node, empty: dict[str, Json], new: dict[str, Json]) -> FieldSet:
+    """What is changed or added, from the object that a create starts with to the new one. Raises TypedError."""
+    result: FieldSet = {}
+    elements, children = node.elements, node.children
+    for name in sorted(new):
+        value = new[name]
+        element = elements.get(name) or node.element_of(name)
+        if name not in empty:
+            if type(value) is dict or type(value) is list:
+                result[element] = members(children.get(name) or node.child_of(name), value)
+            else:
+                result[element] = {}
+            continue
+        known, child = empty[name], children.get(name) or node.child_of(name)
+        if type(value) is dict and type(known) is dict and child.granular and child.atom == MAP:
+            below = changed_by_create(child, known, value)
+            if below:
+                result[element] = below
+        elif not same(known, value):
+            changed = difference(child, known, value)[1]
+            if changed is not None:
+                result[element] = changed
+    return result
 
 
 def difference_of_maps(node: Node, old: dict[str, Json], new: dict[str, Json]) -> Difference:
@@ -39,26 +70,40 @@ def difference_of_maps(node: Node, old: dict[str, Json], new: dict[str, Json]) -
     removed: FieldSet = {}
     changed: FieldSet = {}
     elements, children = node.elements, node.children
-    added = 0
+    left = len(old)
     for name, value in new.items():
         if name not in old:
-            added += 1
-            changed[elements.get(name) or node.element_of(name)] = (
-                members(children.get(name) or node.child_of(name), value) if type(value) is dict or type(value) is list else {})
+            element = elements.get(name) or node.element_of(name)
+            if type(value) is dict or type(value) is list:
+                changed[element] = members(children.get(name) or node.child_of(name), value)
+            else:
+                changed[element] = {}
             continue
+        left -= 1
         known = old[name]
-        if known is value or (known == value and (type(value) is str or equals_are_same(known, value))):
+        if known is value:
             continue
-        element, child = elements.get(name) or node.element_of(name), children.get(name) or node.child_of(name)
-        if type(value) in LEAVES and type(known) in LEAVES and child.atom in ("", SCALAR):
-            changed[element] = {}
+        child = children.get(name) or node.child_of(name)
+        if type(value) is dict and type(known) is dict and child.named:
+            gone, other = difference_of_maps(child, known, value)
+        elif known == value and (type(value) is str or equals_are_same(known, value)):
+            continue
         else:
-            _collect(element, difference(child, known, value), removed, changed)
-    if len(new) - added < len(old):
+            gone, other = difference(child, known, value)
+        if gone is not None:
+            removed[elements.get(name) or node.element_of(name)] = gone
+        if other is not None:
+            changed[elements.get(name) or node.element_of(name)] = other
+    if left:
         for name, value in old.items():
             if name not in new:
-                removed[node.element_of(name)] = members(node.child_of(name), value)
-    return ordered(removed) or None, ordered(changed) or None
+                removed[elements.get(name) or node.element_of(name)] = members(node.child_of(name), value)
+    return _by_name(removed), _by_name(changed)
+
+
+def _by_name(fields: FieldSet) -> FieldSet | None:
+    """The fields of one map in order; None when there are none."""
+    return {element: fields[element] for element in sorted(fields)} if len(fields) > 1 else fields or None
 
 
 def _difference_of_lists(node: Node, old: list[Any], new: list[Any]) -> Difference:
@@ -69,18 +114,20 @@ def _difference_of_lists(node: Node, old: list[Any], new: list[Any]) -> Differen
     changed: FieldSet = {}
     element = node.element
     for text, value in after.items():
-        if text not in before:
+        known = before.get(text)
+        if known is None:
             changed[text] = members(element, value)
-        elif not same(known := before[text], value):
+        elif known is not value and not same(known, value):
             _collect(text, difference(element, known, value), removed, changed)
     for text, value in before.items():
         if text not in after:
             removed[text] = members(element, value)
-    return _by_item(node, removed), _by_item(node, changed)
+    return _by_text(node, removed), _by_text(node, changed)
 
 
-def _by_item(node: Node, by_text: FieldSet) -> FieldSet | None:
-    return {node.item_with(text): by_text[text] for text in sorted(by_text)} or None
+def _by_text(node: Node, items: FieldSet) -> FieldSet | None:
+    """The items of one list in order, by their path elements in place of what their key holds; None when there are none."""
+    return {node.item_with(text): items[text] for text in sorted(items)} or None
 
 
 def _difference_of_items(node: Node, before: dict[str, list[Json]], after: dict[str, list[Json]]) -> Difference:

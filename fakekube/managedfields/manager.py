@@ -12,7 +12,7 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
 from fakekube.managedfields.check import check
-from fakekube.managedfields.compare import difference, difference_of_maps
+from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
 from fakekube.managedfields.empty import empty_object
 from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
@@ -193,7 +193,7 @@ class FieldManager:
     def _changes(self, old: Tree | None, new: Tree, subresource: str) -> tuple[FieldSet, FieldSet]:
         """What was removed, and what was changed or added, without what this sub-resource cannot change. Raises TypedError."""
         if old is None:
-            gone, other = difference_of_maps(self._node, self._empty, new)
+            gone, other = None, changed_by_create(self._node, self._empty, new)
         else:
             gone, other = difference(self._node, _without_managed_fields(old), new)
         removed, changed = gone or {}, other or {}

@@ -29,7 +29,7 @@ class Node:
 
     ``atom`` says what may stand here: one of MAP, LIST, SCALAR, or empty when anything may. ``granular`` is about maps,
     ``keyed`` (with ``keys``) and ``is_set`` about lists; what is none of these is one indivisible leaf.
-    ``scalar`` is string, numeric, boolean or untyped.
+    ``scalar`` is string, numeric, boolean or untyped. ``named`` are granular maps of which the schema names fields.
 
     ``children`` and ``elements`` hold, of the fields that the schema names and that were met, the nodes and the path
     elements (``f:spec``): walks look there before they ask ``child_of`` and ``element_of``.
@@ -37,7 +37,7 @@ class Node:
 
     __slots__ = (
         "_element", "_extra", "_nodes", "_overridden", "_prefix", "_schema", "atom", "children", "elements", "granular", "is_set",
-        "key_defaults", "keyed", "keys", "only_key", "scalar",
+        "key_defaults", "keyed", "keys", "named", "only_key", "scalar",
     )  # fmt: skip
 
     def __init__(self, schema: Schema | None, nodes: "dict[int, Node]", *, inherits_unknown: bool = False) -> None:
@@ -50,7 +50,7 @@ class Node:
         self.keys: tuple[str, ...] = ()
         self.only_key = self._prefix = ""
         self.key_defaults: dict[str, Json] | None = None
-        self.is_set = self.keyed = False
+        self.is_set = self.keyed = self.named = False
         self.atom, self.scalar, self.granular = "", "untyped", True
         if schema is None:
             self._extra = self
@@ -65,6 +65,7 @@ class Node:
         elif schema.type in ("object", "array", ""):
             self.atom = {"object": MAP, "array": LIST, "": ""}[schema.type]
             self.granular = schema.map_type != "atomic"
+            self.named = self.granular and schema.type != "array" and bool(schema.properties)
             self._read_list(schema)
             if schema.additional is not None:
                 self._extra = self._node(schema.additional, unknown)
@@ -117,6 +118,7 @@ class Node:
         """Say what a field is, whatever the schema says of it."""
         self.children[name] = child
         self._overridden = (*self._overridden, name)
+        self.named = True
 
     def declares(self, name: str) -> bool:
         """Whether a map has the field by name, and not just as any entry."""
@@ -166,6 +168,8 @@ class Node:
 
     def item_with(self, text: str) -> str:
         """The path element of an item whose ``only_key`` holds a text: ``k:{"name":"c"}``."""
+        if text.isidentifier() or text.replace("-", "_").isidentifier():  # there is nothing to escape in it
+            return f'{self._prefix}"{text}"}}'
         return f"{self._prefix}{quoted(text)}}}"
 
     def _defaulted_keys(self, found: dict[str, Json]) -> dict[str, Json]:

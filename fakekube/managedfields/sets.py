@@ -21,10 +21,18 @@ def _members_of_map(node: Node, value: dict[str, Json]) -> FieldSet:
     if not value or not node.granular or node.atom not in (MAP, ""):
         return {}
     result: FieldSet = {SELF: {}}
+    if not node.named:
+        for name in sorted(value):
+            inner = value[name]
+            result[f"f:{name}"] = members(node.child_of(name), inner) if type(inner) is dict or type(inner) is list else {}
+        return result
     elements, children = node.elements, node.children
     for name in sorted(value):
         inner = value[name]
-        element = elements.get(name) or node.element_of(name)
+        try:
+            element = elements[name]
+        except KeyError:
+            element = node.element_of(name)
         kind = type(inner)
         if kind is dict:
             result[element] = _members_of_map(children.get(name) or node.child_of(name), inner)
