@@ -10,7 +10,7 @@ from typing import Any
 from fakekube.apimachinery.equality import equals_are_same, same
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
-from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node, TypedError
+from fakekube.managedfields.nodes import LIST, MAP, Node, TypedError
 from fakekube.managedfields.sets import members
 
 LEAVES = (str, int, bool, float)

@@ -107,7 +107,8 @@ def with_fields(entry: Tree, fields: FieldSet) -> Tree:
     get = entry.get
     if get("fieldsV1") is fields and tuple(entry) in _ORDERS:
         return entry
-    return entry_of(get("manager", ""), entry["operation"], entry["apiVersion"], get("time") or "", fields, get("subresource", ""))
+    operation, api_version = entry["operation"], entry["apiVersion"]
+    return entry_of(get("manager", ""), operation, api_version, get("time") or "", fields, get("subresource", ""))
 
 
 def by_owner(found: list[Tree] | None) -> dict[tuple[str, ...], Tree]:

@@ -70,8 +70,12 @@ class FieldManager:
         stored, untouched = self._stored(live, sent, subresource)
         if old is not None and not stored:
             return
+        removed: FieldSet = {}
         try:
-            removed, changed = self._changes(old, new, subresource)
+            if old is None and not stored:  # there is nobody to lose anything
+                changed = self._kept(changed_by_create(self._node, self._empty, new), subresource)
+            else:
+                removed, changed = self._changes(old, new, subresource)
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays what it was.
             if live:
@@ -193,15 +197,15 @@ class FieldManager:
     def _changes(self, old: Tree | None, new: Tree, subresource: str) -> tuple[FieldSet, FieldSet]:
         """What was removed, and what was changed or added, without what this sub-resource cannot change. Raises TypedError."""
         if old is None:
-            gone, other = None, changed_by_create(self._node, self._empty, new)
+            removed, changed = difference_of_maps(self._node, self._empty, new)
         else:
-            gone, other = difference(self._node, _without_managed_fields(old), new)
-        removed, changed = gone or {}, other or {}
+            removed, changed = difference(self._node, _without_managed_fields(old), new)
+        return self._kept(removed, subresource), self._kept(changed, subresource)
+
+    def _kept(self, fields: FieldSet | None, subresource: str) -> FieldSet:
+        """A set without the fields that a write through this sub-resource cannot change."""
         reset = self._resets.get(subresource)
-        if reset:
-            removed = fieldset.recursive_difference(removed, reset)
-            changed = fieldset.recursive_difference(changed, reset)
-        return removed, changed
+        return fieldset.recursive_difference(fields, reset) if fields and reset else fields or {}
 
     def _updated(
         self, stored: list[Tree], removed: FieldSet, changed: FieldSet, manager: str, now: str, subresource: str
@@ -211,7 +215,7 @@ class FieldManager:
         me = entries.owner(manager, UPDATE, self._api_version, subresource) if mine else None
         result: list[Tree] = []
         for key, entry in entries.by_owner(stored).items():
-            fields = fieldset.difference(entry["fieldsV1"], removed)
+            fields = fieldset.difference(entry.get("fieldsV1") or {}, removed)
             if key == me:  # what it changed would only be taken from it to be given back
                 mine = fieldset.union(fields, mine)
             elif fields := fieldset.difference(fields, changed):

@@ -7,7 +7,7 @@ from typing import Any
 
 from fakekube.apimachinery.types import Json
 from fakekube.managedfields.fieldset import SELF, FieldSet, ordered
-from fakekube.managedfields.nodes import ANYTHING, LIST, MAP, SCALAR, Node
+from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node
 
 
 def members(node: Node, value: Json) -> FieldSet:
