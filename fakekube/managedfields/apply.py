@@ -10,11 +10,13 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import fieldset
 from fakekube.managedfields.check import check
+from fakekube.managedfields.compare import difference
 from fakekube.managedfields.conflicts import Conflicts
 from fakekube.managedfields.entries import Entry, Managed, Owner
 from fakekube.managedfields.fieldset import FieldSet
 from fakekube.managedfields.merge import merged, with_named_fields, without
-from fakekube.managedfields.typed import Node, TypedError
+from fakekube.managedfields.nodes import Node, TypedError
+from fakekube.managedfields.sets import to_set
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -36,7 +38,7 @@ def applied(
     object does not fit its schema.
     """
     result = merged(node, live, config)
-    fields = fieldset.recursive_difference(node.to_set(config), reset)
+    fields = fieldset.recursive_difference(to_set(node, config), reset)
     last = managed.get(owner)
     after: Managed = {**managed, owner: entry._replace(fields=fields)}
     if last is not None and fieldset.difference(last.fields, fields):
@@ -51,10 +53,10 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
     owned: FieldSet = {}
     for entry in managed.values():
         owned = fieldset.union(owned, entry.fields)
-    everything = with_named_fields(node, node.to_set(whole))
-    kept = fieldset.union(with_named_fields(node, node.to_set(pruned)), with_named_fields(node, owned))
+    everything = with_named_fields(node, to_set(node, whole))
+    kept = fieldset.union(with_named_fields(node, to_set(node, pruned)), with_named_fields(node, owned))
     pruned = without(node, whole, fieldset.difference(everything, kept))
-    left = with_named_fields(node, node.to_set(pruned))
+    left = with_named_fields(node, to_set(node, pruned))
     gone = fieldset.intersection(fieldset.difference(everything, left), last)
     result: Json = without(node, whole, gone)
     return result or {}
@@ -64,9 +66,9 @@ def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owne
     """The entries once everybody has lost what changed, or ConflictsFound when that takes force."""
     if same(live, result):
         return {key: entry for key, entry in managed.items() if entry.fields or key == owner}
-    found = node.difference(live, result)
-    changed = fieldset.recursive_difference(fieldset.union(found.modified or {}, found.added or {}), reset)
-    removed = fieldset.recursive_difference(found.removed or {}, reset)
+    gone, other = difference(node, live, result)
+    removed = fieldset.recursive_difference(gone or {}, reset)
+    changed = fieldset.recursive_difference(other or {}, reset)
     conflicts: Conflicts = {}
     for key, entry in managed.items():
         common = fieldset.intersection(entry.fields, changed) if key != owner else {}
@@ -93,13 +95,11 @@ def allowed_by_last_applied(node: Node, live: Tree, api_version: str) -> FieldSe
         if not isinstance(config, dict) or config.get("apiVersion") != api_version:
             return {}
         check(node, config)
-        fields = node.to_set(config)
-        found = node.difference(config, live)
+        fields = to_set(node, config)
+        removed, changed = difference(node, config, live)
     except (ValueError, TypedError):
         return {}
-    for changed in (found.modified, found.added, found.removed):
-        fields = fieldset.difference(fields, changed or {})
-    return fields
+    return fieldset.difference(fieldset.difference(fields, removed or {}), changed or {})
 
 
 def last_applied_text(config: Tree) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields.fieldsv1 import element_text
-from fakekube.managedfields.typed import LIST, MAP, SCALAR, Node, TypedError
+from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node, TypedError
 
 
 def check(node: Node, value: Json) -> None:

@@ -14,6 +14,12 @@ APPLY, UPDATE = "Apply", "Update"
 MAX_UPDATE_MANAGERS = 10
 ANCIENT = "ancient-changes"
 
+# The orders of fields that ``encode`` writes.
+_ORDERS = frozenset(
+    (*manager, "operation", "apiVersion", *time, "fieldsType", "fieldsV1", *subresource)
+    for manager in ((), ("manager",)) for time in ((), ("time",)) for subresource in ((), ("subresource",))
+)  # fmt: skip
+
 
 class Owner(NamedTuple):
     """Who owns fields; an applier is the same one whatever version it applies in."""
@@ -76,19 +82,50 @@ def _rank(key: Owner, entry: Entry) -> tuple[str, ...]:
 
 def rank_of(entry: Tree) -> tuple[str, ...]:
     """What a stored list is sorted by."""
-    names = ("operation", "time", "manager", "apiVersion", "subresource")
-    return tuple(entry.get(name) or "" for name in names)
+    get = entry.get
+    return get("operation") or "", get("time") or "", get("manager") or "", get("apiVersion") or "", get("subresource") or ""
 
 
 def _encoded(key: Owner, entry: Entry) -> Tree:
-    result: Tree = {"manager": key.manager} if key.manager else {}
-    result["operation"], result["apiVersion"] = key.operation, entry.api_version
-    if entry.time:
-        result["time"] = entry.time
-    result["fieldsType"], result["fieldsV1"] = "FieldsV1", entry.fields
-    if key.subresource:
-        result["subresource"] = key.subresource
+    return entry_of(key.manager, key.operation, entry.api_version, entry.time, entry.fields, key.subresource)
+
+
+def entry_of(manager: str, operation: str, api_version: str, time: str, fields: FieldSet, subresource: str) -> Tree:
+    """An entry as it is stored; what is empty is left out."""
+    result: Tree = {"manager": manager} if manager else {}
+    result["operation"], result["apiVersion"] = operation, api_version
+    if time:
+        result["time"] = time
+    result["fieldsType"], result["fieldsV1"] = "FieldsV1", fields
+    if subresource:
+        result["subresource"] = subresource
     return result
+
+
+def with_fields(entry: Tree, fields: FieldSet) -> Tree:
+    """A stored entry with these fields in place of its own: the very same one when they are its own."""
+    get = entry.get
+    if get("fieldsV1") is fields and tuple(entry) in _ORDERS:
+        return entry
+    operation, api_version = entry["operation"], entry["apiVersion"]
+    return entry_of(get("manager", ""), operation, api_version, get("time") or "", fields, get("subresource", ""))
+
+
+def by_owner(found: list[Tree] | None) -> dict[tuple[str, ...], Tree]:
+    """The entries of a stored list by their owners; of two of the same owner the last."""
+    result: dict[tuple[str, ...], Tree] = {}
+    for entry in found or ():
+        get, operation = entry.get, entry["operation"]
+        version = "" if operation == APPLY else entry["apiVersion"]
+        result[get("manager", ""), operation, version, get("subresource", "")] = entry
+    return result
+
+
+def arranged(found: list[Tree]) -> list[Tree]:
+    """Stored entries, each of another owner, in the order of ``encode``, and no more of them than there may be."""
+    if len(found) > MAX_UPDATE_MANAGERS:
+        return encode(capped(decode(found)))
+    return sorted(found, key=rank_of) if len(found) > 1 else found
 
 
 def is_reset(found: Json) -> bool:

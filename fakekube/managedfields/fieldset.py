@@ -63,9 +63,9 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
     if not right:
         return left
     result: FieldSet | None = None
-    for element, mine in left.items():
-        theirs = right.get(element)
-        if theirs is None or element == SELF:
+    for element in right if len(right) < len(left) else left:
+        mine, theirs = left.get(element), right.get(element)
+        if mine is None or theirs is None or element == SELF:
             continue
         rest = _rest(mine, theirs)
         if rest is mine:
@@ -155,17 +155,11 @@ def ordered(fields: FieldSet) -> FieldSet:
     """One level in upstream's order: fields by name, then items by key or value, numbers as numbers."""
     if len(fields) < 2:
         return fields
-    elements = tuple(fields)
-    order = _order(elements)
-    return fields if order == elements else {element: fields[element] for element in order}
-
-
-@memoized(4096)
-def _order(elements: tuple[str, ...]) -> tuple[str, ...]:
+    elements = list(fields)
     order = sorted(elements)
     if order[-1][0] in "kvi":
         order.sort(key=_rank)
-    return tuple(order)
+    return fields if order == elements else {element: fields[element] for element in order}
 
 
 @memoized(4096)

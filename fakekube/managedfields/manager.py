@@ -6,36 +6,31 @@ structured-merge-diff/merge. Left out: conversion of sets between versions of a 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import orjson
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.equality import same
-from fakekube.apimachinery.types import Familiar, Json, Tree
+from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
 from fakekube.managedfields.check import check
+from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
 from fakekube.managedfields.empty import empty_object
 from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
+from fakekube.managedfields.nodes import TypedError, root_node
 from fakekube.managedfields.resetfields import reset_fields_of
-from fakekube.managedfields.typed import NO_DIFFERENCE, Difference, TypedError, collect, root_node
 from fakekube.schema.structural import Schema
-from fakekube.util.memory import remember
 
 # Fields of metadata that the server keeps for itself.
-STRIPPED = (
+STRIPPED = frozenset((
     "f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation",
-    "f:managedFields", "f:resourceVersion",
-)  # fmt: skip
+    "f:managedFields", "f:resourceVersion", SELF,
+))  # fmt: skip
 
-CREATED_OUTLINES_KEPT, CREATED_BYTES_KEPT = 128, 16_384
 BEFORE_FIRST_APPLY, KUBECTL = "before-first-apply", "kubectl"
 
 ResetFields = Mapping[str, Sequence[Path]]
-Outline = tuple[Any, ...]
 
 
 class FieldManager:
@@ -60,47 +55,36 @@ class FieldManager:
         self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
-        self._built_in = schema is not None and schema.go is not None
-        self._known_outlines: dict[tuple[str, Outline], FieldSet] = {}
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
-    def update(
-        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "", like: Familiar | None = None,
-    ) -> None:
+    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
 
         ``old`` is None for a create, and stays as it is; ``new`` may carry in managedFields what the client sent.
-        ``now`` is RFC 3339. ``like`` is what the spec equals, if it is a known one. What ``new`` gets may share parts with
-        ``old``: neither is to be changed in place.
+        ``now`` is RFC 3339. What ``new`` gets may share parts with ``old``: neither is to be changed in place.
         """
         metadata = new.setdefault("metadata", {})
         sent = metadata.pop("managedFields", None)
-        if old is None and sent is None:
-            try:
-                fields = self._created(new, subresource, like)
-            except TypedError:  # as below
-                return
-            if fields:
-                key = entries.owner(manager, UPDATE, self._api_version, subresource)
-                metadata["managedFields"] = entries.encode({key: Entry(self._api_version, now, fields)})
-            return
         live = _managed_fields(old)
-        managed, untouched = self._known(live, sent, subresource)
-        if not managed and old is not None:
+        stored, untouched = self._stored(live, sent, subresource)
+        if old is not None and not stored:
             return
+        removed: FieldSet = {}
         try:
-            found = self._of_new(new) if old is None else self._of_change(_without_managed_fields(old), new)
+            if old is None and not stored:  # there is nobody to lose anything
+                changed = self._kept(changed_by_create(self._node, self._empty, new), subresource)
+            else:
+                removed, changed = self._changes(old, new, subresource)
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays what it was.
             if live:
                 metadata["managedFields"] = live
             return
-        removed, changed = self._changes(found, subresource)
-        if not removed and not changed:
-            written = live if untouched else entries.encode(managed)
+        if removed or changed:
+            written = self._updated(stored, removed, changed, manager, now, subresource)
         else:
-            written = entries.encode(self._updated(managed, removed, changed, manager, now, subresource))
+            written = live if untouched else stored
         if written:
             metadata["managedFields"] = written
 
@@ -150,7 +134,7 @@ class FieldManager:
     def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Managed:
         """An object that nobody tracks gets an entry for everything in it before the first apply."""
         try:
-            _, changed = self._changes(self._of_new(live), subresource)
+            _, changed = self._changes(None, live, subresource)
         except TypedError as error:
             raise errors.raw(f"failed to create manager for existing fields: {error}") from None
         fields = stripped(changed)
@@ -194,117 +178,64 @@ class FieldManager:
             metadata["managedFields"] = entries.encode(managed)
         return {**result, "metadata": metadata}
 
-    def _of_change(self, old: Tree, new: Tree) -> Difference:
-        return NO_DIFFERENCE if same(old, new) else self._node.difference(old, new)
-
-    def _of_new(self, new: Tree) -> Difference:
-        """What a create sets."""
-        removed: FieldSet = {}
-        modified: FieldSet = {}
-        added: FieldSet = {}
-        for name, value in new.items():
-            collect(f"f:{name}", self._field_of_new(name, value), removed, modified, added)
-        for name, value in self._empty.items():
-            if name not in new:
-                removed[f"f:{name}"] = self._node.whole_field(name, value)
-        return Difference(removed, modified, added)
-
-    def _created(self, new: Tree, subresource: str, like: Familiar | None) -> FieldSet:
-        """What the creator of an object owns. Many are created alike, so what an outline led to is kept for a while.
-
-        Raises TypedError.
-        """
-        if like is not None:
-            known = like.memory.setdefault(self, {})
-            key = subresource, _outline({**new, "spec": True})
-        else:
-            known = self._known_outlines
-            key = subresource, _outline(new) if self._built_in else ()
-        found: FieldSet | None = known.get(key)
-        if found is not None:
-            return found
-        _, changed = self._changes(self._of_new(new), subresource)
-        fields = Familiar(stripped(changed))
-        if self._built_in and _size(key) <= CREATED_BYTES_KEPT:
-            remember(known, key, fields, CREATED_OUTLINES_KEPT)
-        return fields
-
-    def _field_of_new(self, name: str, value: Json) -> Difference:
-        if name not in self._empty:
-            return Difference(None, None, self._node.whole_field(name, value))
-        return self._node.field_difference(name, self._empty[name], value)
-
-    def _known(self, live: Json, sent: Json, subresource: str) -> tuple[Managed, bool]:
-        """The entries to start from, and whether they are exactly the stored ones.
+    def _stored(self, live: Json, sent: Json, subresource: str) -> tuple[Json, bool]:
+        """The list of entries to start from, in its stored form, and whether it is exactly the one that is stored.
 
         A client that sends entries of its own sets them, unless they are garbage; one that sends none means nothing
         by it.
         """
-        if sent is None or sent == live or subresource:
-            return entries.decode(live), True
+        if sent is None or subresource or sent == live:
+            return live, True
         if entries.is_reset(sent):
-            return {}, not live
+            return [], not live
         try:
             managed = entries.decode(sent, trusted=False)
         except (FieldsError, AttributeError):
             managed = {}
-        return (managed, False) if managed else (entries.decode(live), True)
+        return (entries.encode(managed), False) if managed else (live, True)
 
-    def _changes(self, found: Difference, subresource: str) -> tuple[FieldSet, FieldSet]:
-        """What was removed, and what was changed or added, without what this sub-resource cannot change."""
-        removed = found.removed or {}
-        changed = fieldset.union(found.modified or {}, found.added or {})
+    def _changes(self, old: Tree | None, new: Tree, subresource: str) -> tuple[FieldSet, FieldSet]:
+        """What was removed, and what was changed or added, without what this sub-resource cannot change. Raises TypedError."""
+        if old is None:
+            removed, changed = difference_of_maps(self._node, self._empty, new)
+        else:
+            removed, changed = difference(self._node, _without_managed_fields(old), new)
+        return self._kept(removed, subresource), self._kept(changed, subresource)
+
+    def _kept(self, fields: FieldSet | None, subresource: str) -> FieldSet:
+        """A set without the fields that a write through this sub-resource cannot change."""
         reset = self._resets.get(subresource)
-        if reset:
-            removed = fieldset.recursive_difference(removed, reset)
-            changed = fieldset.recursive_difference(changed, reset)
-        return removed, changed
+        return fieldset.recursive_difference(fields, reset) if fields and reset else fields or {}
 
     def _updated(
-        self, managed: Managed, removed: FieldSet, changed: FieldSet, manager: str, now: str, subresource: str
-    ) -> Managed:
-        result: Managed = {}
+        self, stored: list[Tree], removed: FieldSet, changed: FieldSet, manager: str, now: str, subresource: str
+    ) -> list[Tree]:
+        """The stored entries after a change: it belongs to its manager now, and to nobody else."""
         mine = stripped(changed)
         me = entries.owner(manager, UPDATE, self._api_version, subresource) if mine else None
-        for key, entry in managed.items():
-            fields = fieldset.difference(entry.fields, removed)
-            if key != me:  # from its own, what it changed would only be taken to be given back
-                fields = fieldset.difference(fields, changed)
-            if fields:
-                result[key] = entry if fields is entry.fields else Entry(entry.api_version, entry.time, fields)
+        result: list[Tree] = []
+        for key, entry in entries.by_owner(stored).items():
+            fields = fieldset.difference(entry.get("fieldsV1") or {}, removed)
+            if key == me:  # what it changed would only be taken from it to be given back
+                mine = fieldset.union(fields, mine)
+            elif fields := fieldset.difference(fields, changed):
+                result.append(entries.with_fields(entry, fields))
         if me is not None:
-            if me in result:
-                mine = fieldset.union(result[me].fields, mine)
-            result[me] = Entry(self._api_version, now, mine)
-        return entries.capped(result)
+            result.append(entries.entry_of(me.manager, UPDATE, self._api_version, now, mine, subresource))
+        return entries.arranged(result)
 
 
 def stripped(fields: FieldSet) -> FieldSet:
     """A whole object's set without what no client ever owns."""
-    result = {element: below for element, below in fields.items() if element not in ("f:apiVersion", "f:kind")}
-    metadata = result.pop("f:metadata", None)
-    if metadata:
-        kept = {element: below for element, below in metadata.items() if element not in STRIPPED and element != SELF}
-        if kept:
-            result["f:metadata"] = kept
-            return fieldset.ordered(result)
+    result: FieldSet = {}
+    for element, below in fields.items():
+        if element == "f:metadata":
+            kept = {name: inner for name, inner in below.items() if name not in STRIPPED}
+            if kept:
+                result[element] = kept
+        elif element not in ("f:apiVersion", "f:kind"):
+            result[element] = below
     return result
-
-
-def _outline(tree: Tree) -> Outline:
-    """All of an object that tells which fields it has: keys, what is empty, and lists, whose items are told by what they hold."""
-    found: list[Any] = [tuple(tree)]
-    for name, item in tree.items():
-        if item.__class__ is dict:
-            found.append((name, _outline(item)))
-        elif item.__class__ is list or not item:
-            found.append((name, orjson.dumps(item)))
-    return tuple(found)
-
-
-def _size(outline: Outline) -> int:
-    """How many characters an outline has, or more."""
-    return sum(_size(part) if part.__class__ is tuple else len(part) + 1 for part in outline)
 
 
 def _without_managed_fields(tree: Tree) -> Tree:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields.fieldset import SELF, FieldSet, is_member, ordered
-from fakekube.managedfields.typed import ANYTHING, LIST, MAP, Node
+from fakekube.managedfields.nodes import ANYTHING, LIST, MAP, Node
 
 
 def merged(node: Node, old: Json, config: Json) -> Json:

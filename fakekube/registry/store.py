@@ -47,9 +47,7 @@ Transform = Callable[[Tree | None], Tree]
 class FieldOwnership(Protocol):
     """Who set which field; ``managedfields.manager.FieldManager`` does it."""
 
-    def update(
-        self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "",
-    ) -> None:
+    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set ``new["metadata"]["managedFields"]`` for a plain write."""
 
 
