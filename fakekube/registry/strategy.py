@@ -68,8 +68,6 @@ class WriteContext:
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
-    essence: bytes = b""  # what validation made of a pod spec, for the warnings about the same
-    facts: Any = None  # what a strategy found out when it prepared a new object, for its validation of the same
 
     @property
     def minor(self) -> int:

@@ -5,18 +5,14 @@ Upstream: pkg/api/pod/warnings.go.
 
 from collections.abc import Iterator
 
-import orjson
-
 from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
-from fakekube.apis.core import podspec_memory
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
-from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
+from fakekube.apis.core.pod_profiles import profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
 from fakekube.apis.core.volume_warnings import overlap_warnings
-from fakekube.util.memory import memoized
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 DEPRECATED_LABELS = {
@@ -49,9 +45,9 @@ BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
 
-def pod_warnings(pod: Tree, essence: bytes = b"") -> list[str]:
-    """About a Pod; ``essence`` is its spec's if it is known."""
-    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata", essence)
+def pod_warnings(pod: Tree) -> list[str]:
+    """About a Pod."""
+    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata")
 
 
 def template_warnings(template: Tree, path: str) -> list[str]:
@@ -60,22 +56,7 @@ def template_warnings(template: Tree, path: str) -> list[str]:
     return _warnings(template["spec"], annotations, f"{path}.spec", f"{path}.metadata")
 
 
-def _warnings(
-    spec: Tree, annotations: dict[str, str], path: str, meta_path: str, essence: bytes = b"",
-) -> list[str]:
-    deprecated = annotations and (
-        not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations) or has_profiles(annotations))
-    if not deprecated and _is_quiet(essence or podspec_memory.essence(spec)):
-        return []
-    return _all_warnings(spec, annotations, path, meta_path)
-
-
-@memoized(256)
-def _is_quiet(data: bytes) -> bool:
-    return not _all_warnings(orjson.loads(data), {}, "spec", "metadata")
-
-
-def _all_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
+def _warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS

@@ -3,15 +3,13 @@
 Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go.
 """
 
-from dataclasses import dataclass
-
-import orjson
+from typing import NamedTuple
 
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip
-from fakekube.apis.core import podresources, podspec_memory
+from fakekube.apis.core import podresources
 from fakekube.apis.core.container_env import validate_file_key_volumes
 from fakekube.apis.core.containers_validation import (
     Surroundings,
@@ -34,7 +32,6 @@ from fakekube.apis.core.volumes_validation import validate_volumes
 from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, required_one_of
-from fakekube.util.memory import memoized
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -46,8 +43,7 @@ ONE_CLAIM = "must specify one of: `resourceClaimName`, `resourceClaimTemplateNam
 ONLY_ONE_CLAIM = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 
 
-@dataclass(frozen=True, slots=True)
-class PodSpecOptions:
+class PodSpecOptions(NamedTuple):
     """What differs between pod specs: whose they are, and what the cluster knows."""
 
     is_pod: bool = False
@@ -58,7 +54,6 @@ class PodSpecOptions:
 
 
 TEMPLATE = PodSpecOptions()
-POD = PodSpecOptions(is_pod=True)
 
 
 def template_options(ctx: WriteContext) -> PodSpecOptions:
@@ -88,21 +83,9 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
 
 
 def validate_pod_spec(
-    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "", essence: bytes = b"",
+    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "",
 ) -> list[FieldError]:
-    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself, ``essence`` the spec's if it is known."""
-    makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))
-    if not makes_claims and _is_fine(essence or podspec_memory.essence(spec), options) and not validate_names(spec, path):
-        return []
-    return _validate(spec, path, options, pod_name)
-
-
-@memoized(256)
-def _is_fine(data: bytes, options: PodSpecOptions) -> bool:
-    return not _validate(orjson.loads(data), "spec", options, "")
-
-
-def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
+    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself."""
     found = _workloads(spec, path, options, pod_name)
     if spec.get("hostNetwork"):
         found += validate_host_network(spec, path, is_pod=options.is_pod)
@@ -134,7 +117,7 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         found += _without_host_users(spec, path)
     if "hostnameOverride" in spec:
         found += validate_hostname(spec, f"{path}.hostnameOverride")
-    found += validate_names(spec, path)
+    found += _names(spec, path)
     return found + _rest(spec, path, options)
 
 
@@ -247,7 +230,7 @@ def _without_host_users(spec: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def validate_names(spec: Tree, path: str) -> list[FieldError]:
+def _names(spec: Tree, path: str) -> list[FieldError]:
     """Names of other things, and the deadline that stands between them."""
     found: list[FieldError] = []
     if account := spec.get("serviceAccountName"):
