@@ -42,6 +42,10 @@ class WorkloadStrategy(StatusStrategy):
         if self.history_limit is not None:
             spec.setdefault("revisionHistoryLimit", self.history_limit)
 
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        if obj.get("spec") is not old["spec"]:
+            super().default_status(obj, old, ctx)
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         super().prepare_for_create(obj, ctx)
         podspec_gates.drop_disabled(obj["spec"]["template"]["spec"], None, ctx.cluster.gate)

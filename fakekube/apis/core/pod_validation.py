@@ -9,7 +9,8 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_profiles import has_profiles, validate_profiles_match
-from fakekube.apis.core.podspec_validation import template_options, validate_pod_spec
+from fakekube.apis.core.podspec_acceptance import accepts_pod_spec
+from fakekube.apis.core.podspec_validation import pod_spec_errors, template_options
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
@@ -33,8 +34,10 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
     """What holds for a Pod at any time: the spec of a Pod is refused more than that of a template."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations")
     found = validate_pod_annotations(annotations, spec, "metadata.annotations") if annotations else []
+    if accepts_pod_spec(spec):
+        return found
     options = template_options(ctx)._replace(is_pod=True, mirror=MIRROR in (annotations or ()))
-    found += validate_pod_spec(spec, "spec", options, pod["metadata"].get("name", ""))
+    found += pod_spec_errors(spec, "spec", options, pod["metadata"].get("name", ""))
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
     found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))

@@ -15,36 +15,46 @@ SPEC_FIELDS = {
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",
 }
-MOUNT_FIELDS = {"bindMountOptions": "VolumeBindMountOptions"}
+MOUNT_FIELD = "bindMountOptions"
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
+GATED_HOLDERS = frozenset(("env", "lifecycle", "restartPolicyRules", "volumeMounts", *HTTP_HOLDERS))
 
 
 def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
     """Remove fields of features that ``gate`` says are off from ``spec``, unless ``old`` uses them too."""
     before = old or {}
-    for field, feature in SPEC_FIELDS.items():
-        if field in spec and field not in before and not gate(feature):
-            del spec[field]
-    if not gate("MatchLabelKeysInPodTopologySpread"):
+    if not SPEC_FIELDS.keys().isdisjoint(spec):
+        for field, feature in SPEC_FIELDS.items():
+            if field in spec and field not in before and not gate(feature):
+                del spec[field]
+    if "topologySpreadConstraints" in spec and not gate("MatchLabelKeysInPodTopologySpread"):
         _drop_label_keys(spec, before)
-    for container in _containers(spec):
-        if not gate("EnvFiles"):
-            _drop_file_keys(container, before)
-        if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
-            _drop_stop_signal(container, before, gate)
-        for mount in container.get("volumeMounts", ()):
-            for field, feature in MOUNT_FIELDS.items():
-                if field in mount and not gate(feature):
-                    del mount[field]
-        for name in HTTP_HOLDERS:
-            if name in container:
-                _drop_probe_fields(container[name], gate)
-        if "restartPolicyRules" in container:
-            _drop_restart_rules(container, before, gate)
-    for volume in spec.get("volumes", ()):
-        if "mode" in (volume.get("emptyDir") or ()) and not gate("EmptyDirVolumeMode"):
-            del volume["emptyDir"]["mode"]
+    for field in CONTAINER_LISTS:
+        if field in spec:
+            for container in spec[field] or ():
+                if not GATED_HOLDERS.isdisjoint(container):
+                    _drop_from_container(container, before, gate)
+    if "volumes" in spec:
+        for volume in spec["volumes"]:
+            if "emptyDir" in volume and "mode" in volume["emptyDir"] and not gate("EmptyDirVolumeMode"):
+                del volume["emptyDir"]["mode"]
+
+
+def _drop_from_container(container: Tree, before: Tree, gate: Gate) -> None:
+    if "env" in container and any("fileKeyRef" in source for source in _sources(container)) and not gate("EnvFiles"):
+        _drop_file_keys(container, before)
+    if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
+        _drop_stop_signal(container, before, gate)
+    if "volumeMounts" in container:
+        for mount in container["volumeMounts"]:
+            if MOUNT_FIELD in mount and not gate("VolumeBindMountOptions"):
+                del mount[MOUNT_FIELD]
+    for name in HTTP_HOLDERS:
+        if name in container:
+            _drop_probe_fields(container[name], gate)
+    if "restartPolicyRules" in container:
+        _drop_restart_rules(container, before, gate)
 
 
 def _containers(spec: Tree) -> Iterator[Tree]:

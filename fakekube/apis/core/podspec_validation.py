@@ -19,11 +19,14 @@ from fakekube.apis.core.containers_validation import (
 )
 from fakekube.apis.core.pod_annotations import validate_pod_annotations
 from fakekube.apis.core.pod_profiles import validate_profiles_match
+from fakekube.apis.core.podspec_acceptance import MAX_INT32, PREEMPTION_POLICIES, RESTART_POLICIES, accepts_pod_spec
 from fakekube.apis.core.podspec_network import validate_dns_config, validate_host_network, validate_hostname
 from fakekube.apis.core.podspec_systems import validate_host_process, validate_system
 from fakekube.apis.core.resource_requirements import validate_pod_resource_name, validate_requirements
 from fakekube.apis.core.scheduling_validation import (
     validate_affinity,
+    validate_scheduling_gates,
+    validate_scheduling_group,
     validate_spread_constraints,
     validate_tolerations,
 )
@@ -33,11 +36,8 @@ from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, required_one_of
 
-RESTART_POLICIES = ("Always", "OnFailure", "Never")
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
-MAX_INT32 = 2**31 - 1
 SPREAD_MERGE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 ONE_CLAIM = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 ONLY_ONE_CLAIM = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
@@ -86,6 +86,11 @@ def validate_pod_spec(
     spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "",
 ) -> list[FieldError]:
     """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself."""
+    return [] if accepts_pod_spec(spec) else pod_spec_errors(spec, path, options, pod_name)
+
+
+def pod_spec_errors(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "") -> list[FieldError]:
+    """All that is wrong with a pod spec, in order: for those that ``accepts_pod_spec`` does not let pass."""
     found = _workloads(spec, path, options, pod_name)
     if spec.get("hostNetwork"):
         found += validate_host_network(spec, path, is_pod=options.is_pod)
@@ -107,7 +112,7 @@ def validate_pod_spec(
         kind = gate.get("conditionType", "")
         found += complaints(f"{path}.readinessGates[{position}].conditionType", kind, names.qualified_name(kind))
     if "schedulingGates" in spec:
-        found += _scheduling_gates(spec["schedulingGates"], f"{path}.schedulingGates")
+        found += validate_scheduling_gates(spec["schedulingGates"], f"{path}.schedulingGates")
     if "topologySpreadConstraints" in spec:
         constraints = spec["topologySpreadConstraints"]
         here = f"{path}.topologySpreadConstraints"
@@ -204,18 +209,6 @@ def _pod_resources(spec: Tree, resources: Tree, path: str, claim_names: list[str
     return found
 
 
-def _scheduling_gates(gates: list[Tree], path: str) -> list[FieldError]:
-    found: list[FieldError] = []
-    taken: set[str] = set()
-    for position, gate in enumerate(gates):
-        name = gate.get("name", "")
-        found += complaints(f"{path}[{position}]", name, names.qualified_name(name))
-        if name in taken:
-            found.append(field_errors.duplicate(f"{path}[{position}]", name))
-        taken.add(name)
-    return found
-
-
 def _without_host_users(spec: Tree, path: str) -> list[FieldError]:
     what = "when `hostUsers` is false"
     found = [
@@ -267,17 +260,10 @@ def _rest(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
     if "os" in spec:
         found += validate_system(spec, path)
     if "schedulingGroup" in spec:
-        found += _scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
+        found += validate_scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
     if "workloadRef" in spec:
         found += _workload_reference(spec["workloadRef"], f"{path}.workloadRef")
     return found + validate_file_key_volumes(spec, path, CONTAINER_LISTS)
-
-
-def _scheduling_group(group: Tree, path: str) -> list[FieldError]:
-    name = group.get("podGroupName")
-    if name is None:
-        return [field_errors.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]
-    return complaints(f"{path}.podGroupName", name, names.dns1123_subdomain(name))
 
 
 def _workload_reference(reference: Tree, path: str) -> list[FieldError]:

@@ -12,6 +12,7 @@ CERTIFICATE_PATHS = {
     "certificateChainPath": "PodCertificate chain", "keyPath": "PodCertificate key",
     "credentialBundlePath": "PodCertificate credential bundle",
 }
+LISTED = ("configMap", "secret", "downwardAPI")
 
 
 class File(NamedTuple):
@@ -22,6 +23,28 @@ class File(NamedTuple):
 
     def __str__(self) -> str:
         return f"{go_quote(self.path)} ({self.source})" if self.source else go_quote(self.path)
+
+
+def is_free_of_overlaps(volume: Tree) -> bool:
+    """Whether each file of a volume plainly has a name of its own and is in no folder of it.
+
+    Whoever gets False has to ask ``overlap_warnings``.
+    """
+    paths: list[str] = []
+    for kind, source in volume.items():
+        if kind == "projected":
+            for projection in source.get("sources") or ():
+                if not projection or "podCertificate" in projection:
+                    return False
+                for part in projection.values():
+                    paths += _paths(part)
+        elif kind in LISTED:
+            paths += _paths(source)
+    return len(dict.fromkeys(paths)) == len(paths) and not any("/" in path for path in paths)
+
+
+def _paths(source: Tree) -> list[str]:
+    return [source["path"]] if "path" in source else [item.get("path", "") for item in source.get("items", ())]
 
 
 def overlap_warnings(volumes: list[Tree]) -> list[str]:
