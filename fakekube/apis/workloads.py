@@ -98,7 +98,7 @@ def validate_selector(selector: Tree | None, what: str) -> list[FieldError]:
 def matches(selector: Tree | None, template: Tree) -> bool | None:
     """Whether a selector fits the template's labels; None when it is no selector at all."""
     try:
-        return labels.from_label_selector(selector).matches((template.get("metadata") or {}).get("labels") or {})
+        return labels.selects(selector, (template.get("metadata") or {}).get("labels") or {})
     except labels.SelectorError:
         return None
 

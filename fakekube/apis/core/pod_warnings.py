@@ -78,11 +78,11 @@ def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
             return False
     ports: list[Tree] = []
     for field in CONTAINER_LISTS:
-        if field in spec:
-            for container in spec[field] or ():
-                if not _is_quiet_container(container):
-                    return False
-                ports += container.get("ports", ())
+        for container in spec.get(field) or ():
+            if not _is_quiet_container(container):
+                return False
+            if "ports" in container:
+                ports += container["ports"]
     return not ports or _are_quiet_ports(ports)
 
 
@@ -100,14 +100,12 @@ def _is_quiet_scheduling(spec: Tree) -> bool:
 
 def _is_quiet_container(container: Tree) -> bool:
     """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no variable hides another."""
-    if resources := container.get("resources"):
-        for part in ("limits", "requests"):
-            amounts = resources.get(part, {})
-            for name in BYTE_RESOURCES:
-                if name in amounts and (not amounts[name].isalnum() or amounts[name][-1] in "mnu"):
-                    return False
+    for amounts in container.get("resources", {}).values():
+        for name in BYTE_RESOURCES:
+            if name in amounts and (not amounts[name].isalnum() or amounts[name][-1] in "mnu"):
+                return False
     variables = container.get("env", ())
-    return len(variables) < 2 or len(dict.fromkeys([each.get("name") for each in variables])) == len(variables)
+    return len(variables) < 2 or len({each.get("name") for each in variables}) == len(variables)
 
 
 def _are_quiet_ports(ports: list[Tree]) -> bool:

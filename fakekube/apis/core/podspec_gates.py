@@ -3,7 +3,7 @@
 Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here are left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from fakekube.apimachinery.types import Tree
 
@@ -16,9 +16,8 @@ SPEC_FIELDS = {
     "hostnameOverride": "HostnameOverride",
 }
 MOUNT_FIELD = "bindMountOptions"
-CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
-GATED_HOLDERS = frozenset(("env", "lifecycle", "restartPolicyRules", "volumeMounts", *HTTP_HOLDERS))
+RARE_HOLDERS = frozenset(("lifecycle", "restartPolicyRules", *HTTP_HOLDERS))
 
 
 def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
@@ -30,26 +29,25 @@ def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
                 del spec[field]
     if "topologySpreadConstraints" in spec and not gate("MatchLabelKeysInPodTopologySpread"):
         _drop_label_keys(spec, before)
-    for field in CONTAINER_LISTS:
-        if field in spec:
-            for container in spec[field] or ():
-                if not GATED_HOLDERS.isdisjoint(container):
-                    _drop_from_container(container, before, gate)
+    no_files = not gate("EnvFiles")
+    for container in _containers(spec):
+        if no_files and "env" in container:
+            _drop_file_keys(container, before)
+        if "volumeMounts" in container:
+            for mount in container["volumeMounts"]:
+                if MOUNT_FIELD in mount and not gate("VolumeBindMountOptions"):
+                    del mount[MOUNT_FIELD]
+        if not RARE_HOLDERS.isdisjoint(container):
+            _drop_from_holders(container, before, gate)
     if "volumes" in spec:
         for volume in spec["volumes"]:
             if "emptyDir" in volume and "mode" in volume["emptyDir"] and not gate("EmptyDirVolumeMode"):
                 del volume["emptyDir"]["mode"]
 
 
-def _drop_from_container(container: Tree, before: Tree, gate: Gate) -> None:
-    if "env" in container and any("fileKeyRef" in source for source in _sources(container)) and not gate("EnvFiles"):
-        _drop_file_keys(container, before)
+def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:
     if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
         _drop_stop_signal(container, before, gate)
-    if "volumeMounts" in container:
-        for mount in container["volumeMounts"]:
-            if MOUNT_FIELD in mount and not gate("VolumeBindMountOptions"):
-                del mount[MOUNT_FIELD]
     for name in HTTP_HOLDERS:
         if name in container:
             _drop_probe_fields(container[name], gate)
@@ -57,9 +55,11 @@ def _drop_from_container(container: Tree, before: Tree, gate: Gate) -> None:
         _drop_restart_rules(container, before, gate)
 
 
-def _containers(spec: Tree) -> Iterator[Tree]:
-    for field in CONTAINER_LISTS:
-        yield from spec.get(field) or ()
+def _containers(spec: Tree) -> Sequence[Tree]:
+    containers = spec.get("containers") or ()
+    if "initContainers" in spec or "ephemeralContainers" in spec:
+        return [*containers, *(spec.get("initContainers") or ()), *(spec.get("ephemeralContainers") or ())]
+    return containers
 
 
 def _drop_label_keys(spec: Tree, before: Tree) -> None:

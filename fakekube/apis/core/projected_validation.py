@@ -81,7 +81,10 @@ def accepts_projected(source: Tree) -> bool:
                 paths.append(item.get("path", ""))
         else:
             return False
-    return len(frozenset(paths)) == len(paths) and all(path and path[0] not in "./" and ".." not in path for path in paths)
+    for path in paths:
+        if not path or path[0] in "./" or ".." in path:
+            return False
+    return len(dict.fromkeys(paths)) == len(paths)
 
 
 def _take(text: str, shown: str, path: str, taken: list[str]) -> list[FieldError]:

@@ -31,20 +31,19 @@ def is_free_of_overlaps(volume: Tree) -> bool:
     Whoever gets False has to ask ``overlap_warnings``.
     """
     paths: list[str] = []
-    for kind, source in volume.items():
-        if kind == "projected":
-            for projection in source.get("sources") or ():
-                if not projection or "podCertificate" in projection:
-                    return False
-                for part in projection.values():
-                    paths += _paths(part)
-        elif kind in LISTED:
-            paths += _paths(source)
-    return len(dict.fromkeys(paths)) == len(paths) and not any("/" in path for path in paths)
-
-
-def _paths(source: Tree) -> list[str]:
-    return [source["path"]] if "path" in source else [item.get("path", "") for item in source.get("items", ())]
+    for kind in LISTED:
+        if kind in volume and "items" in volume[kind]:
+            paths += [item.get("path", "") for item in volume[kind]["items"]]
+    if "projected" in volume:
+        for projection in volume["projected"].get("sources") or ():
+            if not projection or "podCertificate" in projection:
+                return False
+            for part in projection.values():
+                if "path" in part:
+                    paths.append(part["path"])
+                elif "items" in part:
+                    paths += [item.get("path", "") for item in part["items"]]
+    return len(paths) < 2 or ("/" not in "".join(paths) and len(dict.fromkeys(paths)) == len(paths))
 
 
 def overlap_warnings(volumes: list[Tree]) -> list[str]:
