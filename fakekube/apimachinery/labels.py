@@ -156,7 +156,7 @@ def selects(selector: Tree | None, values: Mapping[str, str]) -> bool:
     for key, value in wanted.items():
         if not (names.is_qualified_name(key) and names.is_label_value(value)):
             return from_label_selector(selector).matches(values)
-    return wanted.items() <= values.items()
+    return bool(wanted.items() <= values.items())
 
 
 def go_text(selector: Tree | None) -> str:

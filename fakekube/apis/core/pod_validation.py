@@ -10,7 +10,7 @@ from fakekube.apis.core.containers_validation import validate_image_padding
 from fakekube.apis.core.pod_annotations import MIRROR, validate_pod_annotations
 from fakekube.apis.core.pod_profiles import has_profiles, validate_profiles_match
 from fakekube.apis.core.podspec_acceptance import accepts_pod_spec
-from fakekube.apis.core.podspec_validation import pod_spec_errors, template_options
+from fakekube.apis.core.podspec_validation import PodSpecOptions, pod_spec_errors, template_options
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import nonnegative
 
@@ -31,13 +31,18 @@ def validate_create(pod: Tree, ctx: WriteContext) -> list[FieldError]:
 
 
 def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
-    """What holds for a Pod at any time: the spec of a Pod is refused more than that of a template."""
+    """What holds for a Pod at any time."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations")
     found = validate_pod_annotations(annotations, spec, "metadata.annotations") if annotations else []
     if accepts_pod_spec(spec):
         return found
     options = template_options(ctx)._replace(is_pod=True, mirror=MIRROR in (annotations or ()))
-    found += pod_spec_errors(spec, "spec", options, pod["metadata"].get("name", ""))
+    return found + own_spec_errors(spec, options, pod["metadata"].get("name", ""))
+
+
+def own_spec_errors(spec: Tree, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
+    """All that is wrong with the spec of a Pod, in order, of which more is refused than of a template's."""
+    found = pod_spec_errors(spec, "spec", options, pod_name)
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)
     found += nonnegative("spec.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))
