@@ -148,6 +148,17 @@ def from_label_selector(selector: Tree | None) -> Selector:
     return Selector(found)
 
 
+def selects(selector: Tree | None, values: Mapping[str, str]) -> bool:
+    """Whether a LabelSelector object selects an object with these labels. Raises SelectorError."""
+    wanted = (selector or {}).get("matchLabels")
+    if selector is None or not wanted or selector.get("matchExpressions"):
+        return from_label_selector(selector).matches(values)
+    for key, value in wanted.items():
+        if not (names.is_qualified_name(key) and names.is_label_value(value)):
+            return from_label_selector(selector).matches(values)
+    return bool(wanted.items() <= values.items())
+
+
 def go_text(selector: Tree | None) -> str:
     """A LabelSelector object as Go prints the struct; ``nil`` for none."""
     if selector is None:

@@ -115,7 +115,10 @@ def qualified_name(text: str) -> list[str]:
 @memoized(4096)
 def is_qualified_name(text: str) -> bool:
     """Whether a text is one. Keys repeat from object to object, so the answer is worth keeping."""
-    return not _qualified_name_complaints(text)
+    prefix, slash, name = text.rpartition("/")
+    if len(name) > MAX_LABEL_LENGTH or not matches(LABEL_NAME, name):
+        return False
+    return not slash or not dns1123_subdomain(prefix)
 
 
 def _qualified_name_complaints(text: str) -> list[str]:
@@ -156,10 +159,9 @@ def label_value(text: str) -> list[str]:
     return found
 
 
-@memoized(4096)
 def is_label_value(text: str) -> bool:
-    """Whether a text is one. The pods of one owner share theirs, so the answer is worth keeping."""
-    return not label_value(text)
+    """Whether a text is one."""
+    return not text or (len(text) <= MAX_LABEL_LENGTH and matches(LABEL_NAME, text))
 
 
 def path_segment(text: str) -> list[str]:

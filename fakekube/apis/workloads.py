@@ -42,6 +42,10 @@ class WorkloadStrategy(StatusStrategy):
         if self.history_limit is not None:
             spec.setdefault("revisionHistoryLimit", self.history_limit)
 
+    def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        if obj.get("spec") is not old["spec"]:
+            super().default_status(obj, old, ctx)
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         super().prepare_for_create(obj, ctx)
         podspec_gates.drop_disabled(obj["spec"]["template"]["spec"], None, ctx.cluster.gate)
@@ -94,7 +98,7 @@ def validate_selector(selector: Tree | None, what: str) -> list[FieldError]:
 def matches(selector: Tree | None, template: Tree) -> bool | None:
     """Whether a selector fits the template's labels; None when it is no selector at all."""
     try:
-        return labels.from_label_selector(selector).matches((template.get("metadata") or {}).get("labels") or {})
+        return labels.selects(selector, (template.get("metadata") or {}).get("labels") or {})
     except labels.SelectorError:
         return None
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fakekube.util.rng import Rng
 
 
+NOT_SPEC = ("metadata", "status", "kind", "apiVersion")
 SERVER_MANAGER = "kube-apiserver"  # of the fields that the server changes by itself, beside what was asked for
 
 
@@ -65,8 +66,6 @@ class WriteContext:
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
-    essence: bytes = b""
-    facts: Any = None  # what a strategy found out when it prepared a new object, for its validation of the same
 
     @property
     def minor(self) -> int:
@@ -143,9 +142,11 @@ class Strategy:
 
         Labels, annotations and finalizers may change through it on most built-ins, so metadata stays.
         """
-        for name in [name for name in obj if name not in ("metadata", "status", "kind", "apiVersion")]:
+        for name in [name for name in obj if name not in NOT_SPEC]:
             del obj[name]
-        obj.update({name: value for name, value in old.items() if name not in ("metadata", "status")})
+        for name, value in old.items():
+            if name not in ("metadata", "status"):
+                obj[name] = value
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What is wrong with a status write, metadata excepted."""
@@ -153,11 +154,10 @@ class Strategy:
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
         """Whether metadata.generation rises, for kinds that track it: the default compares all but metadata and status."""
-        return any(
-            not same(obj.get(name), old.get(name))
-            for name in dict.fromkeys([*obj, *old])
-            if name not in ("metadata", "status", "kind", "apiVersion")
-        )
+        for name in dict.fromkeys([*obj, *old]):  # noqa: SIM110 - every update asks, and a generator costs as much as the answer
+            if name not in NOT_SPEC and not same(obj.get(name), old.get(name)):
+                return True
+        return False
 
     def check_graceful_delete(self, obj: Tree, grace_seconds: int | None, ctx: WriteContext) -> int | None:
         """Seconds of grace for a delete; None when the kind knows no graceful deletion, 0 for at once."""

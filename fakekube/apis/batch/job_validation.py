@@ -52,13 +52,7 @@ def _generated_selector(job: Tree) -> list[FieldError]:
     uid, name = meta.get("uid", ""), meta.get("name", "")
     expected = {LEGACY_UID_LABEL: uid, LEGACY_NAME_LABEL: name, UID_LABEL: uid, NAME_LABEL: name}
     present = (spec["template"].get("metadata") or {}).get("labels") or {}
-    found: list[FieldError] = []
-    for key, value in expected.items():
-        path = f"spec.template.metadata.labels[{key}]"
-        if key not in present:
-            found.append(field_errors.required(path, f"must be '{value}'"))
-        elif present[key] != value:
-            found.append(field_errors.invalid(path, sorted_map(present), f"must be '{value}'"))
+    found = [] if expected.items() <= present.items() else _wrong_labels(present, expected)
     if _matches(spec["selector"], expected) is False:
         shown = dict(spec["selector"])
         if shown.get("matchLabels"):
@@ -67,10 +61,21 @@ def _generated_selector(job: Tree) -> list[FieldError]:
     return found
 
 
+def _wrong_labels(present: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
+    found: list[FieldError] = []
+    for key, value in expected.items():
+        path = f"spec.template.metadata.labels[{key}]"
+        if key not in present:
+            found.append(field_errors.required(path, f"must be '{value}'"))
+        elif present[key] != value:
+            found.append(field_errors.invalid(path, sorted_map(present), f"must be '{value}'"))
+    return found
+
+
 def _matches(selector: Tree | None, present: dict[str, str]) -> bool | None:
     """Whether a selector fits labels; None when it is no selector at all."""
     try:
-        return labels.from_label_selector(selector).matches(present)
+        return labels.selects(selector, present)
     except labels.SelectorError:
         return None
 

@@ -4,7 +4,7 @@ Upstream: pkg/apis/core/validation/validation.go (ValidateEnv, ValidateEnvFrom) 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
@@ -49,6 +49,27 @@ def validate_env(variables: list[Tree], path: str) -> list[FieldError]:
     return found
 
 
+def accepts_env(variables: list[Tree]) -> bool:
+    """Whether the ``env`` of a container is fine at a glance. Whoever gets False has to ask ``validate_env``."""
+    for variable in variables:
+        source = variable.get("valueFrom")
+        if source is None:
+            plain = variable.get("name", "").isidentifier()
+        else:
+            if "fileKeyRef" in source:
+                return False  # it is about the pod's volumes, too
+            plain = len(source) == 1 and not variable.get("value") and variable.get("name", "").isidentifier() and (
+                is_plain_field_ref(source.get("fieldRef"), ENV_FIELD_PATHS))
+        if not plain and validate_env([variable], ""):
+            return False
+    return True
+
+
+def is_plain_field_ref(reference: Tree | None, supported: Sequence[str]) -> bool:
+    """Whether it is a reference to one of the ``supported`` fields, without a subscript."""
+    return reference is not None and reference.get("apiVersion") == "v1" and reference.get("fieldPath") in supported
+
+
 def _value_from(source: Tree, value: str, path: str) -> list[FieldError]:
     found: list[FieldError] = []
     if "fieldRef" in source:
@@ -70,7 +91,7 @@ def _value_from(source: Tree, value: str, path: str) -> list[FieldError]:
     return found
 
 
-def validate_field_ref(reference: Tree, path: str, supported: Iterable[str]) -> list[FieldError]:
+def validate_field_ref(reference: Tree, path: str, supported: Sequence[str]) -> list[FieldError]:
     """A reference to a field of the pod itself; ``supported`` are the paths without a subscript, sorted."""
     version, field_path = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:

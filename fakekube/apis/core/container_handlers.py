@@ -14,6 +14,9 @@ PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PROBE_COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 HTTP_PROTOCOLS = ("HTTP1", "HTTP2")
+HTTP_SCHEMES = ("HTTP", "HTTPS")
+PLAIN_HTTP_FIELDS = frozenset(("path", "port", "scheme"))
+PLAIN_PROBE_FIELDS = frozenset(("httpGet", *PROBE_COUNTS))
 GRPC_MODES = ("Plaintext", "TLS")
 WINDOWS_SIGNALS = ("SIGKILL", "SIGTERM")
 PLAIN_SIGNALS = (
@@ -45,6 +48,28 @@ def _probe(probe: Tree, path: str, kind: str, grace_seconds: int) -> list[FieldE
     elif probe.get("successThreshold") != 1:
         found.append(field_errors.invalid(f"{path}.successThreshold", probe.get("successThreshold", 0), "must be 1"))
     return found
+
+
+def accepts_probes(container: Tree, grace_seconds: int) -> bool:
+    """Whether the probes of a container are fine at a glance. Whoever gets False has to ask ``validate_probes``."""
+    for name in PROBES:
+        if name in container:
+            probe = container[name]
+            if not _is_plain_http_probe(probe, name) and _probe(probe, "", name, grace_seconds):
+                return False
+    return True
+
+
+def _is_plain_http_probe(probe: Tree, kind: str) -> bool:
+    """Whether it is a GET of a port with the usual fields, and none of its numbers is below zero."""
+    action = probe.get("httpGet")
+    if action is None or not (action.keys() <= PLAIN_HTTP_FIELDS and probe.keys() <= PLAIN_PROBE_FIELDS):
+        return False
+    if kind != "readinessProbe" and probe.get("successThreshold") != 1:
+        return False
+    if not action.get("path") or action.get("scheme") not in HTTP_SCHEMES or validate_port(action.get("port", 0), ""):
+        return False
+    return all(probe.get(name, 0) >= 0 for name in PROBE_COUNTS)
 
 
 def validate_lifecycle(lifecycle: Tree, path: str, grace_seconds: int, system: str) -> list[FieldError]:
@@ -108,8 +133,8 @@ def _http_get(action: Tree, path: str) -> list[FieldError]:
         found.append(field_errors.required(f"{path}.path"))
     found += validate_port(action.get("port", 0), f"{path}.port")
     scheme = action.get("scheme", "")
-    if scheme not in ("HTTP", "HTTPS"):
-        found.append(field_errors.not_supported(f"{path}.scheme", scheme, ("HTTP", "HTTPS")))
+    if scheme not in HTTP_SCHEMES:
+        found.append(field_errors.not_supported(f"{path}.scheme", scheme, HTTP_SCHEMES))
     for header in action.get("httpHeaders", ()):
         name = header.get("name", "")
         found += complaints(f"{path}.httpHeaders", name, names.http_header(name))

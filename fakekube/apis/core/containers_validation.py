@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.core.container_env import validate_env, validate_env_from
-from fakekube.apis.core.container_handlers import PROBES, validate_lifecycle, validate_probes
-from fakekube.apis.core.mounts_validation import validate_devices, validate_mounts
-from fakekube.apis.core.resource_requirements import validate_requirements
+from fakekube.apis.core.container_env import accepts_env, validate_env, validate_env_from
+from fakekube.apis.core.container_handlers import PROBES, accepts_probes, validate_lifecycle, validate_probes
+from fakekube.apis.core.mounts_validation import accepts_mounts, validate_devices, validate_mounts
+from fakekube.apis.core.resource_requirements import accepts_requirements, validate_requirements
 from fakekube.apis.core.security_validation import validate_container_context
 from fakekube.registry.validation import complaints, one_of
 
@@ -22,7 +22,14 @@ PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 RULE_ACTIONS = ("Restart", "RestartAllContainers")
-MAX_RULES, MAX_CODES = 20, 255
+MAX_RULES, MAX_CODES, MAX_PORT = 20, 255, 65535
+HANDLED = frozenset(("lifecycle", *PROBES))
+PLAIN_FIELDS = HANDLED | {
+    "args", "command", "env", "envFrom", "image", "imagePullPolicy", "name", "ports", "resources", "restartPolicy",
+    "securityContext", "stdin", "stdinOnce", "terminationMessagePath", "terminationMessagePolicy", "tty", "volumeMounts",
+    "workingDir",
+}
+PLAIN_PORT = frozenset(("containerPort", "protocol"))
 # In the order of Go's struct, in which upstream complains about them.
 EPHEMERAL_ORDER = (
     "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
@@ -65,6 +72,60 @@ def validate_containers(containers: list[Tree], path: str, around: Surroundings)
         if "restartPolicy" in container or "restartPolicyRules" in container:
             found += _restart_policy(container, here, around)
     return found + _host_ports(containers, path)
+
+
+def accepts_containers(
+    containers: list[Tree], volumes: dict[str, Tree], grace_seconds: int, regular: Sequence[Tree] | None = None,
+) -> bool:
+    """Whether containers are fine at a glance. ``regular`` are the regular ones beside init containers.
+
+    Whoever gets False has to ask ``validate_containers`` or ``validate_init_containers``.
+    """
+    taken = [container.get("name", "") for container in regular or ()]
+    for container in containers:
+        if not container.keys() <= PLAIN_FIELDS:
+            return False
+        name, image = container.get("name", ""), container.get("image", "")
+        if names.dns1123_label(name) or name in taken or not image or image != image.strip():
+            return False
+        taken.append(name)
+        if "restartPolicy" in container and container["restartPolicy"] not in RESTART_POLICIES:
+            return False
+        if regular is not None and container.get("restartPolicy") != "Always" and not HANDLED.isdisjoint(container):
+            return False
+        if not (_accepts_parts(container, volumes) and accepts_probes(container, grace_seconds)):
+            return False
+        if "lifecycle" in container and validate_lifecycle(container["lifecycle"], "", grace_seconds, ""):
+            return False
+    return True
+
+
+def _accepts_parts(container: Tree, volumes: dict[str, Tree]) -> bool:
+    if container.get("terminationMessagePolicy") not in MESSAGE_POLICIES:
+        return False
+    if container.get("imagePullPolicy") not in PULL_POLICIES:
+        return False
+    if "ports" in container and not _accepts_ports(container["ports"]):
+        return False
+    if "env" in container and not accepts_env(container["env"]):
+        return False
+    if "envFrom" in container and validate_env_from(container["envFrom"], ""):
+        return False
+    if "volumeMounts" in container and not accepts_mounts(container, volumes):
+        return False
+    if (resources := container.get("resources")) and not accepts_requirements(resources):
+        return False
+    context = container.get("securityContext")
+    return not context or ("windowsOptions" not in context and not validate_container_context(context, "", host_users=True))
+
+
+def _accepts_ports(ports: list[Tree]) -> bool:
+    """Whether no port has anything to do with the host's, and none is wrong."""
+    if any("hostPort" in port for port in ports):
+        return False
+    if len(ports) == 1 and ports[0].keys() == PLAIN_PORT:
+        return 1 <= ports[0]["containerPort"] <= MAX_PORT and ports[0]["protocol"] in PROTOCOLS
+    return not _ports(ports, "")
 
 
 def validate_init_containers(

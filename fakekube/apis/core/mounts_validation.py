@@ -43,6 +43,23 @@ def validate_mounts(container: Tree, volumes: dict[str, Tree], path: str) -> lis
     return found
 
 
+def accepts_mounts(container: Tree, volumes: dict[str, Tree]) -> bool:
+    """Whether the ``volumeMounts`` of a container that opens no device are fine at a glance.
+
+    Whoever gets False has to ask ``validate_mounts``.
+    """
+    taken: list[str] = []
+    for mount in container["volumeMounts"]:
+        name, target = mount.get("name", ""), mount.get("mountPath", "")
+        if name not in volumes or not target or target in taken:
+            return False
+        taken.append(target)
+        rarer = len(mount) - ("readOnly" in mount) > 2
+        if rarer and _details(mount, container, volumes[name], "", ""):
+            return False
+    return True
+
+
 def _details(mount: Tree, container: Tree, volume: Tree, path: str, here: str) -> list[FieldError]:
     """The rarer fields of a mount."""
     found: list[FieldError] = []

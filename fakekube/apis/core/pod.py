@@ -3,11 +3,9 @@
 Upstream: pkg/registry/core/pod/strategy.go.
 """
 
-import orjson
-
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
-from fakekube.apimachinery.types import Familiar, Tree
+from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validation, podresources, podspec_gates
 from fakekube.apis.core.pod_profiles import has_profiles, sync_app_armor
 from fakekube.apis.core.pod_warnings import pod_warnings
@@ -30,8 +28,6 @@ NAME_WARNING = (
 class PodStrategy(Strategy):
     """The kind's own endpoint and its status."""
 
-    shares_specs = shares_old = True
-
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {"containers": None})
         default_pod(spec)
@@ -49,20 +45,15 @@ class PodStrategy(Strategy):
     default_status = default_update
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        spec = obj["spec"]
-        facts = pod_validation.known_facts(obj, ctx)
-        annotations = obj["metadata"].get("annotations")
-        if not facts.plain or has_profiles(annotations):
-            spec = obj["spec"] = orjson.loads(orjson.dumps(spec))  # what lies deeper may be shared
-            _complete(spec, obj["metadata"].get("labels", {}), ctx)
+        spec, annotations = obj["spec"], obj["metadata"].get("annotations")
+        _complete(spec, obj["metadata"].get("labels", {}), ctx)
+        if has_profiles(annotations):
             for text in sync_app_armor(spec, annotations or {}):
                 ctx.warn(text)
-            facts = pod_validation.facts_of(obj, ctx)
-        ctx.facts = facts
         status: Tree = {"phase": "Pending"}
         if spec.get("schedulingGates"):
             status["conditions"] = [{**GATED, "lastTransitionTime": ctx.now}]
-        status["qosClass"] = facts.qos_class
+        status["qosClass"] = podresources.qos_class(spec)
         obj["status"] = status
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
@@ -86,7 +77,7 @@ class PodStrategy(Strategy):
         name = obj["metadata"]["name"]
         texts = names.dns1123_label(name)
         found = [NAME_WARNING.format(" ".join(texts))] if texts else []
-        return found + pod_warnings(obj, ctx.essence)
+        return found + pod_warnings(obj)
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         super().prepare_for_status_update(obj, old, ctx)
@@ -113,26 +104,6 @@ class PodStrategy(Strategy):
             return 0
         period: int = spec.get("terminationGracePeriodSeconds", 0) if grace_seconds is None else grace_seconds
         return period if period >= 0 else 1
-
-
-def _defaulted(spec: Familiar) -> Familiar:
-    """A spec with its defaults, worked out once for all pods that have it."""
-    found = spec.memory.get(_defaulted)
-    if found is None:
-        tree = orjson.loads(orjson.dumps(spec))
-        default_pod(tree)
-        default_pod_spec(tree)
-        found = spec.memory[_defaulted] = Familiar(tree)
-    return found
-
-
-def _opened(spec: Familiar) -> Tree:
-    """A copy as far down as admission changes a spec: its own fields, and those of its containers."""
-    copy = dict(spec)
-    for field in ("containers", "initContainers"):
-        if containers := spec.get(field):
-            copy[field] = [dict(container) for container in containers]
-    return copy
 
 
 def _complete(spec: Tree, labels: dict[str, str], ctx: WriteContext) -> None:

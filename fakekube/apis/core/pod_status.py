@@ -35,7 +35,10 @@ def keep_observed_generations(status: Tree, old_status: Tree) -> None:
     """A writer that knows nothing of generations does not undo what another one wrote."""
     if "observedGeneration" in old_status:
         status.setdefault("observedGeneration", old_status["observedGeneration"])
-    if all(condition.get("observedGeneration") for condition in status.get("conditions") or ()):
+    for condition in status.get("conditions") or ():
+        if not condition.get("observedGeneration"):
+            break
+    else:
         return
     known: dict[str, list[int]] = {}
     for condition in old_status.get("conditions") or ():
@@ -68,11 +71,11 @@ def validate_status_update(pod: Tree, old: Tree) -> list[FieldError]:
     if generation < 0:
         found.append(field_errors.invalid("status.observedGeneration", generation, NEGATIVE_GENERATION))
     found += immutable("status.qosClass", status.get("qosClass", ""), old_status.get("qosClass", ""))
-    if not any(_restarts_everything(container) for container in _containers(spec)):
-        for field, containers in STATUS_LISTS:
-            new, before = status.get(field) or [], old_status.get(field) or []
-            if before and new is not before:
-                found += _transitions(new, before, spec.get(containers) or [], spec, f"status.{field}")
+    restarted = [
+        error for field, containers in STATUS_LISTS if (before := old_status.get(field)) and status.get(field) is not before
+        for error in _transitions(status.get(field) or [], before, spec.get(containers) or [], spec, f"status.{field}")]
+    if restarted and not any(_restarts_everything(container) for container in _containers(spec)):
+        found += restarted
     if statuses := status.get("resourceClaimStatuses"):
         found += _claims(statuses, spec, "status.resourceClaimStatuses")
     return found + _addresses(status, old_status, "podIP") + _addresses(status, old_status, "hostIP")
@@ -94,7 +97,7 @@ def _conditions(conditions: list[Tree], path: str) -> list[FieldError]:
         if generation < 0:
             here = f"{path}[{position}].observedGeneration"
             found.append(field_errors.invalid(here, generation, NEGATIVE_GENERATION))
-        if kind not in SYSTEM_CONDITIONS:
+        if kind not in SYSTEM_CONDITIONS and not names.is_qualified_name(kind):
             found += complaints(f"{path}[{position}].Type", kind, names.qualified_name(kind))
     return found
 

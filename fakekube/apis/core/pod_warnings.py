@@ -5,18 +5,14 @@ Upstream: pkg/api/pod/warnings.go.
 
 from collections.abc import Iterator
 
-import orjson
-
 from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
-from fakekube.apis.core import podspec_memory
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
 from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
-from fakekube.apis.core.volume_warnings import overlap_warnings
-from fakekube.util.memory import memoized
+from fakekube.apis.core.volume_warnings import is_free_of_overlaps, overlap_warnings
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 DEPRECATED_LABELS = {
@@ -45,37 +41,86 @@ DEPRECATED_VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
+RARE_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+RARE_FIELDS = frozenset(("dnsConfig", "hostAliases", "overhead"))
+SCHEDULING = frozenset(("affinity", "nodeSelector", "topologySpreadConstraints"))
 BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
 
-def pod_warnings(pod: Tree, essence: bytes = b"") -> list[str]:
-    """About a Pod; ``essence`` is its spec's if it is known."""
-    return _warnings(pod["spec"], pod["metadata"].get("annotations", {}), "spec", "metadata", essence)
+def pod_warnings(pod: Tree) -> list[str]:
+    """About a Pod."""
+    spec, annotations = pod["spec"], pod["metadata"].get("annotations", {})
+    return [] if is_quiet(spec, annotations) else pod_spec_warnings(spec, annotations, "spec", "metadata")
 
 
 def template_warnings(template: Tree, path: str) -> list[str]:
     """About a pod template at ``path``."""
-    annotations = (template.get("metadata") or {}).get("annotations", {})
-    return _warnings(template["spec"], annotations, f"{path}.spec", f"{path}.metadata")
-
-
-def _warnings(
-    spec: Tree, annotations: dict[str, str], path: str, meta_path: str, essence: bytes = b"",
-) -> list[str]:
-    deprecated = annotations and (
-        not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations) or has_profiles(annotations))
-    if not deprecated and _is_quiet(essence or podspec_memory.essence(spec)):
+    spec, annotations = template["spec"], (template.get("metadata") or {}).get("annotations", {})
+    if is_quiet(spec, annotations):
         return []
-    return _all_warnings(spec, annotations, path, meta_path)
+    return pod_spec_warnings(spec, annotations, f"{path}.spec", f"{path}.metadata")
 
 
-@memoized(256)
-def _is_quiet(data: bytes) -> bool:
-    return not _all_warnings(orjson.loads(data), {}, "spec", "metadata")
+def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
+    """Whether there is plainly nothing to say about a pod spec. Whoever gets False has to ask ``pod_spec_warnings``."""
+    if not RARE_FIELDS.isdisjoint(spec) or spec.get("terminationGracePeriodSeconds", 0) < 0:
+        return False
+    if annotations and (has_profiles(annotations) or not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)):
+        return False
+    if not SCHEDULING.isdisjoint(spec) and not _is_quiet_scheduling(spec):
+        return False
+    secrets = spec.get("imagePullSecrets")
+    if secrets and (len(secrets) > 1 or not secrets[0].get("name")):
+        return False
+    for volume in spec.get("volumes", ()):
+        if not RARE_VOLUMES.isdisjoint(volume) or not is_free_of_overlaps(volume):
+            return False
+    ports: list[Tree] = []
+    for field in CONTAINER_LISTS:
+        for container in spec.get(field) or ():
+            if not _is_quiet_container(container):
+                return False
+            if "ports" in container:
+                ports += container["ports"]
+    return not ports or _are_quiet_ports(ports)
 
 
-def _all_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
+def _is_quiet_scheduling(spec: Tree) -> bool:
+    if "nodeSelector" in spec and not DEPRECATED_LABELS.keys().isdisjoint(spec["nodeSelector"]):
+        return False
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        if "labelSelector" not in constraint or constraint.get("topologyKey") in DEPRECATED_LABELS:
+            return False
+    affinity = spec.get("affinity", {})
+    if "nodeAffinity" in affinity and _node_affinity(affinity["nodeAffinity"], ""):
+        return False
+    return not any(name in affinity and _pod_affinity(affinity[name], "") for name in ("podAffinity", "podAntiAffinity"))
+
+
+def _is_quiet_container(container: Tree) -> bool:
+    """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no variable hides another."""
+    for amounts in container.get("resources", {}).values():
+        for name in BYTE_RESOURCES:
+            if name in amounts and (not amounts[name].isalnum() or amounts[name][-1] in "mnu"):
+                return False
+    variables = container.get("env", ())
+    return len(variables) < 2 or len({each.get("name") for each in variables}) == len(variables)
+
+
+def _are_quiet_ports(ports: list[Tree]) -> bool:
+    """Whether each port has a number and a name of its own, and none an address."""
+    if any("hostIP" in port for port in ports):
+        return False
+    if len(ports) == 1:
+        return True
+    numbers = dict.fromkeys([(port.get("containerPort"), port.get("protocol")) for port in ports])
+    given = [port["name"] for port in ports if "name" in port]
+    return len(numbers) == len(ports) and len(dict.fromkeys(given)) == len(given)
+
+
+def pod_spec_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
+    """All that is said about a pod spec, in order: for those that are not plainly quiet."""
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS

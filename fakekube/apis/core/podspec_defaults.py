@@ -8,7 +8,6 @@ gates that are off (the protocol of HTTP probes).
 
 from fakekube.apimachinery import names, quantity
 from fakekube.apimachinery.types import Tree
-from fakekube.util.memory import memoized
 
 DEFAULT_MODE = 0o644
 MAX_REPOSITORY_LENGTH = 255
@@ -104,10 +103,12 @@ def default_container(container: Tree) -> None:
 
 def pull_policy(image: str) -> str:
     """Always for the tag latest, also for that of an image that names neither tag nor digest; else IfNotPresent."""
+    _, colon, tag = image.rpartition(":")
+    if colon and tag != "latest" and "/" not in tag and "@" not in image:
+        return "IfNotPresent"  # it is another tag, or no image at all
     return "Always" if _tag(image) == "latest" else "IfNotPresent"
 
 
-@memoized(1024)
 def _tag(image: str) -> str:
     """The tag of an image, latest when it has none, and nothing for what is no image."""
     rest, at, digest = image.partition("@")
@@ -168,8 +169,10 @@ def _http_get(action: Tree) -> None:
 
 
 def _volume(volume: Tree) -> None:
-    source = next((name for name in volume if name != "name"), "")
-    if not source:
+    for source in volume:
+        if source != "name":
+            break
+    else:
         volume["emptyDir"] = {}
         return
     value = volume[source]

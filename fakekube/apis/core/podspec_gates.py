@@ -3,7 +3,7 @@
 Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here are left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from fakekube.apimachinery.types import Tree
 
@@ -15,41 +15,51 @@ SPEC_FIELDS = {
     "resources": "PodLevelResources",
     "hostnameOverride": "HostnameOverride",
 }
-MOUNT_FIELDS = {"bindMountOptions": "VolumeBindMountOptions"}
-CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+MOUNT_FIELD = "bindMountOptions"
 HTTP_HOLDERS = ("livenessProbe", "readinessProbe", "startupProbe")
+RARE_HOLDERS = frozenset(("lifecycle", "restartPolicyRules", *HTTP_HOLDERS))
 
 
 def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
     """Remove fields of features that ``gate`` says are off from ``spec``, unless ``old`` uses them too."""
     before = old or {}
-    for field, feature in SPEC_FIELDS.items():
-        if field in spec and field not in before and not gate(feature):
-            del spec[field]
-    if not gate("MatchLabelKeysInPodTopologySpread"):
+    if not SPEC_FIELDS.keys().isdisjoint(spec):
+        for field, feature in SPEC_FIELDS.items():
+            if field in spec and field not in before and not gate(feature):
+                del spec[field]
+    if "topologySpreadConstraints" in spec and not gate("MatchLabelKeysInPodTopologySpread"):
         _drop_label_keys(spec, before)
+    no_files = not gate("EnvFiles")
     for container in _containers(spec):
-        if not gate("EnvFiles"):
+        if no_files and "env" in container:
             _drop_file_keys(container, before)
-        if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
-            _drop_stop_signal(container, before, gate)
-        for mount in container.get("volumeMounts", ()):
-            for field, feature in MOUNT_FIELDS.items():
-                if field in mount and not gate(feature):
-                    del mount[field]
-        for name in HTTP_HOLDERS:
-            if name in container:
-                _drop_probe_fields(container[name], gate)
-        if "restartPolicyRules" in container:
-            _drop_restart_rules(container, before, gate)
-    for volume in spec.get("volumes", ()):
-        if "mode" in (volume.get("emptyDir") or ()) and not gate("EmptyDirVolumeMode"):
-            del volume["emptyDir"]["mode"]
+        if "volumeMounts" in container:
+            for mount in container["volumeMounts"]:
+                if MOUNT_FIELD in mount and not gate("VolumeBindMountOptions"):
+                    del mount[MOUNT_FIELD]
+        if not RARE_HOLDERS.isdisjoint(container):
+            _drop_from_holders(container, before, gate)
+    if "volumes" in spec:
+        for volume in spec["volumes"]:
+            if "emptyDir" in volume and "mode" in volume["emptyDir"] and not gate("EmptyDirVolumeMode"):
+                del volume["emptyDir"]["mode"]
 
 
-def _containers(spec: Tree) -> Iterator[Tree]:
-    for field in CONTAINER_LISTS:
-        yield from spec.get(field) or ()
+def _drop_from_holders(container: Tree, before: Tree, gate: Gate) -> None:
+    if "lifecycle" in container and "stopSignal" in container["lifecycle"]:
+        _drop_stop_signal(container, before, gate)
+    for name in HTTP_HOLDERS:
+        if name in container:
+            _drop_probe_fields(container[name], gate)
+    if "restartPolicyRules" in container:
+        _drop_restart_rules(container, before, gate)
+
+
+def _containers(spec: Tree) -> Sequence[Tree]:
+    containers = spec.get("containers") or ()
+    if "initContainers" in spec or "ephemeralContainers" in spec:
+        return [*containers, *(spec.get("initContainers") or ()), *(spec.get("ephemeralContainers") or ())]
+    return containers
 
 
 def _drop_label_keys(spec: Tree, before: Tree) -> None:

@@ -3,15 +3,13 @@
 Upstream: ValidatePodSpec and ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go.
 """
 
-from dataclasses import dataclass
-
-import orjson
+from typing import NamedTuple
 
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip
-from fakekube.apis.core import podresources, podspec_memory
+from fakekube.apis.core import podresources
 from fakekube.apis.core.container_env import validate_file_key_volumes
 from fakekube.apis.core.containers_validation import (
     Surroundings,
@@ -21,11 +19,14 @@ from fakekube.apis.core.containers_validation import (
 )
 from fakekube.apis.core.pod_annotations import validate_pod_annotations
 from fakekube.apis.core.pod_profiles import validate_profiles_match
+from fakekube.apis.core.podspec_acceptance import MAX_INT32, PREEMPTION_POLICIES, RESTART_POLICIES, accepts_pod_spec
 from fakekube.apis.core.podspec_network import validate_dns_config, validate_host_network, validate_hostname
 from fakekube.apis.core.podspec_systems import validate_host_process, validate_system
 from fakekube.apis.core.resource_requirements import validate_pod_resource_name, validate_requirements
 from fakekube.apis.core.scheduling_validation import (
     validate_affinity,
+    validate_scheduling_gates,
+    validate_scheduling_group,
     validate_spread_constraints,
     validate_tolerations,
 )
@@ -34,20 +35,15 @@ from fakekube.apis.core.volumes_validation import validate_volumes
 from fakekube.registry import metadata, validation
 from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import complaints, required_one_of
-from fakekube.util.memory import memoized
 
-RESTART_POLICIES = ("Always", "OnFailure", "Never")
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
-MAX_INT32 = 2**31 - 1
 SPREAD_MERGE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 ONE_CLAIM = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 ONLY_ONE_CLAIM = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 
 
-@dataclass(frozen=True, slots=True)
-class PodSpecOptions:
+class PodSpecOptions(NamedTuple):
     """What differs between pod specs: whose they are, and what the cluster knows."""
 
     is_pod: bool = False
@@ -58,7 +54,6 @@ class PodSpecOptions:
 
 
 TEMPLATE = PodSpecOptions()
-POD = PodSpecOptions(is_pod=True)
 
 
 def template_options(ctx: WriteContext) -> PodSpecOptions:
@@ -88,21 +83,14 @@ def validate_template(template: Tree, path: str, options: PodSpecOptions = TEMPL
 
 
 def validate_pod_spec(
-    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "", essence: bytes = b"",
+    spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "",
 ) -> list[FieldError]:
-    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself, ``essence`` the spec's if it is known."""
-    makes_claims = any("ephemeral" in volume for volume in spec.get("volumes", ()))
-    if not makes_claims and _is_fine(essence or podspec_memory.essence(spec), options) and not validate_names(spec, path):
-        return []
-    return _validate(spec, path, options, pod_name)
+    """A pod spec, defaults filled in. ``pod_name`` is the name of a Pod itself."""
+    return [] if accepts_pod_spec(spec) else pod_spec_errors(spec, path, options, pod_name)
 
 
-@memoized(256)
-def _is_fine(data: bytes, options: PodSpecOptions) -> bool:
-    return not _validate(orjson.loads(data), "spec", options, "")
-
-
-def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
+def pod_spec_errors(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "") -> list[FieldError]:
+    """All that is wrong with a pod spec, in order: for those that ``accepts_pod_spec`` does not let pass."""
     found = _workloads(spec, path, options, pod_name)
     if spec.get("hostNetwork"):
         found += validate_host_network(spec, path, is_pod=options.is_pod)
@@ -124,7 +112,7 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         kind = gate.get("conditionType", "")
         found += complaints(f"{path}.readinessGates[{position}].conditionType", kind, names.qualified_name(kind))
     if "schedulingGates" in spec:
-        found += _scheduling_gates(spec["schedulingGates"], f"{path}.schedulingGates")
+        found += validate_scheduling_gates(spec["schedulingGates"], f"{path}.schedulingGates")
     if "topologySpreadConstraints" in spec:
         constraints = spec["topologySpreadConstraints"]
         here = f"{path}.topologySpreadConstraints"
@@ -134,7 +122,7 @@ def _validate(spec: Tree, path: str, options: PodSpecOptions, pod_name: str) -> 
         found += _without_host_users(spec, path)
     if "hostnameOverride" in spec:
         found += validate_hostname(spec, f"{path}.hostnameOverride")
-    found += validate_names(spec, path)
+    found += _names(spec, path)
     return found + _rest(spec, path, options)
 
 
@@ -221,18 +209,6 @@ def _pod_resources(spec: Tree, resources: Tree, path: str, claim_names: list[str
     return found
 
 
-def _scheduling_gates(gates: list[Tree], path: str) -> list[FieldError]:
-    found: list[FieldError] = []
-    taken: set[str] = set()
-    for position, gate in enumerate(gates):
-        name = gate.get("name", "")
-        found += complaints(f"{path}[{position}]", name, names.qualified_name(name))
-        if name in taken:
-            found.append(field_errors.duplicate(f"{path}[{position}]", name))
-        taken.add(name)
-    return found
-
-
 def _without_host_users(spec: Tree, path: str) -> list[FieldError]:
     what = "when `hostUsers` is false"
     found = [
@@ -247,7 +223,7 @@ def _without_host_users(spec: Tree, path: str) -> list[FieldError]:
     return found
 
 
-def validate_names(spec: Tree, path: str) -> list[FieldError]:
+def _names(spec: Tree, path: str) -> list[FieldError]:
     """Names of other things, and the deadline that stands between them."""
     found: list[FieldError] = []
     if account := spec.get("serviceAccountName"):
@@ -284,17 +260,10 @@ def _rest(spec: Tree, path: str, options: PodSpecOptions) -> list[FieldError]:
     if "os" in spec:
         found += validate_system(spec, path)
     if "schedulingGroup" in spec:
-        found += _scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
+        found += validate_scheduling_group(spec["schedulingGroup"], f"{path}.schedulingGroup")
     if "workloadRef" in spec:
         found += _workload_reference(spec["workloadRef"], f"{path}.workloadRef")
     return found + validate_file_key_volumes(spec, path, CONTAINER_LISTS)
-
-
-def _scheduling_group(group: Tree, path: str) -> list[FieldError]:
-    name = group.get("podGroupName")
-    if name is None:
-        return [field_errors.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]
-    return complaints(f"{path}.podGroupName", name, names.dns1123_subdomain(name))
 
 
 def _workload_reference(reference: Tree, path: str) -> list[FieldError]:

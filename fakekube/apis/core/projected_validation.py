@@ -7,7 +7,9 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import signer_name
+from fakekube.apis.core.container_env import is_plain_field_ref
 from fakekube.apis.core.volume_items import (
+    VOLUME_FIELD_PATHS,
     validate_downward_file,
     validate_free_path,
     validate_key_to_path,
@@ -48,6 +50,41 @@ def validate_projected(source: Tree, path: str) -> list[FieldError]:
         if len(projection) > 1:
             found.append(field_errors.forbidden(here, "may not specify more than 1 volume type per source"))
     return found
+
+
+def accepts_projected(source: Tree) -> bool:
+    """Whether a projected volume has nothing but plain files of tokens, ConfigMaps and fields of the pod, as that of the
+    service account's token has. Whoever gets False has to ask ``validate_projected``.
+    """
+    if validate_mode(source.get("defaultMode"), ""):
+        return False
+    paths: list[str] = []
+    for projection in source.get("sources") or ():
+        if len(projection) != 1:
+            return False
+        if "serviceAccountToken" in projection:
+            token = projection["serviceAccountToken"]
+            if not SHORTEST_TOKEN_SECONDS <= token.get("expirationSeconds", 0) <= LONGEST_TOKEN_SECONDS:
+                return False
+            paths.append(token.get("path", ""))
+        elif "configMap" in projection:
+            if not projection["configMap"].get("name"):
+                return False
+            for item in projection["configMap"].get("items", ()):
+                if not item.get("key") or "mode" in item:
+                    return False
+                paths.append(item.get("path", ""))
+        elif "downwardAPI" in projection:
+            for item in projection["downwardAPI"].get("items", ()):
+                if len(item) > 2 or not is_plain_field_ref(item.get("fieldRef"), VOLUME_FIELD_PATHS):
+                    return False
+                paths.append(item.get("path", ""))
+        else:
+            return False
+    for path in paths:
+        if not path or path[0] in "./" or ".." in path:
+            return False
+    return len(dict.fromkeys(paths)) == len(paths)
 
 
 def _take(text: str, shown: str, path: str, taken: list[str]) -> list[FieldError]:

@@ -109,6 +109,25 @@ def validate_requirements(
     return found
 
 
+def accepts_requirements(resources: Tree) -> bool:
+    """Whether requests and limits of a container are fine at a glance, and there are no claims.
+
+    Whoever gets False has to ask ``validate_requirements``.
+    """
+    if "claims" in resources:
+        return False
+    for amounts in resources.values():
+        for name, text in amounts.items():
+            if name not in CONTAINER_RESOURCES or not text[:1].isdecimal():
+                return not validate_requirements(resources, "", ())
+    limits = resources.get("limits", {})
+    for name, text in resources.get("requests", {}).items() if limits else ():
+        limit = limits.get(name, text)
+        if text != limit and quantity.parse(text).nano > quantity.parse(limit).nano:
+            return False
+    return True
+
+
 def _against_limit(name: str, text: str, limit: str | None, path: str) -> list[FieldError]:
     if limit is None:
         return [] if may_overcommit(name) else [field_errors.required(f"{path}.limits", NO_LIMIT)]

@@ -17,6 +17,8 @@ NO_KEY = 'operator must be Exists when `key` is empty, which means "match all va
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 BAD_OPERATOR = "not a valid selector operator"
+PLAIN_OPERATORS = ("Exists", "Equal", "")
+PLAIN_EFFECTS = ("NoSchedule", "PreferNoSchedule", "")
 IN_BOTH = "exists in both matchLabelKeys and labelSelector"
 NO_SELECTOR = "must not be specified when labelSelector is not set"
 
@@ -32,6 +34,23 @@ def validate_tolerations(tolerations: list[Tree], path: str, *, comparing: bool 
     for position, toleration in enumerate(tolerations):
         found += _toleration(toleration, f"{path}[{position}]", comparing=comparing)
     return found
+
+
+def accepts_tolerations(tolerations: list[Tree]) -> bool:
+    """Whether tolerations are fine at a glance, whatever operators are known.
+
+    Whoever gets False has to ask ``validate_tolerations``.
+    """
+    for toleration in tolerations:
+        key, operator, effect = toleration.get("key"), toleration.get("operator", ""), toleration.get("effect", "")
+        if not key or operator not in PLAIN_OPERATORS or not names.is_qualified_name(key):
+            return not validate_tolerations(tolerations, "")
+        if effect != "NoExecute" and (effect not in PLAIN_EFFECTS or "tolerationSeconds" in toleration):
+            return False
+        value = toleration.get("value", "")
+        if value and (operator == "Exists" or not names.is_label_value(value)):
+            return False
+    return True
 
 
 def _toleration(toleration: Tree, path: str, *, comparing: bool) -> list[FieldError]:
@@ -233,6 +252,27 @@ def validate_spread_constraints(constraints: list[Tree], path: str, *, merged: b
         found += _label_keys(constraint, here) if merged else _unmerged_keys(constraint, f"{here}.matchLabelKeys")
         found += validation.label_selector(constraint.get("labelSelector"), f"{here}.labelSelector")
     return found
+
+
+def validate_scheduling_gates(gates: list[Tree], path: str) -> list[FieldError]:
+    """SchedulingGates: names, each of them once."""
+    found: list[FieldError] = []
+    taken: set[str] = set()
+    for position, gate in enumerate(gates):
+        name = gate.get("name", "")
+        found += complaints(f"{path}[{position}]", name, names.qualified_name(name))
+        if name in taken:
+            found.append(field_errors.duplicate(f"{path}[{position}]", name))
+        taken.add(name)
+    return found
+
+
+def validate_scheduling_group(group: Tree, path: str) -> list[FieldError]:
+    """The group of pods that are scheduled together."""
+    name = group.get("podGroupName")
+    if name is None:
+        return [field_errors.invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]
+    return complaints(f"{path}.podGroupName", name, names.dns1123_subdomain(name))
 
 
 def _min_domains(number: int | None, action: str, path: str) -> list[FieldError]:

@@ -12,6 +12,7 @@ CERTIFICATE_PATHS = {
     "certificateChainPath": "PodCertificate chain", "keyPath": "PodCertificate key",
     "credentialBundlePath": "PodCertificate credential bundle",
 }
+LISTED = ("configMap", "secret", "downwardAPI")
 
 
 class File(NamedTuple):
@@ -22,6 +23,27 @@ class File(NamedTuple):
 
     def __str__(self) -> str:
         return f"{go_quote(self.path)} ({self.source})" if self.source else go_quote(self.path)
+
+
+def is_free_of_overlaps(volume: Tree) -> bool:
+    """Whether each file of a volume plainly has a name of its own and is in no folder of it.
+
+    Whoever gets False has to ask ``overlap_warnings``.
+    """
+    paths: list[str] = []
+    for kind in LISTED:
+        if kind in volume and "items" in volume[kind]:
+            paths += [item.get("path", "") for item in volume[kind]["items"]]
+    if "projected" in volume:
+        for projection in volume["projected"].get("sources") or ():
+            if not projection or "podCertificate" in projection:
+                return False
+            for part in projection.values():
+                if "path" in part:
+                    paths.append(part["path"])
+                elif "items" in part:
+                    paths += [item.get("path", "") for item in part["items"]]
+    return len(paths) < 2 or ("/" not in "".join(paths) and len(dict.fromkeys(paths)) == len(paths))
 
 
 def overlap_warnings(volumes: list[Tree]) -> list[str]:

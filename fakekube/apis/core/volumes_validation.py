@@ -11,7 +11,7 @@ from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import template_metadata
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors
-from fakekube.apis.core.projected_validation import validate_projected
+from fakekube.apis.core.projected_validation import accepts_projected, validate_projected
 from fakekube.apis.core.security_validation import validate_descending_path
 from fakekube.apis.core.storage_systems import (
     TOO_LONG_TOGETHER,
@@ -58,6 +58,27 @@ def validate_volumes(volumes: list[Tree], pod_name: str, path: str) -> tuple[dic
             what = "must not reference a PVC that gets created for an ephemeral volume"
             found.append(field_errors.invalid(f"{here}.persistentVolumeClaim.claimName", claim, what))
     return good, found
+
+
+def accepted_volumes(volumes: list[Tree]) -> dict[str, Tree] | None:
+    """All volumes by name, when they are fine at a glance and need no claims of the pod's own.
+
+    Whoever gets None has to ask ``validate_volumes``.
+    """
+    good: dict[str, Tree] = {}
+    for volume in volumes:
+        name = volume.get("name", "")
+        if len(volume) != 2 or not name or name in good or names.dns1123_label(name):
+            return None
+        one, other = volume
+        kind = other if one == "name" else one
+        if kind in ("ephemeral", "iscsi"):  # they are about the names of the pod and of the volume, too
+            return None
+        source = volume[kind]
+        if not (kind == "projected" and accepts_projected(source)) and _source(kind, source, ""):
+            return None
+        good[name] = volume
+    return good
 
 
 def _volume(volume: Tree, name: str, pod_name: str, path: str) -> list[FieldError]:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from fakekube.apimachinery import names
 from fakekube.apis.core import pod as pods
 from fakekube.apis.core.podresources import qos_class
 from fakekube.apis.core.podspec_defaults import pull_policy
 from tests.apis.strategies_a import hooks
-from tests.apis.strategies_a.hooks import CONTAINER, NOW, create, pod, update, update_status, with_spec
+from tests.apis.strategies_a.hooks import CONTAINER, NOW, create, job, pod, update, update_status, with_spec
 
 
 def test_a_bare_pod_is_filled_in() -> None:
@@ -60,6 +61,20 @@ def test_pulling_follows_the_tag(image: str, policy: str) -> None:
 def test_the_quality_of_service_is_computed(resources: list[Any], expected: str) -> None:
     """Given the resources of the containers, when classed, then all must be limited alike to be guaranteed."""
     assert qos_class({"containers": [{"resources": each} for each in resources]}) == expected
+
+
+@pytest.mark.parametrize("name", ["kube-api-access-UPPER", "data-UPPER", "kube-api-access-", "data-"])
+def test_the_name_of_a_volume_is_looked_at_whatever_it_begins_with(name: str) -> None:
+    """Given a volume with a bad name, which may begin as the server's own do, in a Pod and in a template
+    When created, then it is refused, and the mount with it: the same for every prefix."""
+    volumes, mounts = [{"name": name, "emptyDir": {}}], [{"name": name, "mountPath": "/data"}]
+    containers = [{**CONTAINER, "volumeMounts": mounts}]
+    template = {"spec": {"restartPolicy": "Never", "containers": containers, "volumes": volumes}}
+    for body, path in ((pod(containers=containers, volumes=volumes), "spec"), (job(template=template), "spec.template.spec")):
+        errors = create(body).errors
+        assert [error.partition(": ")[0] for error in errors] == [
+            f"{path}.volumes[0].name", f"{path}.containers[0].volumeMounts[0].name"]
+        assert names.dns1123_label(name)[0] in errors[0]
 
 
 def test_a_gated_pod_says_why_it_is_not_scheduled() -> None:
