@@ -11,13 +11,25 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.types import Familiar, Tree
-from fakekube.storage import index
-from fakekube.storage.eventlog import Track
+from fakekube.apimachinery.types import Tree
+from fakekube.storage import index, past
+from fakekube.storage.eventlog import Entry, Track, entry_of
 from fakekube.storage.keyspace import Match, Space, read_page
 from fakekube.storage.past import PastState
-from fakekube.storage.record import Event, EventType, Future, KeyExists, Page, Record, SharedTree, Stale
+from fakekube.storage.record import (
+    Event,
+    EventType,
+    Facts,
+    Future,
+    KeyExists,
+    Page,
+    PastRecord,
+    Record,
+    SharedTree,
+    Stale,
+)
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
 
 if TYPE_CHECKING:
@@ -88,12 +100,12 @@ class Bucket:
         """The bucket as it was at a revision. Raises Compacted, Future."""
         if revision > self.storage.revision:
             raise Future(self.storage.revision)
-        overlay = self.storage.log.overlay(self.track, revision)
+        overlay = past.overlay(self, self.storage.log.since(self.track, revision))
         return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return list(self.track.events) if since is None else self.storage.log.since(self.track, since)
+        return past.events(self, reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
 
     def by_owner(self, uid: str) -> list[Record]:
         """The present objects that name the uid among their owners, in key order."""
@@ -155,9 +167,9 @@ class Bucket:
     def keep(self, tree: Tree) -> Record:
         """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
         record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        self.changes += 1
         self._add(record)
-        for found in self._indexes.values():
-            found.replace(None, record)
+        self._index(None, record)
         return record
 
     def update(self, tree: Tree, expected: Record) -> Record:
@@ -183,26 +195,37 @@ class Bucket:
         revision = storage.next_revision()
         record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
+        namespace, name = record.namespace, record.name
         if self._shared:
-            self._unshare(record.namespace)
+            self._unshare(namespace)
+        self.changes += 1
         if previous is None:
             self._add(record)
+            before = None
         else:
-            self.changes += 1
+            before = previous.revision, previous.data
             if type_ == "MODIFIED":
-                self._spaces[record.namespace].records[record.name] = record
+                self._spaces[namespace].records[name] = record
             else:
                 self._remove(previous)
         left = None if type_ == "DELETED" else record
-        for found in self._indexes.values():
-            found.replace(previous, left)
-        storage.publish(self.track, self._subscribers, Event(type_, record, previous))
-        if previous is not None:
-            storage.trees.drop(previous)
+        self._index(previous, left)
+        cause = CAUSE.get()
+        storage.log.append(
+            self.track, entry_of(revision, type_, (namespace, name), before, record.data if left is None else None, cause))
+        if self._subscribers or storage.sought:
+            storage.tell(self._subscribers, Event(type_, record, previous, cause))
         return record
 
+    def _index(self, old: Record | None, new: Record | None) -> None:
+        """Follow one change of one object, where what decides has changed: records have the very same facts otherwise."""
+        if old is not None and new is not None and (
+                old.owners is new.owners and old.labels is new.labels and old.fields is new.fields):
+            return
+        for found in self._indexes.values():
+            found.replace(old, new)
+
     def _add(self, record: Record) -> None:
-        self.changes += 1
         space = self._spaces.get(record.namespace)
         if space is None:
             space = self._spaces[record.namespace] = Space()
@@ -225,21 +248,39 @@ class Bucket:
         stamped = SharedTree(kind=tree["kind"], apiVersion=tree["apiVersion"], metadata=meta)
         stamped.update(tree)
         stamped["metadata"] = meta
-        written = stamped if self._sort_keys else _with_known_fields(stamped)
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        data = bytes(memoryview(orjson.dumps(written, option=self._encode_option)))
-        record = self._record(stamped, revision, data)
+        data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
+        record = self._record(stamped, revision, data, previous)
         storage.trees.hold(record, stamped, previous)
         return record
 
-    def _record(self, tree: Tree, revision: int, data: bytes) -> Record:
+    def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
+        meta = tree["metadata"]
+        uid, labels, owners, fields = self._facts(tree)
+        namespace, name = meta.get("namespace", ""), meta["name"]
+        if previous is not None:  # the same facts are the same objects: they take no memory, and indices stay as they are
+            namespace, name = previous.namespace, previous.name
+            uid = previous.uid if uid == previous.uid else uid
+            labels = previous.labels if labels == previous.labels else labels
+            owners = previous.owners if owners == previous.owners else owners
+            fields = previous.fields if fields == previous.fields else fields
+        return Record(
+            namespace, name, revision, uid, labels, owners, fields, data, self._body_offset(data), self.storage.trees)
+
+    def _facts(self, tree: Tree) -> Facts:
         meta = tree["metadata"]
         refs = meta.get("ownerReferences")
-        return Record(
-            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
+        return Facts(
+            meta.get("uid", ""), meta.get("labels") or _NOTHING,
             tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
-            self._fields(tree) if self._fields is not None else _NOTHING,
-            data, 0 if self._sort_keys else data.index(b'"metadata":'), self.storage.trees)
+            self._fields(tree) if self._fields is not None else _NOTHING)
+
+    def _body_offset(self, data: bytes) -> int:
+        return 0 if self._sort_keys else data.index(b'"metadata":')
+
+    def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
+        """The record of a state that was superseded. For the event log."""
+        return PastRecord(namespace, name, revision, data, self._body_offset(data), self._facts)
 
     # forks, and what is read from files
 
@@ -269,7 +310,7 @@ class Bucket:
         tree: Tree = orjson.loads(data)
         return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
 
-    def fill(self, records: list[Record], history: deque[Event]) -> None:
+    def fill(self, records: list[Record], history: deque[Entry]) -> None:
         """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
@@ -289,7 +330,7 @@ class Bucket:
         field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
         write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
-        history = self.storage.log.since(self.track, since)
+        history = past.events(self, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
         for event in history:
@@ -301,15 +342,3 @@ class Bucket:
     def close(self) -> None:
         """End every subscription: the resource is no longer served."""
         self._subscribers.close()
-
-
-def _with_known_fields(tree: Tree) -> Tree:
-    """The object with those sets of managed fields that many objects share in their encoded form."""
-    meta = tree["metadata"]
-    entries = meta.get("managedFields")
-    if not entries:
-        return tree
-    written = [
-        {**entry, "fieldsV1": orjson.Fragment(fields.encoded)}
-        if (fields := entry.get("fieldsV1")).__class__ is Familiar else entry for entry in entries]
-    return {**tree, "metadata": {**meta, "managedFields": written}}

@@ -2,15 +2,16 @@
 
 A record is an object's encoded bytes with the few facts that must be known without decoding them. Upstream keeps
 decoded structs in its cacher; in Python the cyclic collector and the memory make bytes several times cheaper.
+Of a state that was superseded only the bytes are kept, and a record of it is made when somebody asks for it.
 Left out: transformers (encryption at rest), time to live.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.causes import CAUSE
+from fakekube.apimachinery.causes import Cause
 from fakekube.apimachinery.http import Frame
 from fakekube.apimachinery.types import Tree
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from fakekube.storage.trees import TreeCache
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+class Facts(NamedTuple):
+    """What is known of an object without decoding it, beside its key."""
+
+    uid: str
+    labels: Mapping[str, str]
+    owners: tuple[str, ...]
+    fields: Mapping[str, str]
 
 
 class SharedTree(Tree):
@@ -38,7 +48,7 @@ class Record:
 
     __slots__ = (
         "_trees", "body_offset", "data", "fields", "held_tree", "labels", "name", "namespace", "owners", "revision",
-        "shown", "uid", "uses",
+        "seen_tree", "uid", "uses",
     )
 
     def __init__(
@@ -50,7 +60,7 @@ class Record:
         self.data, self.body_offset = data, body_offset
         self._trees = trees
         self.held_tree: SharedTree | None = None  # the tree cache's, as are the next two
-        self.shown: ReferenceType[SharedTree] | None = None
+        self.seen_tree: ReferenceType[SharedTree] | None = None
         self.uses = 0
 
     def tree(self) -> Tree:
@@ -70,25 +80,54 @@ class Record:
         return f"<Record {self.namespace}/{self.name} at {self.revision}>"
 
 
+class PastRecord(Record):
+    """An object as it was at a revision. It decodes itself once, when somebody asks for more than its key and its bytes."""
+
+    __slots__ = ("_facts_of",)
+
+    def __init__(
+        self, namespace: str, name: str, revision: int, data: bytes, body_offset: int, facts_of: Callable[[Tree], Facts],
+    ) -> None:
+        self.namespace, self.name, self.revision = namespace, name, revision
+        self.data, self.body_offset = data, body_offset
+        self._facts_of = facts_of
+        self.held_tree = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Facts._fields:
+            raise AttributeError(name)
+        self.uid, self.labels, self.owners, self.fields = self._facts_of(self.tree())
+        return getattr(self, name)
+
+    def tree(self) -> Tree:
+        """As above; the tree stays for as long as the record."""
+        tree = self.held_tree
+        if tree is None:
+            tree = self.held_tree = SharedTree(self.copy_tree())
+        return tree
+
+
 class Event:
     """One change. ``record`` is the new state, after a deletion the last one with the deletion's revision.
 
-    ``cause`` is the request that it answers to; None for what the server did by itself.
+    ``cause`` is the request that it answers to; None for what the server did by itself. It is made for those who are told
+    of it, and not kept: see ``eventlog.py``.
     """
 
     __slots__ = ("cause", "frames", "previous", "record", "revision", "type")
 
-    def __init__(self, type: EventType, record: Record, previous: Record | None) -> None:  # noqa: A002 (upstream's word)
-        self.type, self.record, self.previous = type, record, previous
+    def __init__(
+        self, type: EventType, record: Record, previous: Record | None, cause: Cause | None,  # noqa: A002 (upstream's word)
+    ) -> None:
+        self.type, self.record, self.previous, self.cause = type, record, previous, cause
         self.revision = record.revision
-        self.cause = CAUSE.get()
-        self.frames: dict[object, Frame] | None = {}  # None once the event is no longer fresh
+        self.frames: dict[object, Frame] | None = None
 
     def frame(self, key: object, make: Callable[[], Frame]) -> Frame:
-        """The frame that all watchers with the same ``key`` get, made by the first while the event is fresh."""
+        """The frame that all watchers with the same ``key`` get, made by the first."""
         frames = self.frames
         if frames is None:
-            return make()
+            frames = self.frames = {}
         frame = frames.get(key)
         if frame is None:
             frame = frames[key] = make()

@@ -66,6 +66,9 @@ class Subscribers:
         self._plain: dict[str, dict[Subscription, None]] = {}  # by namespace, "" for all
         self._by_field: dict[str, dict[str, dict[Subscription, None]]] = {}  # by label and value
 
+    def __bool__(self) -> bool:
+        return bool(self._plain or self._by_field)
+
     def add(self, subscription: Subscription) -> None:
         """Tell it of every event from now on."""
         self._group(subscription)[subscription] = None
