@@ -5,7 +5,7 @@ Every read is of the present unless it says otherwise, and every change one sync
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 Fields = Callable[[Tree], Mapping[str, str]]
 
 MAX_LABEL_INDEXES = 8  # each costs every write a little
+HEAD = ["kind", "apiVersion", "metadata"]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -241,12 +242,15 @@ class Bucket:
 
     def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
         """The record of a tree: stamped, its keys in order, encoded."""
-        storage = self.storage
-        meta: Tree = {**tree["metadata"], "resourceVersion": str(revision)}
-        if not self._sort_keys:
-            meta = storage.metadata_order.apply(meta)
-        stamped = SharedTree(kind=tree["kind"], apiVersion=tree["apiVersion"], metadata=meta)
-        stamped.update(tree)
+        storage, meta = self.storage, tree["metadata"]
+        if self._sort_keys:
+            meta = {**meta, "resourceVersion": str(revision)}
+        else:
+            meta = storage.metadata_order.stamp(meta, str(revision), previous.labels if previous is not None else None)
+        if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
+            stamped = SharedTree(tree)
+        else:
+            stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
         stamped["metadata"] = meta
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
         data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
@@ -255,24 +259,31 @@ class Bucket:
         return record
 
     def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
-        meta = tree["metadata"]
         uid, labels, owners, fields = self._facts(tree)
-        namespace, name = meta.get("namespace", ""), meta["name"]
-        if previous is not None:  # the same facts are the same objects: they take no memory, and indices stay as they are
+        if previous is None:
+            meta = tree["metadata"]
+            namespace, name = meta.get("namespace", ""), meta["name"]
+        else:  # the same facts are the same objects: they take no memory, and indices stay as they are
             namespace, name = previous.namespace, previous.name
-            uid = previous.uid if uid == previous.uid else uid
-            labels = previous.labels if labels == previous.labels else labels
-            owners = previous.owners if owners == previous.owners else owners
-            fields = previous.fields if fields == previous.fields else fields
+            if uid == previous.uid:
+                uid = previous.uid
+            if labels == previous.labels:
+                labels = previous.labels
+            if owners == previous.owners:
+                owners = previous.owners
+            if fields == previous.fields:
+                fields = previous.fields
         return Record(
             namespace, name, revision, uid, labels, owners, fields, data, self._body_offset(data), self.storage.trees)
 
     def _facts(self, tree: Tree) -> Facts:
         meta = tree["metadata"]
         refs = meta.get("ownerReferences")
-        return Facts(
-            meta.get("uid", ""), meta.get("labels") or _NOTHING,
-            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
+        owners: tuple[str, ...] = ()
+        if refs:
+            owners = (refs[0]["uid"],) if len(refs) == 1 else tuple(dict.fromkeys([ref["uid"] for ref in refs]))
+        return (
+            meta.get("uid", ""), meta.get("labels") or _NOTHING, owners,
             self._fields(tree) if self._fields is not None else _NOTHING)
 
     def _body_offset(self, data: bytes) -> int:

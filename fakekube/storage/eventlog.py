@@ -58,8 +58,7 @@ def cause_in(entry: Entry) -> Cause | None:
 
 def size_of(entry: Entry) -> int:
     """How many bytes an entry takes, about."""
-    before, last = entry[5], entry[6]
-    return ENTRY_BYTES + (len(before) if before is not None else 0) + (len(last) if last is not None else 0)
+    return ENTRY_BYTES + len(entry[5] or b"") + len(entry[6] or b"")
 
 
 class Track:

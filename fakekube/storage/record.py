@@ -23,13 +23,8 @@ if TYPE_CHECKING:
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
-class Facts(NamedTuple):
-    """What is known of an object without decoding it, beside its key."""
-
-    uid: str
-    labels: Mapping[str, str]
-    owners: tuple[str, ...]
-    fields: Mapping[str, str]
+Facts = tuple[str, Mapping[str, str], tuple[str, ...], Mapping[str, str]]
+"""What is known of an object without decoding it, beside its key: uid, labels, owners' uids and selectable texts."""
 
 
 class SharedTree(Tree):
@@ -94,7 +89,7 @@ class PastRecord(Record):
         self.held_tree = None
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Facts._fields:
+        if name not in ("uid", "labels", "owners", "fields"):
             raise AttributeError(name)
         self.uid, self.labels, self.owners, self.fields = self._facts_of(self.tree())
         return getattr(self, name)
