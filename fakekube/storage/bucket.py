@@ -6,8 +6,7 @@ Every read is of the present unless it says otherwise, and every change one sync
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,12 +20,12 @@ from fakekube.storage.past import PastState
 from fakekube.storage.record import (
     Event,
     EventType,
-    Facts,
     Future,
     KeyExists,
     Page,
     PastRecord,
     Record,
+    Row,
     SharedTree,
     Stale,
 )
@@ -39,7 +38,6 @@ Fields = Callable[[Tree], Mapping[str, str]]
 
 MAX_LABEL_INDEXES = 8  # each costs every write a little
 HEAD = ["kind", "apiVersion", "metadata"]
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Bucket:
@@ -48,6 +46,7 @@ class Bucket:
     def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
         self.storage, self.resource = storage, resource
         self._fields = fields
+        self._field_names: tuple[str, ...] = ()  # those of the latest object, shared by all that have the same
         self._sort_keys = sort_keys
         self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
         self._spaces: dict[str, Space] = {}
@@ -221,7 +220,7 @@ class Bucket:
     def _index(self, old: Record | None, new: Record | None) -> None:
         """Follow one change of one object, where what decides has changed: records have the very same facts otherwise."""
         if old is not None and new is not None and (
-                old.owners is new.owners and old.labels is new.labels and old.fields is new.fields):
+                old.row[4] is new.row[4] and old.row[5] is new.row[5] and old.row[6] is new.row[6]):
             return
         for found in self._indexes.values():
             found.replace(old, new)
@@ -246,7 +245,7 @@ class Bucket:
         if self._sort_keys:
             meta = {**meta, "resourceVersion": str(revision)}
         else:
-            meta = storage.metadata_order.stamp(meta, str(revision), previous.labels if previous is not None else None)
+            meta = storage.metadata_order.stamp(meta, str(revision))
         if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
             stamped = SharedTree(tree)
         else:
@@ -259,39 +258,32 @@ class Bucket:
         return record
 
     def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
-        uid, labels, owners, fields = self._facts(tree)
-        if previous is None:
-            meta = tree["metadata"]
-            namespace, name = meta.get("namespace", ""), meta["name"]
-        else:  # the same facts are the same objects: they take no memory, and indices stay as they are
-            namespace, name = previous.namespace, previous.name
-            if uid == previous.uid:
-                uid = previous.uid
-            if labels == previous.labels:
-                labels = previous.labels
-            if owners == previous.owners:
-                owners = previous.owners
-            if fields == previous.fields:
-                fields = previous.fields
-        return Record(
-            namespace, name, revision, uid, labels, owners, fields, data, self._body_offset(data), self.storage.trees)
+        row = self._row(tree, revision, data)
+        if previous is not None:  # the same parts are the same objects: they take no memory, and indices stay as they are
+            row = _with_parts_of(row, previous.row)
+        return Record(row, self.storage.trees)
 
-    def _facts(self, tree: Tree) -> Facts:
+    def _row(self, tree: Tree, revision: int, data: bytes) -> Row:
         meta = tree["metadata"]
-        refs = meta.get("ownerReferences")
+        labels, refs = meta.get("labels"), meta.get("ownerReferences")
         owners: tuple[str, ...] = ()
         if refs:
             owners = (refs[0]["uid"],) if len(refs) == 1 else tuple(dict.fromkeys([ref["uid"] for ref in refs]))
+        texts: tuple[Any, ...] = ()
+        if self._fields is not None:
+            fields = self._fields(tree)
+            names = tuple(fields)
+            if names != self._field_names:
+                self._field_names = names
+            texts = (self._field_names, *fields.values())
         return (
-            meta.get("uid", ""), meta.get("labels") or _NOTHING, owners,
-            self._fields(tree) if self._fields is not None else _NOTHING)
-
-    def _body_offset(self, data: bytes) -> int:
-        return 0 if self._sort_keys else data.index(b'"metadata":')
+            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""),
+            tuple(chain.from_iterable(labels.items())) if labels else (), owners, texts,
+            data, 0 if self._sort_keys else data.index(b'"metadata":'))
 
     def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
         """The record of a state that was superseded. For the event log."""
-        return PastRecord(namespace, name, revision, data, self._body_offset(data), self._facts)
+        return PastRecord(namespace, name, revision, data, self._row)
 
     # forks, and what is read from files
 
@@ -353,3 +345,12 @@ class Bucket:
     def close(self) -> None:
         """End every subscription: the resource is no longer served."""
         self._subscribers.close()
+
+
+def _with_parts_of(row: Row, previous: Row) -> Row:
+    """A row of the same object, with the very parts of the previous one where they are equal."""
+    uid, labels, owners, fields = row[3:7]
+    return (
+        previous[0], previous[1], row[2], previous[3] if uid == previous[3] else uid,
+        previous[4] if labels == previous[4] else labels, previous[5] if owners == previous[5] else owners,
+        previous[6] if fields == previous[6] else fields, row[7], row[8])

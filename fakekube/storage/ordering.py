@@ -17,11 +17,8 @@ class MetadataOrder:
     def __init__(self) -> None:
         self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}  # no names where fields are in order already
 
-    def stamp(self, meta: Tree, revision: str, ordered: object = None) -> Tree:
-        """A copy with a resourceVersion, the fields in order, and maps sorted by their keys as Go prints them.
-
-        ``ordered`` is a map that is known to be sorted.
-        """
+    def stamp(self, meta: Tree, revision: str) -> Tree:
+        """A copy with a resourceVersion, the fields in order, and maps sorted by their keys as Go prints them."""
         names = tuple(meta)
         order = self._orders.get(names)
         if order is None:
@@ -30,7 +27,7 @@ class MetadataOrder:
         result["resourceVersion"] = revision
         for name in ("labels", "annotations"):
             texts = meta.get(name)
-            if texts is not ordered and texts and len(texts) > 1:
+            if texts and len(texts) > 1:
                 keys = sorted(texts)
                 if keys != list(texts):
                     result[name] = {key: texts[key] for key in keys}

@@ -56,7 +56,7 @@ def field_value(record: Record, label: str) -> str:
     """The text of a selectable field; empty when the object has none."""
     if label == "metadata.name":
         return record.name
-    return record.namespace if label == "metadata.namespace" else record.fields.get(label, "")
+    return record.namespace if label == "metadata.namespace" else record.field(label)
 
 
 class Subscribers:
