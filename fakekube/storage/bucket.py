@@ -184,13 +184,16 @@ class Bucket:
         revision.
         """
         self._check(expected)
-        return self._commit("DELETED", expected.tree() if final is None else final, expected)
+        if final is None:
+            return self._commit("DELETED", expected.tree(), expected, as_it_was=True)
+        return self._commit("DELETED", final, expected)
 
     def _check(self, expected: Record) -> None:
         if self.get(expected.namespace, expected.name) is not expected:
             raise Stale(expected.namespace, expected.name)
 
-    def _commit(self, type_: EventType, tree: Tree, previous: Record | None) -> Record:
+    def _commit(self, type_: EventType, tree: Tree, previous: Record | None, *, as_it_was: bool = False) -> Record:
+        """``as_it_was`` says that the tree is that of ``previous``, so that the history need not keep it twice."""
         storage = self.storage
         revision = storage.next_revision()
         record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
@@ -211,8 +214,8 @@ class Bucket:
         left = None if type_ == "DELETED" else record
         self._index(previous, left)
         cause = CAUSE.get()
-        storage.log.append(
-            self.track, entry_of(revision, type_, (namespace, name), before, record.data if left is None else None, cause))
+        last = record.data if left is None and not as_it_was else None
+        storage.log.append(self.track, entry_of(revision, type_, (namespace, name), before, last, cause))
         if self._subscribers or storage.sought:
             storage.tell(self._subscribers, Event(type_, record, previous, cause))
         return record
@@ -241,21 +244,27 @@ class Bucket:
 
     def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
         """The record of a tree: stamped, its keys in order, encoded."""
-        storage, meta = self.storage, tree["metadata"]
+        stamped = self._stamp(tree, revision)
+        record = self._record(stamped, revision, self._dump(stamped), previous)
+        self.storage.trees.hold(record, stamped, previous)
+        return record
+
+    def _stamp(self, tree: Tree, revision: int) -> SharedTree:
+        meta = tree["metadata"]
         if self._sort_keys:
             meta = {**meta, "resourceVersion": str(revision)}
         else:
-            meta = storage.metadata_order.stamp(meta, str(revision))
+            meta = self.storage.metadata_order.stamp(meta, str(revision))
         if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
             stamped = SharedTree(tree)
         else:
             stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
         stamped["metadata"] = meta
+        return stamped
+
+    def _dump(self, tree: Tree) -> bytes:
         # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        data = bytes(memoryview(orjson.dumps(stamped, option=self._encode_option)))
-        record = self._record(stamped, revision, data, previous)
-        storage.trees.hold(record, stamped, previous)
-        return record
+        return bytes(memoryview(orjson.dumps(tree, option=self._encode_option)))
 
     def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
         row = self._row(tree, revision, data)
@@ -284,6 +293,11 @@ class Bucket:
     def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
         """The record of a state that was superseded. For the event log."""
         return PastRecord(namespace, name, revision, data, self._row)
+
+    def deleted_record(self, before: Record, revision: int) -> PastRecord:
+        """What a deletion at the revision left of an object that was deleted as it was. For the event log."""
+        return PastRecord(
+            before.namespace, before.name, revision, lambda: self._dump(self._stamp(before.tree(), revision)), self._row)
 
     # forks, and what is read from files
 

@@ -22,7 +22,7 @@ Entry = tuple[
     float | None, str, str, str, str, str | None, object, object, str,
 ]
 """Revision, type, namespace and name of a change; revision and bytes of the state before (0 and None: there was none); the
-bytes of the last state when it is a deletion; then the cause (its time is None when there is none) and what acted (its
+bytes of the last state when it is a deletion and that was another one; then the cause (its time is None when there is none) and what acted (its
 component is None when nothing did), its key in two parts when it is a pair (else the second one is None)."""
 
 ENTRY_BYTES = 500

@@ -34,8 +34,12 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
     for entry in entries:
         revision, type_, namespace, name, _, _, last = entry[:7]
         previous = _before(bucket, entry)
+        record: Record | None
         if last is not None:
-            record: Record | None = bucket.past_record(namespace, name, revision, last)
+            record = bucket.past_record(namespace, name, revision, last)
+        elif type_ == "DELETED":
+            assert previous is not None, "what was deleted was there"
+            record = bucket.deleted_record(previous, revision)
         else:
             record = later.get((namespace, name)) or bucket.get(namespace, name)
         assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"

@@ -145,13 +145,14 @@ class Record:
 class PastRecord(Record):
     """An object as it was at a revision. It decodes itself once, when somebody asks for more than its key and its bytes."""
 
-    __slots__ = ("_past", "_row_of")
+    __slots__ = ("_data", "_past", "_row_of")
 
     def __init__(
-        self, namespace: str, name: str, revision: int, data: bytes, row_of: Callable[[Tree, int, bytes], Row],
+        self, namespace: str, name: str, revision: int, data: bytes | Callable[[], bytes],
+        row_of: Callable[[Tree, int, bytes], Row],
     ) -> None:
-        self._past = namespace, name, revision, data
-        self._row_of = row_of
+        self._past = namespace, name, revision
+        self._data, self._row_of = data, row_of
         self._labels = self._fields = self.held_tree = None
 
     def __getattr__(self, name: str) -> Any:
@@ -178,7 +179,10 @@ class PastRecord(Record):
     @property
     def data(self) -> bytes:
         """As above."""
-        return self._past[3]
+        data = self._data
+        if not isinstance(data, bytes):
+            data = self._data = data()
+        return data
 
     def tree(self) -> Tree:
         """As above; the tree stays for as long as the record."""

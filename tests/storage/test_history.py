@@ -87,7 +87,10 @@ def test_history_is_bounded_in_bytes() -> None:
         record = bucket.update(pod("a", node="x" * 3_000), record)
     assert storage.log.compacted == 5
     bucket.delete(record)
-    assert storage.log.compacted == 7, "the state before a deletion and the last one count"
+    assert storage.log.compacted == 6, "an object that was deleted as it was counts once"
+    record = bucket.create(pod("b", node="x" * 3_000))
+    bucket.delete(record, final=pod("b", node="y" * 4_000))
+    assert storage.log.compacted == 8, "the state before a deletion and another last one both count"
 
 
 def test_no_event_is_made_that_nobody_wants(bucket: Bucket) -> None:
@@ -146,7 +149,8 @@ def test_an_event_of_the_past_has_the_states_of_then(bucket: Bucket) -> None:
     for node in ("n1", "n2"):
         record = bucket.update(pod("a", node=node), record)
     bucket.delete(record)
-    again = bucket.create(pod("a", node="n3"))
+    bucket.delete(bucket.create(pod("a", node="n3")), final=pod("a", node="n4"))
+    again = bucket.create(pod("a", node="n5"))
     for since in range(1, bucket.revision + 1):
         events = bucket.history(since)
         assert [tell(event) for event in events] == told[since - 1:]
