@@ -5,19 +5,30 @@ Every read is of the present unless it says otherwise, and every change one sync
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.types import Familiar, Tree
-from fakekube.storage import index
-from fakekube.storage.eventlog import Track
+from fakekube.apimachinery.types import Tree
+from fakekube.storage import index, past
+from fakekube.storage.eventlog import Entry, Track, entry_of
 from fakekube.storage.keyspace import Match, Space, read_page
 from fakekube.storage.past import PastState
-from fakekube.storage.record import Event, EventType, Future, KeyExists, Page, Record, SharedTree, Stale
+from fakekube.storage.record import (
+    Event,
+    EventType,
+    Future,
+    KeyExists,
+    Page,
+    PastRecord,
+    Record,
+    Row,
+    SharedTree,
+    Stale,
+)
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
 
 if TYPE_CHECKING:
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
 Fields = Callable[[Tree], Mapping[str, str]]
 
 MAX_LABEL_INDEXES = 8  # each costs every write a little
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+HEAD = ["kind", "apiVersion", "metadata"]
 
 
 class Bucket:
@@ -35,6 +46,7 @@ class Bucket:
     def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
         self.storage, self.resource = storage, resource
         self._fields = fields
+        self._field_names: tuple[str, ...] = ()  # those of the latest object, shared by all that have the same
         self._sort_keys = sort_keys
         self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
         self._spaces: dict[str, Space] = {}
@@ -88,12 +100,12 @@ class Bucket:
         """The bucket as it was at a revision. Raises Compacted, Future."""
         if revision > self.storage.revision:
             raise Future(self.storage.revision)
-        overlay = self.storage.log.overlay(self.track, revision)
+        overlay = past.overlay(self, self.storage.log.since(self.track, revision))
         return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return list(self.track.events) if since is None else self.storage.log.since(self.track, since)
+        return past.events(self, reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
 
     def by_owner(self, uid: str) -> list[Record]:
         """The present objects that name the uid among their owners, in key order."""
@@ -155,9 +167,9 @@ class Bucket:
     def keep(self, tree: Tree) -> Record:
         """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
         record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        self.changes += 1
         self._add(record)
-        for found in self._indexes.values():
-            found.replace(None, record)
+        self._index(None, record)
         return record
 
     def update(self, tree: Tree, expected: Record) -> Record:
@@ -172,37 +184,51 @@ class Bucket:
         revision.
         """
         self._check(expected)
-        return self._commit("DELETED", expected.tree() if final is None else final, expected)
+        if final is None:
+            return self._commit("DELETED", expected.tree(), expected, as_it_was=True)
+        return self._commit("DELETED", final, expected)
 
     def _check(self, expected: Record) -> None:
         if self.get(expected.namespace, expected.name) is not expected:
             raise Stale(expected.namespace, expected.name)
 
-    def _commit(self, type_: EventType, tree: Tree, previous: Record | None) -> Record:
+    def _commit(self, type_: EventType, tree: Tree, previous: Record | None, *, as_it_was: bool = False) -> Record:
+        """``as_it_was`` says that the tree is that of ``previous``, so that the history need not keep it twice."""
         storage = self.storage
         revision = storage.next_revision()
         record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
+        namespace, name = record.namespace, record.name
         if self._shared:
-            self._unshare(record.namespace)
+            self._unshare(namespace)
+        self.changes += 1
         if previous is None:
             self._add(record)
+            before = None
         else:
-            self.changes += 1
+            before = previous.revision, previous.data
             if type_ == "MODIFIED":
-                self._spaces[record.namespace].records[record.name] = record
+                self._spaces[namespace].records[name] = record
             else:
                 self._remove(previous)
         left = None if type_ == "DELETED" else record
-        for found in self._indexes.values():
-            found.replace(previous, left)
-        storage.publish(self.track, self._subscribers, Event(type_, record, previous))
-        if previous is not None:
-            storage.trees.drop(previous)
+        self._index(previous, left)
+        cause = CAUSE.get()
+        last = record.data if left is None and not as_it_was else None
+        storage.log.append(self.track, entry_of(revision, type_, (namespace, name), before, last, cause))
+        if self._subscribers or storage.sought:
+            storage.tell(self._subscribers, Event(type_, record, previous, cause))
         return record
 
+    def _index(self, old: Record | None, new: Record | None) -> None:
+        """Follow one change of one object, where what decides has changed: records have the very same facts otherwise."""
+        if old is not None and new is not None and (
+                old.row[4] is new.row[4] and old.row[5] is new.row[5] and old.row[6] is new.row[6]):
+            return
+        for found in self._indexes.values():
+            found.replace(old, new)
+
     def _add(self, record: Record) -> None:
-        self.changes += 1
         space = self._spaces.get(record.namespace)
         if space is None:
             space = self._spaces[record.namespace] = Space()
@@ -218,28 +244,60 @@ class Bucket:
 
     def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
         """The record of a tree: stamped, its keys in order, encoded."""
-        storage = self.storage
-        meta: Tree = {**tree["metadata"], "resourceVersion": str(revision)}
-        if not self._sort_keys:
-            meta = storage.metadata_order.apply(meta)
-        stamped = SharedTree(kind=tree["kind"], apiVersion=tree["apiVersion"], metadata=meta)
-        stamped.update(tree)
-        stamped["metadata"] = meta
-        written = stamped if self._sort_keys else _with_known_fields(stamped)
-        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        data = bytes(memoryview(orjson.dumps(written, option=self._encode_option)))
-        record = self._record(stamped, revision, data)
-        storage.trees.hold(record, stamped, previous)
+        stamped = self._stamp(tree, revision)
+        record = self._record(stamped, revision, self._dump(stamped), previous)
+        self.storage.trees.hold(record, stamped, previous)
         return record
 
-    def _record(self, tree: Tree, revision: int, data: bytes) -> Record:
+    def _stamp(self, tree: Tree, revision: int) -> SharedTree:
         meta = tree["metadata"]
-        refs = meta.get("ownerReferences")
-        return Record(
-            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""), meta.get("labels") or _NOTHING,
-            tuple(dict.fromkeys([ref["uid"] for ref in refs])) if refs else (),
-            self._fields(tree) if self._fields is not None else _NOTHING,
-            data, 0 if self._sort_keys else data.index(b'"metadata":'), self.storage.trees)
+        if self._sort_keys:
+            meta = {**meta, "resourceVersion": str(revision)}
+        else:
+            meta = self.storage.metadata_order.stamp(meta, str(revision))
+        if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
+            stamped = SharedTree(tree)
+        else:
+            stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
+        stamped["metadata"] = meta
+        return stamped
+
+    def _dump(self, tree: Tree) -> bytes:
+        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
+        return bytes(memoryview(orjson.dumps(tree, option=self._encode_option)))
+
+    def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
+        row = self._row(tree, revision, data)
+        if previous is not None:  # the same parts are the same objects: they take no memory, and indices stay as they are
+            row = _with_parts_of(row, previous.row)
+        return Record(row, self.storage.trees)
+
+    def _row(self, tree: Tree, revision: int, data: bytes) -> Row:
+        meta = tree["metadata"]
+        labels, refs = meta.get("labels"), meta.get("ownerReferences")
+        owners: tuple[str, ...] = ()
+        if refs:
+            owners = (refs[0]["uid"],) if len(refs) == 1 else tuple(dict.fromkeys([ref["uid"] for ref in refs]))
+        texts: tuple[Any, ...] = ()
+        if self._fields is not None:
+            fields = self._fields(tree)
+            names = tuple(fields)
+            if names != self._field_names:
+                self._field_names = names
+            texts = (self._field_names, *fields.values())
+        return (
+            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""),
+            tuple(chain.from_iterable(labels.items())) if labels else (), owners, texts,
+            data, 0 if self._sort_keys else data.index(b'"metadata":'))
+
+    def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
+        """The record of a state that was superseded. For the event log."""
+        return PastRecord(namespace, name, revision, data, self._row)
+
+    def deleted_record(self, before: Record, revision: int) -> PastRecord:
+        """What a deletion at the revision left of an object that was deleted as it was. For the event log."""
+        return PastRecord(
+            before.namespace, before.name, revision, lambda: self._dump(self._stamp(before.tree(), revision)), self._row)
 
     # forks, and what is read from files
 
@@ -269,7 +327,7 @@ class Bucket:
         tree: Tree = orjson.loads(data)
         return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
 
-    def fill(self, records: list[Record], history: deque[Event]) -> None:
+    def fill(self, records: list[Record], history: deque[Entry]) -> None:
         """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
@@ -289,7 +347,7 @@ class Bucket:
         field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
         write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
-        history = self.storage.log.since(self.track, since)
+        history = past.events(self, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
         for event in history:
@@ -303,13 +361,10 @@ class Bucket:
         self._subscribers.close()
 
 
-def _with_known_fields(tree: Tree) -> Tree:
-    """The object with those sets of managed fields that many objects share in their encoded form."""
-    meta = tree["metadata"]
-    entries = meta.get("managedFields")
-    if not entries:
-        return tree
-    written = [
-        {**entry, "fieldsV1": orjson.Fragment(fields.encoded)}
-        if (fields := entry.get("fieldsV1")).__class__ is Familiar else entry for entry in entries]
-    return {**tree, "metadata": {**meta, "managedFields": written}}
+def _with_parts_of(row: Row, previous: Row) -> Row:
+    """A row of the same object, with the very parts of the previous one where they are equal."""
+    uid, labels, owners, fields = row[3:7]
+    return (
+        previous[0], previous[1], row[2], previous[3] if uid == previous[3] else uid,
+        previous[4] if labels == previous[4] else labels, previous[5] if owners == previous[5] else owners,
+        previous[6] if fields == previous[6] else fields, row[7], row[8])

@@ -3,36 +3,83 @@
 One window for the whole storage, bounded in events and in bytes, since compaction is a statement about revisions and
 those are shared. Each bucket has its own track, so that nobody reads past what concerns him. Upstream: etcd's
 revisions with their compaction, and the cacher's watch_cache.go.
+
+What is kept of a change is what it undid: the state before it, as bytes. The state after it is that before the object's next
+change, or what the bucket holds now, so that no state is kept twice, and what is retained of an object that never changed is
+no copy of it. An entry is a flat tuple of texts, bytes and numbers: Python's cyclic collector stops looking at such a tuple
+as soon as it has seen it once, and a long history costs no pause.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from itertools import takewhile
 
-from fakekube.storage.record import Compacted, Event, Record
+from fakekube.apimachinery.causes import Acting, Cause
+from fakekube.storage.record import Compacted, EventType
 
-Overlay = dict[str, dict[str, Record | None]]
-"""What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
+Entry = tuple[
+    int, EventType, str, str, int, bytes | None, bytes | None,
+    float | None, str, str, str, str, str | None, object, object, str,
+]
+"""Revision, type, namespace and name of a change; revision and bytes of the state before (0 and None: there was none); the
+bytes of the last state when it is a deletion and that was another one; then the cause (its time is None when there is none) and what acted (its
+component is None when nothing did), its key in two parts when it is a pair (else the second one is None)."""
+
+ENTRY_BYTES = 500
+"""What an entry takes beside its states, about: the tuple, numbers, the path of a request and its share of the queues."""
+
+
+def entry_of(
+    revision: int, type_: EventType, key: tuple[str, str], before: tuple[int, bytes] | None, last: bytes | None, cause: Cause | None,
+) -> Entry:
+    """What is kept of a change."""
+    namespace, name = key
+    before_revision, before_data = before or (0, None)
+    if cause is None:
+        return (revision, type_, namespace, name, before_revision, before_data, last, None, "", "", "", "", None, None, None, "")
+    time, method, path, user, user_agent, acting = cause
+    if acting is None:
+        return (revision, type_, namespace, name, before_revision, before_data, last,
+                time, method, path, user, user_agent, None, None, None, "")
+    component, work, acted_on = acting
+    first, second = work if isinstance(work, tuple) and len(work) == 2 else (work, None)
+    return (revision, type_, namespace, name, before_revision, before_data, last,
+            time, method, path, user, user_agent, component, first, second, acted_on)
+
+
+def cause_in(entry: Entry) -> Cause | None:
+    """The cause of a change."""
+    time, method, path, user, user_agent, component, first, second, acted_on = entry[7:]
+    if time is None:
+        return None
+    work = first if second is None else (first, second)
+    return Cause(time, method, path, user, user_agent, None if component is None else Acting(component, work, acted_on))
+
+
+def size_of(entry: Entry) -> int:
+    """How many bytes an entry takes, about."""
+    return ENTRY_BYTES + len(entry[5] or b"") + len(entry[6] or b"")
 
 
 class Track:
-    """The retained events of one bucket, oldest first. Forks share them until somebody adds to them or forgets one."""
+    """The retained entries of one bucket, oldest first. Forks share them until somebody adds to them or forgets one."""
 
-    __slots__ = ("events", "shared")
+    __slots__ = ("entries", "shared")
 
-    def __init__(self, events: "deque[Event] | None" = None, *, shared: bool = False) -> None:
-        self.events: deque[Event] = deque() if events is None else events
+    def __init__(self, entries: "deque[Entry] | None" = None, *, shared: bool = False) -> None:
+        self.entries: deque[Entry] = deque() if entries is None else entries
         self.shared = shared
 
-    def own(self) -> deque[Event]:
-        """The events, to be changed."""
+    def own(self) -> deque[Entry]:
+        """The entries, to be changed."""
         if self.shared:
-            self.events, self.shared = self.events.copy(), False
-        return self.events
+            self.entries, self.shared = self.entries.copy(), False
+        return self.entries
 
     def fork(self) -> "Track":
-        """A track with the same events."""
+        """A track with the same entries."""
         self.shared = True
-        return Track(self.events, shared=True)
+        return Track(self.entries, shared=True)
 
 
 class EventLog:
@@ -45,13 +92,13 @@ class EventLog:
         self._taken_over: list[Track] | None = None  # tracks whose events are not in the order yet
         self._bytes = 0
 
-    def append(self, track: Track, event: Event) -> None:
+    def append(self, track: Track, entry: Entry) -> None:
         """Add the newest event, and forget the oldest ones that no longer fit."""
         if self._taken_over is not None:
             self._put_in_order()
-        (track.own() if track.shared else track.events).append(event)
+        (track.own() if track.shared else track.entries).append(entry)
         self._order.append(track)
-        self._bytes += len(event.record.data)
+        self._bytes += size_of(entry)
         while len(self._order) > self.max_events or self._bytes > self.max_bytes:
             self._forget()
 
@@ -59,7 +106,7 @@ class EventLog:
         """Forget every event up to and including ``revision``."""
         if self._taken_over is not None:
             self._put_in_order()
-        while self._order and self._order[0].events[0].revision <= revision:
+        while self._order and self._order[0].entries[0][0] <= revision:
             self._forget()
         self.compacted = max(self.compacted, revision)
 
@@ -79,27 +126,17 @@ class EventLog:
     def _put_in_order(self) -> None:
         tracks = self._taken_over or []
         self._taken_over = None
-        marks = sorted((event.revision, number) for number, track in enumerate(tracks) for event in track.events)
+        marks = sorted((entry[0], number) for number, track in enumerate(tracks) for entry in track.entries)
         self._order = deque(tracks[number] for _, number in marks)
-        self._bytes = sum(len(event.record.data) for track in tracks for event in track.events)
+        self._bytes = sum(size_of(entry) for track in tracks for entry in track.entries)
 
     def _forget(self) -> None:
-        event = self._order.popleft().own().popleft()
-        self._bytes -= len(event.record.data)
-        self.compacted = event.revision
+        entry = self._order.popleft().own().popleft()
+        self._bytes -= size_of(entry)
+        self.compacted = entry[0]
 
-    def since(self, track: Track, revision: int) -> list[Event]:
-        """The events after a revision, oldest first. Raises Compacted."""
+    def since(self, track: Track, revision: int) -> Iterator[Entry]:
+        """What happened after a revision, newest first. Raises Compacted."""
         if revision < self.compacted:
             raise Compacted(self.compacted)
-        events = list(takewhile(lambda event: event.revision > revision, reversed(track.events)))
-        events.reverse()
-        return events
-
-    def overlay(self, track: Track, revision: int) -> Overlay:
-        """How the bucket differed at a past revision. Raises Compacted."""
-        result: Overlay = {}
-        for event in reversed(self.since(track, revision)):
-            record = event.record
-            result.setdefault(record.namespace, {})[record.name] = event.previous
-        return result
+        return takewhile(lambda entry: entry[0] > revision, reversed(track.entries))

@@ -65,7 +65,7 @@ def by_owner() -> Index:
 def by_label(key: str, records: Iterable[Record]) -> Index:
     """By the value of one label; objects without it are not in the index."""
     def values(record: Record) -> tuple[str, ...]:
-        value = record.labels.get(key)
+        value = record.label(key)
         return () if value is None else (value,)
 
     return Index(values, records)
@@ -73,4 +73,4 @@ def by_label(key: str, records: Iterable[Record]) -> Index:
 
 def by_field(label: str, records: Iterable[Record]) -> Index:
     """By the text of one selectable field, the empty text too."""
-    return Index(lambda record: (record.fields.get(label, ""),), records)
+    return Index(lambda record: (record.field(label),), records)

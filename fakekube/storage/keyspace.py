@@ -49,6 +49,8 @@ class Space:
             del self._late[name]
         else:
             self._removed[name] = None
+            if len(self._removed) > SINGLY + len(self.records):
+                self.names()  # most of them are gone: give back what they take
 
     def names(self) -> list[str]:
         """All names, sorted; not to be changed. It costs little when few names came or went since the last call."""

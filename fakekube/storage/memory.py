@@ -8,17 +8,17 @@ Trees that are given to a commit belong to the storage from then on: neither the
 Left out: leases, and transactions over several objects, which Kubernetes has none of.
 """
 
-from collections import deque
 from collections.abc import Callable
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.storage.bucket import Bucket, Fields
-from fakekube.storage.eventlog import EventLog, Track
+from fakekube.storage.eventlog import EventLog
 from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
 from fakekube.storage.record import Compacted, Event, Future, KeyExists, Page, Record, Stale
 from fakekube.storage.trees import CheckedTreeCache, TreeCache
 from fakekube.storage.watchcache import Subscribers, Subscription
+from fakekube.util.memory import ENABLED
 
 __all__ = [
     "Bucket", "Compacted", "Event", "Fields", "Future", "KeyExists", "Page", "PastState", "Record", "Stale", "Storage",
@@ -26,14 +26,13 @@ __all__ = [
 ]
 
 FIRST_REVISION = 1  # as a fresh etcd says
-FRESH_EVENTS = 64  # events whose frames are kept for watchers that come to them late in the same turn
 
 
 class Storage:
     """All objects of one cluster.
 
     ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of much used objects that
-    stay decoded.
+    stay decoded; 0 keeps none at all, which is also so when memos are switched off.
     ``check_trees`` is for tests: every use of a shared tree proves that nobody changed it.
     """
 
@@ -43,12 +42,11 @@ class Storage:
     ) -> None:
         self.revision = FIRST_REVISION
         self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
-        self.trees = (CheckedTreeCache if check_trees else TreeCache)(hot_trees)
+        self.trees = CheckedTreeCache(hot_trees) if check_trees else TreeCache(hot_trees if ENABLED else 0)
         self.metadata_order = MetadataOrder()
         self._buckets: dict[GroupResource, Bucket] = {}
-        self._fresh: deque[Event] = deque()
         self._committing = False
-        self._sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
+        self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}  # who waits for a record: see ``await_record``
 
     def bucket(self, resource: GroupResource, *, fields: Fields | None = None, sort_keys: bool = False) -> "Bucket":
         """The objects of a resource; what is given beside its name counts on first use only.
@@ -121,25 +119,20 @@ class Storage:
         """
         if any(fits(record) for bucket in self._buckets.values() for record in bucket.all()):
             return None
-        self._sought[wake] = fits
-        return lambda: self._sought.pop(wake, None)
+        self.sought[wake] = fits
+        return lambda: self.sought.pop(wake, None)
 
     def _tell_of_found(self, record: Record) -> None:
-        for wake in [wake for wake, fits in self._sought.items() if fits(record)]:
-            del self._sought[wake]
+        for wake in [wake for wake, fits in self.sought.items() if fits(record)]:
+            del self.sought[wake]
             wake()
 
-    def publish(self, track: Track, subscribers: Subscribers, event: Event) -> None:
-        """Book an event and tell its subscribers. For buckets."""
-        self.log.append(track, event)
-        fresh = self._fresh
-        fresh.append(event)
-        if len(fresh) > FRESH_EVENTS:
-            fresh.popleft().frames = None
+    def tell(self, subscribers: Subscribers, event: Event) -> None:
+        """Tell of an event whoever wants to know. For buckets."""
         self._committing = True
         try:
             subscribers.deliver(event)
-            if self._sought:
+            if self.sought:
                 self._tell_of_found(event.record)
         finally:
             self._committing = False

@@ -15,21 +15,28 @@ class MetadataOrder:
     """Metadata in the order of Go's fields. Objects have few different sets of fields, so each is sorted once."""
 
     def __init__(self) -> None:
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}  # no names where fields are in order already
 
-    def apply(self, meta: Tree) -> Tree:
-        """The same fields in order, and maps sorted by their keys as Go prints them. ``meta`` itself may change."""
+    def stamp(self, meta: Tree, revision: str) -> Tree:
+        """A copy with a resourceVersion, the fields in order, and maps sorted by their keys as Go prints them."""
+        names = tuple(meta)
+        order = self._orders.get(names)
+        if order is None:
+            order = self._remember(names)
+        result = {name: meta.get(name) for name in order} if order else meta.copy()
+        result["resourceVersion"] = revision
         for name in ("labels", "annotations"):
             texts = meta.get(name)
             if texts and len(texts) > 1:
                 keys = sorted(texts)
                 if keys != list(texts):
-                    meta[name] = {key: texts[key] for key in keys}
-        names = tuple(meta)
-        order = self._orders.get(names)
-        if order is None:
-            if len(self._orders) >= MAX_ORDERS:
-                self._orders.clear()
-            rank = {name: number for number, name in enumerate(METADATA_FIELDS)}
-            order = self._orders[names] = tuple(sorted(names, key=lambda name: rank.get(name, len(rank))))
-        return meta if order == names else {name: meta[name] for name in order}
+                    result[name] = {key: texts[key] for key in keys}
+        return result
+
+    def _remember(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(self._orders) >= MAX_ORDERS:
+            self._orders.clear()
+        rank = {name: number for number, name in enumerate(METADATA_FIELDS)}
+        order = tuple(sorted(dict.fromkeys((*names, "resourceVersion")), key=lambda name: rank.get(name, len(rank))))
+        self._orders[names] = order = () if order == names else order
+        return order

@@ -1,20 +1,63 @@
-"""A bucket as it was: for lists at an exact version, and for pages of a list that was begun before."""
+"""A bucket as it was, and what happened to it: for lists at an exact version, for pages of a list that was begun before, and
+for watches that begin in the past. Both are worked out from what the event log keeps, read backwards from now."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from fakekube.storage.eventlog import Entry, cause_in
 from fakekube.storage.keyspace import Match, mended, read_page
-from fakekube.storage.record import Page, Record
+from fakekube.storage.record import Event, Page, Record
 
 if TYPE_CHECKING:
     from fakekube.storage.bucket import Bucket
-    from fakekube.storage.eventlog import Overlay
+
+Overlay = dict[str, dict[str, Record | None]]
+"""What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
+
+
+def overlay(bucket: "Bucket", entries: Iterable[Entry]) -> Overlay:
+    """How a bucket differed before these entries, which are its latest, newest first."""
+    oldest = {(entry[2], entry[3]): entry for entry in entries}
+    result: Overlay = {}
+    for (namespace, name), entry in oldest.items():
+        result.setdefault(namespace, {})[name] = _before(bucket, entry)
+    return result
+
+
+def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
+    """The events of these entries, which are a bucket's latest, newest first; the oldest event comes first.
+
+    The record after a change is the one before the object's next change, or the present one.
+    """
+    result: list[Event] = []
+    later: dict[tuple[str, str], Record | None] = {}
+    for entry in entries:
+        revision, type_, namespace, name, _, _, last = entry[:7]
+        previous = _before(bucket, entry)
+        record: Record | None
+        if last is not None:
+            record = bucket.past_record(namespace, name, revision, last)
+        elif type_ == "DELETED":
+            assert previous is not None, "what was deleted was there"
+            record = bucket.deleted_record(previous, revision)
+        else:
+            record = later.get((namespace, name)) or bucket.get(namespace, name)
+        assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
+        later[namespace, name] = previous
+        result.append(Event(type_, record, previous, cause_in(entry)))
+    result.reverse()
+    return result
+
+
+def _before(bucket: "Bucket", entry: Entry) -> Record | None:
+    data = entry[5]
+    return None if data is None else bucket.past_record(entry[2], entry[3], entry[4], data)
 
 
 class PastState:
     """A bucket as it was at ``revision``: what is there now, with what changed since then undone."""
 
-    def __init__(self, bucket: "Bucket", revision: int, overlay: "Overlay") -> None:
+    def __init__(self, bucket: "Bucket", revision: int, overlay: Overlay) -> None:
         self.revision = revision
         self._bucket, self._overlay = bucket, overlay
 

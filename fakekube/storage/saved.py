@@ -16,8 +16,9 @@ import orjson
 
 from fakekube.apimachinery.causes import Acting, Cause
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.storage.eventlog import Entry, entry_of
 from fakekube.storage.memory import Bucket, Fields, Storage
-from fakekube.storage.record import Event, Record
+from fakekube.storage.record import Record
 
 FieldsOf = Callable[[GroupResource], Fields | None]
 """The selectable texts of a resource's objects."""
@@ -92,15 +93,25 @@ def load(lines: Iterator[bytes], *, revision: int, compacted: int, begun: int, f
 def _load_bucket(bucket: Bucket, lines: Iterator[bytes], records: int, events: int) -> None:
     states = [bucket.record_of(next(lines)) for _ in range(records)]
     present = [states[number] for number in orjson.loads(next(lines))]
-    history: deque[Event] = deque()
+    history: deque[Entry] = deque()
+    latest: dict[tuple[str, str], Record | None] = {}
     for _ in range(events):
         type_, new, old, cause = orjson.loads(next(lines))
         if type_ not in EVENT_TYPES:
             raise ValueError(f"{type_!r} is no event")
-        event = Event(type_, states[new], None if old is None else states[old])
-        event.cause, event.frames = _cause_of(cause), None
-        history.append(event)
+        record, previous = states[new], None if old is None else states[old]
+        key = record.namespace, record.name
+        if latest.get(key, previous) is not previous:
+            raise ValueError(f"the history of {key[0]}/{key[1]} has a gap before {record.revision}")
+        gone = type_ == "DELETED"
+        latest[key] = None if gone else record
+        history.append(entry_of(
+            record.revision, type_, key, None if previous is None else (previous.revision, previous.data),
+            record.data if gone else None, _cause_of(cause)))
     bucket.fill(present, history)
+    for key, last in latest.items():
+        if bucket.get(*key) is not last:
+            raise ValueError(f"the history of {key[0]}/{key[1]} does not end with what is there")
 
 
 def _cause_of(saved: list[Any] | None) -> Cause | None:

@@ -56,7 +56,7 @@ def field_value(record: Record, label: str) -> str:
     """The text of a selectable field; empty when the object has none."""
     if label == "metadata.name":
         return record.name
-    return record.namespace if label == "metadata.namespace" else record.fields.get(label, "")
+    return record.namespace if label == "metadata.namespace" else record.field(label)
 
 
 class Subscribers:
@@ -65,6 +65,9 @@ class Subscribers:
     def __init__(self) -> None:
         self._plain: dict[str, dict[Subscription, None]] = {}  # by namespace, "" for all
         self._by_field: dict[str, dict[str, dict[Subscription, None]]] = {}  # by label and value
+
+    def __bool__(self) -> bool:
+        return bool(self._plain or self._by_field)
 
     def add(self, subscription: Subscription) -> None:
         """Tell it of every event from now on."""

@@ -1,15 +1,20 @@
 """Events leave an hour after their last write, on the cluster's clock."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from fakekube import Cluster
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.client.resources import CONFIG_MAPS, EVENTS
 from fakekube.options import ClusterOptions, OptionError
+from fakekube.registry.expiry import PORTION
 from fakekube.snapshot import decode
+from fakekube.storage.memory import Event
 
+EVENTS_BUCKET = GroupResource("", "events")
 REFERENCE = {"kind": "Node", "name": "n", "apiVersion": "v1"}
 
 
@@ -118,3 +123,22 @@ async def test_no_time_is_for_ever() -> None:
         await make(cluster, "a")
         await cluster.advance("10d")
         assert await names(cluster) == ["a"]
+
+
+async def test_very_many_leave_in_portions() -> None:
+    """Given more Events than a portion that are due at once, when their time comes, then all leave at that instant, and
+    whoever asks meanwhile is answered after a portion."""
+    async with cluster_of(event_ttl="90s") as cluster:
+        for number in range(3 * PORTION // 2):
+            await make(cluster, f"e-{number}")
+        bucket = cluster.apiserver.stores.bucket(EVENTS_BUCKET)
+        left: list[int] = []
+
+        def look(event: Event) -> None:
+            if event.type == "DELETED" and not left:
+                asyncio.get_running_loop().call_soon(lambda: left.append(len(bucket)))
+
+        bucket.subscribe(bucket.revision, "", look)
+        await cluster.advance("90s")
+        assert left == [PORTION // 2]
+        assert await names(cluster) == []

@@ -1,9 +1,22 @@
 """Past states and past events, and where they end."""
 
+import gc
+from itertools import pairwise
+from typing import NamedTuple
+
 import pytest
 
+from fakekube.apimachinery.causes import CAUSE, Acting, Cause
+from fakekube.apimachinery.http import Frame
 from fakekube.storage.memory import Bucket, Compacted, Event, Future, Storage
 from tests.storage.pods import pod, pods
+
+
+class Key(NamedTuple):
+    """What a component is at work on, as its work queue has it."""
+
+    namespace: str
+    name: str
 
 
 def names(events: list[Event]) -> list[tuple[str, str]]:
@@ -19,9 +32,13 @@ def test_a_past_state_is_rebuilt(bucket: Bucket) -> None:
     bucket.update(pod("a", node="n1"), a)
     bucket.delete(b)
     past = bucket.at(then)
-    assert past.page().records == [a, b]
-    assert past.page().revision == then
-    assert past.get("ns", "b") is b
+    page = past.page()
+    assert [(record.revision, record.data) for record in page.records] == [(a.revision, a.data), (b.revision, b.data)]
+    assert page.revision == then
+    was = past.get("ns", "b")
+    assert was is not None
+    assert (was.uid, was.labels, was.owners, was.fields, was.tree()) == (b.uid, b.labels, b.owners, b.fields, b.tree())
+    assert was.body_offset == b.body_offset
     assert past.get("ns", "c") is None
     assert [record.name for record in bucket.records()] == ["a", "c"]
 
@@ -56,20 +73,88 @@ def test_history_is_bounded_in_events() -> None:
 
 
 def test_history_is_bounded_in_bytes() -> None:
-    """Given room for some bytes / when large objects come / then as many events are kept as fit."""
+    """Given room for some bytes / when large objects change / then as many of their past states are kept as fit; those that
+    are there now take no room."""
     storage = Storage(max_bytes=10_000)
     bucket = pods(storage)
-    for name in "abcdef":
-        bucket.create(pod(name, node="x" * 3_000))
-    assert storage.log.compacted == 4
+    for number in range(10):
+        bucket.create(pod(f"present-{number}", node="x" * 3_000))
+    assert storage.log.compacted == 1
+    storage = Storage(max_bytes=10_000)
+    bucket = pods(storage)
+    record = bucket.create(pod("a", node="x" * 3_000))
+    for _ in range(5):
+        record = bucket.update(pod("a", node="x" * 3_000), record)
+    assert storage.log.compacted == 5
+    bucket.delete(record)
+    assert storage.log.compacted == 6, "an object that was deleted as it was counts once"
+    record = bucket.create(pod("b", node="x" * 3_000))
+    bucket.delete(record, final=pod("b", node="y" * 4_000))
+    assert storage.log.compacted == 8, "the state before a deletion and another last one both count"
 
 
-def test_frames_are_let_go_once_an_event_is_old(bucket: Bucket) -> None:
-    """Given an event with a frame / when many more events happened / then the log no longer holds the frame."""
+def test_no_event_is_made_that_nobody_wants(bucket: Bucket) -> None:
+    """Given a watcher of one namespace / when objects of two are made / then it gets an event without any frame for the one."""
     events: list[Event] = []
-    bucket.subscribe(bucket.revision, "", events.append)
+    bucket.subscribe(bucket.revision, "ns", events.append)
     bucket.create(pod("a"))
-    assert events[0].frames == {}
-    for number in range(100):
-        bucket.create(pod(f"b{number}"))
-    assert events[0].frames is None
+    bucket.create(pod("a", "other"))
+    event, = events
+    assert event.frames is None
+    frame = event.frame("key", lambda: Frame(b"data"))
+    assert event.frame("key", lambda: Frame(b"other")) is frame
+
+
+def test_a_long_history_is_nothing_to_the_collector() -> None:
+    """Given objects that were changed and deleted, with and without a cause / when the collector has looked once
+    / then it follows no part of the history any more."""
+    bucket = pods(Storage())
+    for number in range(3):
+        CAUSE.set(Cause(1.0, "PUT", "/", "u", "agent", Acting("job", Key("ns", "a"), "1")) if number else None)
+        for name in "abc":
+            record = bucket.create(pod(f"{name}-{number}", labels={"app": "x"}))
+            bucket.delete(bucket.update(pod(f"{name}-{number}", node="n1"), record))
+    CAUSE.set(None)
+    gc.collect()
+    assert len(bucket.track.entries) == 27
+    assert not [entry for entry in bucket.track.entries if gc.is_tracked(entry)]
+    assert not [part for entry in bucket.track.entries for part in entry if gc.is_tracked(part)]
+
+
+def test_the_cause_is_told_with_the_history(bucket: Bucket) -> None:
+    """Given writes with a cause, with none, and with one that nobody acted on / when the history is read / then each has its
+    own, as the watcher heard it."""
+    causes = [
+        Cause(1.0, "POST", "/a", "u", "agent", Acting("job", Key("ns", "a"), "1")), None,
+        Cause(2.0, "POST", "/b", "u", "agent", None), Cause(3.0, "POST", "/c", "u", "agent", Acting("", None, "7"))]
+    heard: list[Event] = []
+    bucket.subscribe(bucket.revision, "", heard.append)
+    for number, cause in enumerate(causes):
+        CAUSE.set(cause)
+        bucket.create(pod(f"p{number}"))
+    CAUSE.set(None)
+    assert [event.cause for event in heard] == [event.cause for event in bucket.history()] == causes
+
+
+def test_an_event_of_the_past_has_the_states_of_then(bucket: Bucket) -> None:
+    """Given an object that was made, changed twice, deleted, and made again / when its history is read from anywhere
+    / then each event has the state after it and the one before, and what is there now is there only once."""
+    told: list[tuple[str, int, bytes, bytes | None]] = []
+
+    def tell(event: Event) -> tuple[str, int, bytes, bytes | None]:
+        return event.type, event.record.revision, event.record.data, None if event.previous is None else event.previous.data
+
+    bucket.subscribe(bucket.revision, "", lambda event: told.append(tell(event)))
+    record = bucket.create(pod("a"))
+    for node in ("n1", "n2"):
+        record = bucket.update(pod("a", node=node), record)
+    bucket.delete(record)
+    bucket.delete(bucket.create(pod("a", node="n3")), final=pod("a", node="n4"))
+    again = bucket.create(pod("a", node="n5"))
+    for since in range(1, bucket.revision + 1):
+        events = bucket.history(since)
+        assert [tell(event) for event in events] == told[since - 1:]
+        assert all(
+            event.previous in (before.record, None) and (event.previous is None) == (event.type == "ADDED")
+            for before, event in pairwise(events))
+    assert bucket.history()[-1].record is again

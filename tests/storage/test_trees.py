@@ -89,6 +89,19 @@ def test_a_superseded_tree_is_let_go() -> None:
     assert record.tree()["spec"] == {"nodeName": ""}
 
 
+def test_a_superseded_tree_that_is_read_again_is_let_go_but_once() -> None:
+    """Given room for two hot trees / when an object that was read often is superseded, read again and passed by, time and
+    again / then nothing goes wrong, and every state is told as it was."""
+    bucket = pods(Storage(hot_trees=2))
+    for number in range(5):
+        record = bucket.create(pod(f"a-{number}"))
+        use(record, 4)
+        bucket.update(pod(f"a-{number}", node="n1"), record)
+        use(record, 1)
+        pass_by(bucket, 100)
+        assert record.tree()["spec"] == {"nodeName": ""}
+
+
 def test_in_tests_a_changed_tree_is_found(bucket: Bucket, storage: Storage) -> None:
     """Given a storage that checks / when somebody changes a shared tree / then the next use of it fails."""
     record = bucket.create(pod("a"))
