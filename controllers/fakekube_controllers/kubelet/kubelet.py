@@ -288,15 +288,10 @@ class Kubelet:
             return
         run.status = status
         metadata = {"uid": meta.uid_of(pod), "resourceVersion": meta.resource_version_of(pod)}
-        changes: Tree = {key: value for key, value in status.items() if present.get(key) != value}
-        changes |= {key: None for key in present if key not in status}
-        if conditions := changes.get("conditions"):  # a null in them says what its absence does, and takes longer to read
-            changes["conditions"] = [
-                {key: value for key, value in condition.items() if value is not None} for condition in conditions]
         try:
             # Not client.patch: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            body = {"metadata": metadata, "status": changes}
+            body = {"metadata": metadata, "status": podstatus.changes(status, present)}
             await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
