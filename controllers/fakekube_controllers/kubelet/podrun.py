@@ -16,8 +16,9 @@ TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
-Happened = Callable[[str, Container, float], None]
-"""Told of ``started``, ``ended``, ``backoff``, ``killing`` and what ``Container.step`` says, with the container and the time."""
+Happened = Callable[["PodRun", str, Container, float], None]
+"""Told of ``started``, ``ended``, ``backoff``, ``killing`` and what ``Container.step`` says, with the run, the container and the
+time."""
 
 
 @dataclass(slots=True)
@@ -91,6 +92,11 @@ class PodRun:
                 return True
         return False
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing happens any more to a pod whose phase is terminal, short of its deletion."""
+        return self.deleting_since is None and not self.running
+
     def _init_failed(self) -> bool:
         return any(c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
 
@@ -111,7 +117,7 @@ class PodRun:
     def _kill(self, now: float, grace_seconds: float) -> None:
         for container in self.containers:
             if container.running and not container.stopping:
-                self.happened("killing", container, now)
+                self.happened(self, "killing", container, now)
                 container.stop(now, grace_seconds)
             elif container.restarts_at is not None or container.later:
                 container.later.clear()
@@ -124,7 +130,7 @@ class PodRun:
             self.deleting_since = now
             for container in self.containers:
                 if container.running:
-                    self.happened("killing", container, now)
+                    self.happened(self, "killing", container, now)
         self.grace_seconds = grace_seconds
         waited_for = [c for c in self.containers if not self._is_sidecar(c)]
         for container in waited_for:
@@ -185,10 +191,10 @@ class PodRun:
             event = container.step(moment)
             if event == "ended" or (event == "start-error" and container.finished_at is not None):
                 if event == "start-error":
-                    self.happened(event, container, moment)
+                    self.happened(self, event, container, moment)
                 self._ended(container, moment)
             elif event:
-                self.happened("started" if event == "restarted" else event, container, moment)
+                self.happened(self, "started" if event == "restarted" else event, container, moment)
                 self._sidecar_started(container)
             if event:
                 return
@@ -211,10 +217,10 @@ class PodRun:
 
     def _ended(self, container: Container, moment: float) -> None:
         if container.restarts_all:
-            self.happened("ended", container, moment)
+            self.happened(self, "ended", container, moment)
             self._begin_anew(moment)
             return
-        self.happened("backoff" if container.restarts_at and container.failures > 1 else "ended", container, moment)
+        self.happened(self, "backoff" if container.restarts_at and container.failures > 1 else "ended", container, moment)
         self._after_end(container, moment)
 
     def _begin_anew(self, moment: float) -> None:
@@ -233,7 +239,7 @@ class PodRun:
 
     def _start(self, container: Container, moment: float) -> None:
         event = container.start(moment)
-        self.happened(event, container, moment)
+        self.happened(self, event, container, moment)
         if event == "start-error":
             self._ended(container, moment)
         else:

@@ -15,7 +15,7 @@ def container(name="main", *outcomes, restarts_on="Never"):
 
 def run_of(*apps, init=(), starts_at=1.0, **more):
     told = []
-    run = PodRun({"spec": {}}, 0.0, starts_at, list(init), list(apps), lambda *event: told.append(event), **more)
+    run = PodRun({"spec": {}}, 0.0, starts_at, list(init), list(apps), lambda _, *event: told.append(event), **more)
     return run, [] if told is None else told
 
 
