@@ -267,11 +267,10 @@ class Kubelet:
         run.status = status = podstatus.render(
             run, present, host_ip=self._addresses.of_node(node), now=now, observed_generation=self.observed_generation,
             pod_ip=self._addresses.of_pod(node, uid, bool(pod["spec"].get("hostNetwork"))))
-        if status == present:
+        changes = podstatus.changes(status, present)
+        if not changes:
             return True
-        body = {
-            "metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)},
-            "status": podstatus.changes(status, present)}
+        body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}
         try:
             # Not client.patch: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")

@@ -51,7 +51,7 @@ def render(
 
 
 def changes(status: Mapping[str, Any], present: Mapping[str, Any]) -> Tree:
-    """The merge patch that makes one status of another."""
+    """The merge patch that makes ``status`` of ``present``; empty when they are the same."""
     changed: Tree = {key: value for key, value in status.items() if present.get(key) != value}
     for key in present:
         if key not in status:
