@@ -88,7 +88,7 @@ class Correlator:
 
     def _aggregate(self, event: Tree, source: tuple[str, ...], now: float) -> tuple[Tree, tuple[str, ...]]:
         """The event and its key, or the event that stands for all that differ from it by their message only."""
-        group, message = (*source, event["reason"]), event["message"]
+        group, message = (*source, event["type"], event["reason"]), event["message"]
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_INTERVAL_SECONDS:
             similar = _Similar(now)
@@ -117,5 +117,5 @@ def _source_key(event: Tree) -> tuple[str, ...]:
     source, involved = event["source"], event["involvedObject"]
     return (
         source.get("component", ""), source.get("host", ""), involved.get("kind", ""), involved.get("namespace", ""),
-        involved.get("name", ""), involved.get("uid", ""), involved.get("apiVersion", ""), event["type"],
+        involved.get("name", ""), involved.get("uid", ""), involved.get("apiVersion", ""),
     )
