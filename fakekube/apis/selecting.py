@@ -1,6 +1,7 @@
 """What a fieldSelector may name, kind by kind. Upstream: the conversion.go and strategy.go of each kind."""
 
 from collections.abc import Callable, Mapping
+from sys import intern
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import dig
@@ -48,31 +49,39 @@ def _number(*path: str) -> Callable[[Tree], str]:
 
 
 def _pod_values(obj: Tree) -> dict[str, str]:
-    """Written out, as it runs on every write of every pod."""
+    """Written out, as it runs on every write of every pod. What thousands of pods say is one text: each record keeps its own."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     addresses = status.get("podIPs")
     return {
-        "spec.nodeName": spec.get("nodeName", ""),
-        "spec.restartPolicy": spec.get("restartPolicy", ""),
-        "spec.schedulerName": spec.get("schedulerName", ""),
-        "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+        "spec.nodeName": intern(spec.get("nodeName", "")),
+        "spec.restartPolicy": intern(spec.get("restartPolicy", "")),
+        "spec.schedulerName": intern(spec.get("schedulerName", "")),
+        "spec.serviceAccountName": intern(spec.get("serviceAccountName", "")),
         "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
-        "status.phase": status.get("phase", ""),
+        "status.phase": intern(status.get("phase", "")),
         "status.podIP": addresses[0].get("ip", "") if addresses else "",
         "status.podIPs": "",  # accepted, and never set
-        "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+        "status.nominatedNodeName": intern(status.get("nominatedNodeName", "")),
     }
 
 
 def _event_values(obj: Tree) -> dict[str, str]:
-    """Written out, as it runs on every write of every event."""
-    involved, reporter = obj.get("involvedObject") or {}, obj.get("reportingComponent", "")
-    values = {label: involved.get(name, "") for name, label in _INVOLVED}
-    values["reason"] = obj.get("reason", "")
-    values["reportingComponent"] = reporter
-    values["source"] = (obj.get("source") or {}).get("component") or reporter
-    values["type"] = obj.get("type", "")
-    return values
+    """Written out, as it runs on every write of every event; texts that many share are one, as above."""
+    get, reporter = (obj.get("involvedObject") or {}).get, intern(obj.get("reportingComponent", ""))
+    source = (obj.get("source") or {}).get("component")
+    return {
+        "involvedObject.kind": intern(get("kind", "")),
+        "involvedObject.namespace": intern(get("namespace", "")),
+        "involvedObject.name": get("name", ""),
+        "involvedObject.uid": get("uid", ""),
+        "involvedObject.apiVersion": intern(get("apiVersion", "")),
+        "involvedObject.resourceVersion": get("resourceVersion", ""),
+        "involvedObject.fieldPath": intern(get("fieldPath", "")),
+        "reason": intern(obj.get("reason", "")),
+        "reportingComponent": reporter,
+        "source": intern(source) if source else reporter,
+        "type": intern(obj.get("type", "")),
+    }
 
 
 POD = Selectable(

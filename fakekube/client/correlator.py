@@ -32,8 +32,8 @@ class _Recent(Generic[V]):
         return entry
 
     def put(self, key: tuple[str, ...], entry: V) -> None:
+        """Keep an entry under a key that was just asked for: it is the latest, or it is new."""
         self._entries[key] = entry
-        self._entries.move_to_end(key)
         if len(self._entries) > CACHE_ENTRIES:
             self._entries.popitem(last=False)
 
@@ -74,39 +74,39 @@ class Correlator:
 
     def correlate(self, event: Tree) -> Correlated | None:
         """What becomes of an event, which this may change; None when it is dropped."""
-        source = _source_key(event)
-        event, key = self._aggregate(event, source)
-        seen = self._seen.get(key)
+        source, now = _source_key(event), self._clock.time()
+        event, key = self._aggregate(event, source, now)
+        seen, metadata = self._seen.get(key), event["metadata"]
         patch = None
         if seen is not None:
-            event["metadata"]["name"] = seen.name
+            metadata["name"] = seen.name
             event["firstTimestamp"] = seen.first_timestamp
             event["count"] = seen.times + 1
             patch = {name: event[name] for name in ("count", "lastTimestamp", "message")}
-        self._seen.put(key, _Seen(event["metadata"]["name"], event["count"], event["firstTimestamp"]))
-        return Correlated(event, patch) if self._admit(source) else None
+        self._seen.put(key, _Seen(metadata["name"], event["count"], event["firstTimestamp"]))
+        return Correlated(event, patch) if self._admit(source, now) else None
 
-    def _aggregate(self, event: Tree, source: tuple[str, ...]) -> tuple[Tree, tuple[str, ...]]:
+    def _aggregate(self, event: Tree, source: tuple[str, ...], now: float) -> tuple[Tree, tuple[str, ...]]:
         """The event and its key, or the event that stands for all that differ from it by their message only."""
-        now = self._clock.time()
-        group = (*source, event["reason"])
+        group, message = (*source, event["type"], event["reason"]), event["message"]
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_INTERVAL_SECONDS:
             similar = _Similar(now)
-        similar.messages[event["message"]] = None
+            self._similar.put(group, similar)
+        similar.messages[message] = None
         similar.last = now
-        self._similar.put(group, similar)
         if len(similar.messages) < MAX_SIMILAR:
-            return event, (*group, event["involvedObject"].get("fieldPath", ""), event["message"])
+            return event, (*group, event["involvedObject"].get("fieldPath", ""), message)
         similar.messages.pop(next(iter(similar.messages)))
-        return event | {"message": f"(combined from similar events): {event['message']}"}, group
+        return event | {"message": f"(combined from similar events): {message}"}, group
 
-    def _admit(self, key: tuple[str, ...]) -> bool:
-        now = self._clock.time()
-        tokens = self._spam.get(key) or _Tokens(float(SPAM_BURST), now)
+    def _admit(self, source: tuple[str, ...], now: float) -> bool:
+        tokens = self._spam.get(source)
+        if tokens is None:
+            tokens = _Tokens(float(SPAM_BURST), now)
+            self._spam.put(source, tokens)
         tokens.left = min(float(SPAM_BURST), tokens.left + (now - tokens.time) * SPAM_QPS)
         tokens.time = now
-        self._spam.put(key, tokens)
         if tokens.left < 1:
             return False
         tokens.left -= 1
@@ -117,5 +117,5 @@ def _source_key(event: Tree) -> tuple[str, ...]:
     source, involved = event["source"], event["involvedObject"]
     return (
         source.get("component", ""), source.get("host", ""), involved.get("kind", ""), involved.get("namespace", ""),
-        involved.get("name", ""), involved.get("uid", ""), involved.get("apiVersion", ""), event["type"],
+        involved.get("name", ""), involved.get("uid", ""), involved.get("apiVersion", ""),
     )

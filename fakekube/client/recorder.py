@@ -69,13 +69,14 @@ class Recorder:
         """
         host = host or self.host
         reference = object_reference(obj, field_path)
-        now = times.format_time(self._broadcaster.clock.time())
-        source = {"component": self.component} | ({"host": host} if host else {})
+        at = self._broadcaster.clock.time()
+        now = times.format_time(at)
         self._broadcaster.submit(self._client, {
-            "kind": "Event", "apiVersion": "v1", "metadata": self._metadata(reference, annotations),
-            "involvedObject": reference, "reason": reason, "message": message, "source": source, "firstTimestamp": now,
-            "lastTimestamp": now, "count": 1, "type": type, "eventTime": None, "reportingComponent": self.component,
-            "reportingInstance": host,
+            "kind": "Event", "apiVersion": "v1", "metadata": self._metadata(reference, annotations, at),
+            "involvedObject": reference, "reason": reason, "message": message,
+            "source": {"component": self.component, "host": host} if host else {"component": self.component},
+            "firstTimestamp": now, "lastTimestamp": now, "count": 1, "type": type, "eventTime": None,
+            "reportingComponent": self.component, "reportingInstance": host,
         })
 
     def report(
@@ -87,9 +88,10 @@ class Recorder:
         Repetitions become a series. ``related`` is another object that had a part in it.
         """
         reference = object_reference(obj)
+        at = self._broadcaster.clock.time()
         event: Tree = {
-            "kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": self._metadata(reference, None),
-            "eventTime": times.format_micro_time(self._broadcaster.clock.time()), "reportingController": self.component,
+            "kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": self._metadata(reference, None, at),
+            "eventTime": times.format_micro_time(at), "reportingController": self.component,
             "reportingInstance": f"{self.component}-{self.host or 'fakekube'}", "action": action, "reason": reason,
             "regarding": reference, "note": note, "type": type,
         }
@@ -97,11 +99,12 @@ class Recorder:
             event["related"] = object_reference(related)
         self._broadcaster.submit_series(self._client, event)
 
-    def _metadata(self, reference: Tree, annotations: dict[str, str] | None) -> Tree:
-        metadata: Tree = {
-            "name": self._broadcaster.name_for(reference["name"]), "namespace": reference.get("namespace", "default"),
-        }
-        return metadata | {"annotations": annotations} if annotations else metadata
+    def _metadata(self, reference: Tree, annotations: dict[str, str] | None, at: float) -> Tree:
+        name = self._broadcaster.name_for(reference["name"], at)
+        metadata: Tree = {"name": name, "namespace": reference.get("namespace", "default")}
+        if annotations:
+            metadata["annotations"] = annotations
+        return metadata
 
 
 class _Write(NamedTuple):
@@ -128,10 +131,10 @@ class EventBroadcaster:
         """A recorder for one component; ``host`` is a kubelet's node."""
         return Recorder(self, client or self._client, component, host)
 
-    def name_for(self, name: str) -> str:
-        """``name.hex``, where the hex digits are the time in nanoseconds, moved on where time stands still."""
-        self._last_nanos = max(int(self.clock.time() * 1e9), self._last_nanos + 1)
-        event_name = f"{name}.{self._last_nanos:x}"
+    def name_for(self, name: str, at: float) -> str:
+        """``name.hex``, where the hex digits are the time ``at`` in nanoseconds, moved on where time stands still."""
+        self._last_nanos = nanos = max(int(at * 1e9), self._last_nanos + 1)
+        event_name = f"{name}.{nanos:x}"
         return event_name if len(event_name) <= MAX_NAME_LENGTH else self._rng.uid()
 
     def submit(self, client: Client, event: Tree) -> None:
@@ -201,16 +204,12 @@ class EventBroadcaster:
                     raise
             else:
                 return
+        path = resource.path(metadata["namespace"])
         try:
-            await _create(client, resource, event)
+            await client.send("POST", path, event)  # what comes back is of no use to anybody
         except APIError as error:
             if error.reason != "AlreadyExists":
                 raise
             # Another broadcaster took the name: virtual time gave it the same instant.
-            metadata["name"] = self.name_for((event.get("involvedObject") or event["regarding"])["name"])
-            await _create(client, resource, event)
-
-
-async def _create(client: "Client", resource: Resource, event: Tree) -> None:
-    """Create an event; what comes back is of no use to anybody."""
-    await client.send("POST", resource.path(event["metadata"]["namespace"]), event)
+            metadata["name"] = self.name_for((event.get("involvedObject") or event["regarding"])["name"], self.clock.time())
+            await client.send("POST", path, event)

@@ -89,6 +89,18 @@ async def test_a_flood_is_dropped_and_tokens_come_back(world, web, recorder):
     assert len(events_of(world)) == 26
 
 
+async def test_a_flood_is_counted_whatever_its_type(world, web, recorder):
+    """Given an object about which a component has told all that it may, in warnings, when it tells something normal too, then
+    that is dropped as well: there is one bucket for a source and an object."""
+    for number in range(30):
+        recorder.event(web, "Warning", f"Reason{number}", "no luck")
+    await world.driver.settle()
+    assert len(events_of(world)) == 25
+    recorder.event(web, "Normal", "Started", "Web has started")
+    await world.driver.settle()
+    assert len(events_of(world)) == 25
+
+
 async def test_an_event_that_was_deleted_is_made_again(world, web, recorder):
     """Given an event that has expired, when it repeats, then it is created with its count."""
     recorder.event(web, "Normal", "Started", "x")

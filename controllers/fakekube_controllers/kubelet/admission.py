@@ -4,7 +4,7 @@ Upstream: pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/nodeshutdown. Left out
 and devices.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import amounts, meta, quantity
@@ -83,13 +83,15 @@ def _out_of(name: str, requested: int, used: int, capacity: int) -> Refusal:
         f"Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: {capacity}"))
 
 
-def refusal(pod: Tree, node: Tree, others: Iterable[Tree]) -> Refusal | None:
-    """Why the node does not take the pod beside the others that are there, apart from what it lacks; None when it does."""
+def refusal(pod: Tree, node: Tree, others: Callable[[str], Iterable[Tree]]) -> Refusal | None:
+    """Why the node does not take the pod beside those that ``others(name)`` has there, apart from what it lacks; None when it
+    does.
+    """
     spec = pod["spec"]
     if not placement.selects(spec, meta.name_of(node), meta.labels_of(node)):
         return _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
     mine = _ports(pod)
-    if mine and any(_clash(mine, _ports(other)) for other in others):
+    if mine and any(_clash(mine, _ports(other)) for other in others(meta.name_of(node))):
         return _predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
     if placement.untolerated(node["spec"].get("taints") or (), spec.get("tolerations") or (), ("NoExecute",)) is not None:
         return _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube.util import durations
+from fakekube.util.memory import memoized
 
 SHELLS = ("sh", "bash", "ash", "/bin/sh", "/bin/bash", "/bin/ash")
 
@@ -29,6 +30,7 @@ def read(words: Sequence[str]) -> Script | None:
     return _run([list(words)]) if words else None
 
 
+@memoized(1024)
 def _read_script(text: str) -> Script | None:
     statements: list[list[str]] = []
     for part in re.split(r";|&&|\n", text):

@@ -25,7 +25,7 @@ Plan = Callable[[int], Outcome]
 
 @dataclass(slots=True)
 class Container:
-    """``plan(attempt)`` says how each run fares. ``state`` is the API's containerStatus state; ``due`` the next instant."""
+    """``plan(attempt)`` says how each run fares, ``due`` is the next instant, ``status`` the API's containerStatus."""
 
     name: str
     image: str
@@ -232,7 +232,7 @@ class Container:
 
     def put_back(self) -> None:
         """As before its start, but for what is remembered of the run that is over."""
-        self.last = {"terminated": self._terminated()}
+        self.last = {"terminated": self._terminated(self.container_id)}
         self.previous_log = self.log
         self.restart_count += 1
         self.attempt += 1
@@ -277,16 +277,16 @@ class Container:
 
     # what the API shows
 
-    def _terminated(self) -> Tree:
-        outcome = self.outcome or Outcome()
-        reason = outcome.reason or ("Completed" if self.exit_code == 0 else "Error")
+    def _terminated(self, container_id: str) -> Tree:
+        outcome = self.outcome
+        reason = (outcome.reason if outcome is not None else "") or ("Completed" if self.exit_code == 0 else "Error")
         result: Tree = {"exitCode": self.exit_code, "reason": reason}
-        if outcome.message:
+        if outcome is not None and outcome.message:
             result["message"] = outcome.message
-        return result | {
-            "startedAt": times.format_time(0.0 if reason == "StartError" else self.started_at or 0.0),
-            "finishedAt": times.format_time(self.finished_at or 0.0), "containerID": self.container_id,
-        }
+        result["startedAt"] = times.format_time(0.0 if reason == "StartError" else self.started_at or 0.0)
+        result["finishedAt"] = times.format_time(self.finished_at or 0.0)
+        result["containerID"] = container_id
+        return result
 
     @property
     def container_id(self) -> str:
@@ -294,31 +294,28 @@ class Container:
         text = f"{self.name}-{self.restart_count}-{int((self.started_at or 0.0) * 1000)}"
         return "fakekube://" + text.encode().hex().ljust(64, "0")[:64]
 
-    def state(self, now: float) -> Tree:
-        """The API's ``state``."""
-        if self.finished_at is not None:
-            if self.restarts_at is not None and self.restarts_at > now and self.failures > 1:
-                wait = int(self.restarts_at - self.finished_at)
-                text = f"back-off {_minutes(wait)} restarting failed container={self.name} pod={self.pod}"
-                return {"waiting": {"reason": "CrashLoopBackOff", "message": text}}
-            return {"terminated": self._terminated()}
-        if self.started_at is not None:
-            return {"running": {"startedAt": times.format_time(self.started_at)}}
-        return {"waiting": {"reason": self.waiting} | ({"message": self.waiting_message} if self.waiting_message else {})}
-
     def status(self, now: float) -> Tree:
         """The API's containerStatus."""
-        state = self.state(now)
-        last = self.last
-        if "waiting" in state and self.finished_at is not None:
-            last = {"terminated": self._terminated()}
+        last, container_id = self.last, "" if self.started_at is None else self.container_id
+        if self.started_at is None:
+            state: Tree = {"waiting": {"reason": self.waiting} | ({"message": self.waiting_message} if self.waiting_message else {})}
+        elif self.finished_at is None:
+            state = {"running": {"startedAt": times.format_time(self.started_at)}}
+        else:
+            state = {"terminated": self._terminated(container_id)}
+            if self.restarts_at is not None and self.restarts_at > now and self.failures > 1:
+                last, state = state, {"waiting": self._backing_off(self.restarts_at - self.finished_at)}
         result: Tree = {
             "name": self.name, "state": state, "lastState": last, "ready": self.ready, "restartCount": self.restart_count,
             "image": self.image, "imageID": "", "started": self.running and self.started,
         }
-        if self.started_at is not None:
-            result["imageID"], result["containerID"] = f"fakekube://{self.image}", self.container_id
+        if container_id:
+            result["imageID"], result["containerID"] = f"fakekube://{self.image}", container_id
         return result
+
+    def _backing_off(self, seconds: float) -> Tree:
+        text = f"back-off {_minutes(int(seconds))} restarting failed container={self.name} pod={self.pod}"
+        return {"reason": "CrashLoopBackOff", "message": text}
 
 
 def container_of(spec: Mapping[str, Any], plan: Plan, restarts_on: str, pod: str, attempt: int, traits: Traits) -> Container:

@@ -5,7 +5,6 @@ first and then the delete that removes it. Upstream: pkg/kubelet.
 """
 
 import traceback
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,14 +17,14 @@ from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podstatus, traits
+from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podruns, podstatus
 from fakekube_controllers.kubelet.admission import Room
 from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome
-from fakekube_controllers.kubelet.container import Container, container_of
-from fakekube_controllers.kubelet.memory import Memory, memory_of, take_up
+from fakekube_controllers.kubelet.memory import Memory
 from fakekube_controllers.kubelet.nodeagent import NodeAgent
-from fakekube_controllers.kubelet.outcomes import Callback, Defaults
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.outcomes import Defaults
+from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
+from fakekube_controllers.kubelet.podruns import Builder, PodRuns
 from fakekube_controllers.kubelet.reports import NODE_INDEX, Reports
 from fakekube_controllers.kubelet.staged import Staged
 from fakekube_controllers.kubelet.streams import Streams
@@ -52,49 +51,38 @@ class Kubelet:
 
     def __init__(self) -> None:
         # What runs on the nodes runs on while their kubelet is down.
-        self.runs: dict[str, PodRun] = {}
+        self.runs = PodRuns()
         self._attempts: dict[tuple[str, str], int] = {}
-        self._addresses: dict[str, str] = {}
-        self._node_numbers: dict[str, int] = {}
-        self._pod_numbers: dict[str, int] = {}
+        self._addresses = nodes.Addresses({}, {}, {})
         self.staged = Staged(lambda uid: uid in self.runs, self._is_silent)
         self._failures: list[str] = []  # what was said of pods and cannot be meant
-        self._memories: list[weakref.ref[Memory]] = []  # those that somebody still has
-        self._recalled = Memory({}, {})  # what another kubelet knew, of pods that were not looked at yet
 
     def dump(self) -> Memory:
         """What runs now."""
-        memory = Memory(self.runs, {
-            "attempts": [[*key, number] for key, number in self._attempts.items()], "addresses": dict(self._addresses),
-            "nodes": dict(self._node_numbers), "pods": dict(self._pod_numbers), "stages": self.staged.dump()})
-        self._memories = [known for known in self._memories if known() is not None] + [weakref.ref(memory)]
-        return memory
+        return self.runs.dump({
+            "attempts": [[*key, number] for key, number in self._attempts.items()], **self._addresses.dump(),
+            "stages": self.staged.dump()})
 
     def load(self, state: Memory | Tree) -> None:
         """Know what another kubelet knew."""
-        self._recalled = memory_of(state)
-        rest = self._recalled.rest
+        rest = self.runs.load(state)
         self._attempts = {(owner, index): number for owner, index, number in rest["attempts"]}
-        self._addresses, self._node_numbers = dict(rest["addresses"]), dict(rest["nodes"])
-        self._pod_numbers = dict(rest["pods"])
+        self._addresses = nodes.Addresses(dict(rest["nodes"]), dict(rest["addresses"]), dict(rest["pods"]))
         self.staged.load(rest.get("stages"))
-
-    def _put_down(self, uid: str, run: PodRun) -> None:
-        """Whoever remembers this run does so from here on."""
-        for known in self._memories:
-            if (memory := known()) is not None:
-                memory.keep(uid, run)
 
     async def start(self, ctx: Context) -> None:
         """Register the nodes and begin to look after pods."""
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.teller = Teller(ctx.recorder("kubelet"), checked=ctx.enabled(PULL_CHECKED))
+        self.observed_generation = ctx.enabled(OBSERVED_GENERATION)
         self.room = Room()
-        for uid, run in self.runs.items():
+        for uid, run in self.runs.live.items():
             if not run.finished:
                 self.room.take(run.pod["spec"]["nodeName"], uid, admission.requests_of(run.pod))
-        self.callback: Callback | None = ctx.options.get("outcome")
         self.defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
+        self._builder = Builder(
+            ctx.options.get("outcome"), self.defaults, self.teller.happened,
+            rules=ctx.enabled(RESTART_RULES), quick=ctx.enabled(QUICK_RESTARTS))
         self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
         self.queue = ctx.queue("kubelet")
@@ -102,8 +90,8 @@ class Kubelet:
         self.reports = Reports(self.pods, self.nodes, self.clock, self.defaults, self._known, self._is_silent)
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
         Worker(ctx, self.queue, self._sync_pod).start()
-        self.agent = NodeAgent(ctx, self._node_numbers, self._mode_changed, self.staged.has_node)
-        self.staged.start(ctx, nodes.Addresses(self._address_of_node, self._address_by))
+        self.agent = NodeAgent(ctx, self._addresses, self._mode_changed, self.staged.has_node)
+        self.staged.start(ctx, self._addresses)
         ctx.explainers.append(lambda: iter(self._failures[-FAILURES_TOLD:]))
         ctx.tasks.spawn(self._forget_gone(), "kubelet housekeeping")
         await self.agent.register(int(ctx.options.get("nodes", 0)))
@@ -135,49 +123,59 @@ class Kubelet:
             self.queue.add(meta.key_of(pod))
 
     def _pod_changed(self, old: Tree, new: Tree) -> None:
-        """What this kubelet wrote itself is no news."""
-        run = self.runs.get(meta.uid_of(new))
-        if run is None or new.get("status") != run.status or _asked_for(old) != _asked_for(new):
+        """What this kubelet wrote itself is no news; of a pod that has ended it is the last."""
+        uid = new["metadata"]["uid"]
+        run = self.runs.live.get(uid)
+        if run is None and not self.runs.has_ended(uid):
             self._pod_seen(new)
-        else:
+            return
+        known, status = old.get("status") if run is None else run.status, new.get("status")
+        if status != known or _asked_for(old) != _asked_for(new):
+            self._pod_seen(new)
+        elif run is not None:
             run.pod = new
+            if status["phase"] in TERMINAL and run.over:
+                self.runs.end(uid)
 
     async def _forget_gone(self) -> None:
         """Pods that went while the kubelet was down are told of by nobody."""
         await self.ctx.wait_for_sync()
-        present = {meta.uid_of(pod): None for pod in self.pods.list()}
-        self.runs = {uid: run for uid, run in self.runs.items() if uid in present}
+        self.runs.forget_all_but({meta.uid_of(pod): None for pod in self.pods.list()})
 
     def _pod_gone(self, pod: Tree) -> None:
+        uid = meta.uid_of(pod)
         self.staged.forget(pod)
-        self.room.leave(pod["spec"].get("nodeName", ""), meta.uid_of(pod))
-        self.runs.pop(meta.uid_of(pod), None)
-        self._addresses.pop(meta.uid_of(pod), None)
-        self.streams.forget(meta.uid_of(pod))
+        self.room.leave(pod["spec"].get("nodeName", ""), uid)
+        self.runs.forget(uid)
+        self._addresses.forget(uid)
+        self.streams.forget(uid)
 
     async def _sync_pod(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
-        if pod is None or not pod["spec"].get("nodeName") or self._is_silent(pod["spec"]["nodeName"]):
+        if pod is None or not (node := pod["spec"].get("nodeName")) or self._is_silent(node):
             return
         uid, now = meta.uid_of(pod), self.clock.time()
-        phase = (pod.get("status") or {}).get("phase")
-        run = self.runs.get(uid)
+        phase = (pod.get("status") or meta.EMPTY).get("phase")
+        run = self.runs.live.get(uid)
         if run is None:
-            if self.staged.take(pod):  # its node was not known yet when it was seen first
+            if self.runs.has_ended(uid):
+                run = self.runs.resume(uid, self._builder.run(pod, now, 0))
+            elif self.staged.take(pod):  # its node was not known yet when it was seen first
                 return
-            if phase in ("Succeeded", "Failed") and uid not in self._recalled:
+            elif phase in TERMINAL and not self.runs.was_known(uid):
                 await self._remove_if_deleted(pod)
                 return
-            run = self.runs[uid] = self._accept(pod, now)
-            if (known := self._recalled.run(uid)) is not None:
-                take_up(run, known)
-        self._put_down(uid, run)
+            else:
+                run = self._accept(pod, now)
+                self.runs.begin(uid, run)
+        self.runs.changes(uid, run)
         run.pod = pod
-        if phase in ("Succeeded", "Failed"):
+        if phase in TERMINAL:
             run.conclude(now, phase)
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
-        self._shut_down(run, now)
+        if self.agent.mode_of(node) == nodeagent.SHUTDOWN and not run.finished:
+            self._shut_down(run, now)
         due = self._advance(run, now)
         self.streams.look(uid)
         if due is not None:
@@ -188,11 +186,14 @@ class Kubelet:
         """Write what has changed, and remove what has gone; unless the pod is to look as on a dead node."""
         if annotations.of_pod(run.pod).get(HOLD_STATUS) == "true":
             return
-        if run.finished:
+        finished = run.finished
+        if finished:
             self.room.leave(run.pod["spec"]["nodeName"], meta.uid_of(run.pod))
-        await self._write(run, now)
-        if run.finished and not any(c.running for c in run.containers):
+        told = await self._write(run, now)
+        if finished and not run.running:
             await self._remove_when_stopped(run, key, now)
+            if told and run.over:
+                self.runs.end(meta.uid_of(run.pod))
 
     def _advance(self, run: PodRun, now: float) -> float | None:
         try:
@@ -205,36 +206,17 @@ class Kubelet:
         """What was said of the pod cannot be meant; whoever waits for something else is shown where it was said."""
         run.fail(now, error.reason, str(error))
         self.teller.pod(run, "Warning", error.reason, str(error))
-        self._failures.append(f"{_called(run.pod)}: {error}")
+        self._failures.append(f"{podruns.name_in_texts(run.pod)}: {error}")
         if error.__cause__ is not None and error.reason == "OutcomeCallbackFailed":
             self._failures += "".join(traceback.format_exception(error.__cause__)).splitlines()
 
     def _shut_down(self, run: PodRun, now: float) -> None:
-        if not run.finished and self.agent.mode_of(run.pod["spec"]["nodeName"]) == nodeagent.SHUTDOWN:
-            reason, message = nodeagent.TERMINATED
-            grace = float(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
-            run.fail(now, reason, message, grace_seconds=grace, disruption=message)
+        reason, message = nodeagent.TERMINATED
+        grace = float(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
+        run.fail(now, reason, message, grace_seconds=grace, disruption=message)
 
     def _accept(self, pod: Tree, now: float) -> PodRun:
-        spec = pod["spec"]
-        policy, attempt = spec.get("restartPolicy", "Always"), self._attempt_of(pod)
-        rules, quick = self.ctx.enabled(RESTART_RULES), self.ctx.enabled(QUICK_RESTARTS)
-
-        def make(container: Mapping[str, Any], restarts_on: str) -> Container:
-            if rules:
-                restarts_on = container.get("restartPolicy") or restarts_on
-            return container_of(
-                container, lambda number: outcomes.decide(pod, number, container, self.callback, self.defaults),
-                restarts_on, _called(pod), attempt, traits.traits_of(container, pod, rules=rules, quick=quick))
-
-        init = [
-            make(c, "Always" if c.get("restartPolicy") == "Always" else "Never" if policy == "Never" else "OnFailure")
-            for c in spec.get("initContainers") or ()
-        ]
-        run = PodRun(pod, now, now, init, [make(c, policy) for c in spec["containers"]], lambda *_: None)
-        run.happened = lambda what, container, _: self.teller.happened(run, what, container)
-        if (deadline := spec.get("activeDeadlineSeconds")) is not None:
-            run.deadline = now + deadline
+        run = self._builder.run(pod, now, self._attempt_of(pod))
         try:
             run.starts_at = now + outcomes.start_delay_seconds(pod, self.defaults)
             if (evicted := outcomes.evict_after_seconds(pod)) is not None:
@@ -250,7 +232,7 @@ class Kubelet:
         """Take the pod, or turn it away. One whose containers ran already was taken by an earlier kubelet."""
         name, uid = run.pod["spec"]["nodeName"], meta.uid_of(run.pod)
         requests, node = admission.requests_of(run.pod), self.nodes.get("", name)
-        known = uid in self._recalled or bool((run.pod.get("status") or {}).get("containerStatuses"))
+        known = self.runs.was_known(uid) or bool((run.pod.get("status") or {}).get("containerStatuses"))
         refused = None
         if wanted := annotations.of_pod(run.pod).get(REJECT):
             reason, _, message = wanted.partition(":")
@@ -258,61 +240,45 @@ class Kubelet:
         elif self.agent.mode_of(name) == nodeagent.SHUTDOWN:
             refused = admission.SHUTTING_DOWN
         elif node is not None and not known and not meta.is_deleting(run.pod):
-            here = (pod for pod in self.pods.by_index(NODE_INDEX, name) if meta.uid_of(pod) in self.runs)
-            refused = self.room.lack(node, requests) or admission.refusal(run.pod, node, here)
+            refused = self.room.lack(node, requests) or admission.refusal(run.pod, node, self._accepted_on)
         if refused is None:
             self.room.take(name, uid, requests)
         elif run.failure is None:
             run.reject(*refused)
             self.teller.pod(run, "Warning", *refused)
 
+    def _accepted_on(self, node: str) -> list[Tree]:
+        return [pod for pod in self.pods.by_index(NODE_INDEX, node) if meta.uid_of(pod) in self.runs]
+
     def _attempt_of(self, pod: Tree) -> int:
         """Which try this pod is among those that replace each other."""
         owner = meta.controller_of(pod)
-        if owner is None or meta.uid_of(pod) in self._recalled:
+        if owner is None or self.runs.was_known(meta.uid_of(pod)):
             return 0
         key = (owner["uid"], str(meta.annotations_of(pod).get(outcomes.JOB_INDEX, "")))
         number = self._attempts.get(key, 0)
         self._attempts[key] = number + 1
         return number
 
-    async def _write(self, run: PodRun, now: float) -> None:
+    async def _write(self, run: PodRun, now: float) -> bool:
+        """Write what has changed; whether the API showed all of it already."""
         pod = run.pod
-        present = pod.get("status") or {}
-        node = pod["spec"]["nodeName"]
-        address = self._address_of_node(node)
-        mine = self._address_by(node, meta.uid_of(pod), bool(pod["spec"].get("hostNetwork")))
-        status = podstatus.render(
-            run, present, host_ip=address, pod_ip=mine, now=now, observed_generation=self.ctx.enabled(OBSERVED_GENERATION))
-        if status == present:
-            return
-        run.status = status
-        metadata = {"uid": meta.uid_of(pod), "resourceVersion": meta.resource_version_of(pod)}
-        changes: Tree = {key: value for key, value in status.items() if present.get(key) != value}
-        changes |= {key: None for key in present if key not in status}
-        if conditions := changes.get("conditions"):  # a null in them says what its absence does, and takes longer to read
-            changes["conditions"] = [
-                {key: value for key, value in condition.items() if value is not None} for condition in conditions]
+        present, node, uid = pod.get("status") or {}, pod["spec"]["nodeName"], meta.uid_of(pod)
+        run.status = status = podstatus.render(
+            run, present, host_ip=self._addresses.of_node(node), now=now, observed_generation=self.observed_generation,
+            pod_ip=self._addresses.of_pod(node, uid, bool(pod["spec"].get("hostNetwork"))))
+        changes = podstatus.changes(status, present)
+        if not changes:
+            return True
+        body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}
         try:
             # Not client.patch: the answer is what this wrote, and comes over the watch as well.
             path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            body = {"metadata": metadata, "status": changes}
             await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
                 raise
-
-    def _address_of_node(self, name: str) -> str:
-        return nodes.address(self.agent.number_of(name))
-
-    def _address_by(self, node: str, uid: str, on_host: bool) -> str:
-        """A pod's address: its node's, or one of its own for as long as it is there."""
-        if on_host:
-            return self._address_of_node(node)
-        if uid not in self._addresses:
-            self._pod_numbers[node] = self._pod_numbers.get(node, -1) + 1
-            self._addresses[uid] = nodes.pod_address(self.agent.number_of(node), self._pod_numbers[node])
-        return self._addresses[uid]
+        return False
 
     async def _remove_when_stopped(self, run: PodRun, key: ObjectKey, now: float) -> None:
         """A pod that was stopped is seen so for a moment, while its kubelet cleans up; one that had ended long since is not."""
@@ -335,25 +301,25 @@ class Kubelet:
 
     # what others ask for, beside ``reports`` and ``streams``
 
-    def _known(self, uid: str) -> PodRun | None:
+    def _known(self, pod: Tree) -> PodRun | None:
         """What is known of a pod, to be looked at."""
-        return self.runs.get(uid)
+        return self.runs.find(pod, lambda pod: self._builder.run(pod, self.clock.time(), 0))
 
-    def run_of(self, uid: str) -> PodRun | None:
+    def run_of(self, pod: Tree) -> PodRun | None:
         """What is known of a pod; who asks may change it."""
-        run = self.runs.get(uid)
+        run = self._known(pod)
         if run is not None:
-            self._put_down(uid, run)
+            self.runs.changes(meta.uid_of(pod), run)
         return run
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
         """End a pod as a node does that runs short of something. KeyError when there is no such pod here."""
         pod = self.pods.get(namespace, name)
-        run = self.runs.get(meta.uid_of(pod)) if pod is not None else None
-        if run is None:
+        if pod is None or meta.uid_of(pod) not in self.runs:
             raise KeyError(f"{namespace}/{name}")
-        if not run.finished:
-            self._put_down(meta.uid_of(run.pod), run)
+        run = self.runs.live.get(meta.uid_of(pod))
+        if run is not None and not run.finished:
+            self.runs.changes(meta.uid_of(pod), run)
             run.evict(self.clock.time(), resource)
             self.teller.pod(run, "Warning", *(run.failure or ("", "")))
             self.queue.add(ObjectKey(namespace, name))
@@ -361,12 +327,8 @@ class Kubelet:
 
 def _asked_for(pod: Mapping[str, Any]) -> tuple[Any, ...]:
     """What others can want of a running pod."""
-    metadata = pod["metadata"]
+    get = pod["metadata"].get
     return (
-        metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds"), metadata.get("generation"),
-        metadata.get("annotations"), pod["spec"].get("nodeName"))
+        get("deletionTimestamp"), get("deletionGracePeriodSeconds"), get("generation"), get("annotations"),
+        pod["spec"].get("nodeName"))
 
-
-def _called(pod: Mapping[str, Any]) -> str:
-    """A pod as the kubelet's texts call it."""
-    return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"

@@ -2,18 +2,24 @@
 
 The API's status says when a container started, and not how long it is going to run. A snapshot must cost next to nothing though
 thousands of pods run: so it holds the runs themselves, and each is put down just before it changes, or when somebody reads.
+A run that has ended is packed: as JSON, without what is as in one that never began.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
+import orjson
+
+from fakekube.util.memory import memoized
 from fakekube_controllers.kubelet.container import Container
 from fakekube_controllers.kubelet.outcomes import Outcome
 from fakekube_controllers.kubelet.podrun import PodRun
 
 OF_THE_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """What follows from the pod."""
+OF_THE_KUBELET = ("happened", "plan", "traits", "outcome", "status")
+"""What is not packed, or not as it is."""
 PLAIN = (str, bool, int, float, tuple, type(None))
 """What can be put down as it is. All else, such as functions, belongs to the kubelet that has it."""
 
@@ -21,11 +27,11 @@ Tree = dict[str, Any]
 
 
 class Memory:
-    """What a kubelet knew at one moment: ``rest`` is what it keeps beside its runs."""
+    """What a kubelet knew at one moment: ``rest`` is what it keeps beside its runs; those in ``written`` are put down or packed."""
 
-    def __init__(self, runs: Mapping[str, PodRun], rest: Tree, written: Mapping[str, Tree] | None = None) -> None:
+    def __init__(self, runs: Mapping[str, PodRun], rest: Tree, written: "Mapping[str, Tree | bytes] | None" = None) -> None:
         self._runs = dict(runs)
-        self._written: dict[str, Tree] = dict(written or {})
+        self._written: dict[str, Tree | bytes] = dict(written or {})
         self.rest = rest
 
     def keep(self, uid: str, run: PodRun) -> None:
@@ -40,10 +46,13 @@ class Memory:
     def run(self, uid: str) -> Tree | None:
         """What is known of a pod's run."""
         run = self._runs.get(uid)
-        return self._written.get(uid) if run is None else put_down(run)
+        if run is not None:
+            return put_down(run)
+        written = self._written.get(uid)
+        return expanded(written) if isinstance(written, bytes) else written
 
     def __json__(self) -> Tree:
-        return {"rest": self.rest, "runs": {**{uid: put_down(run) for uid, run in self._runs.items()}, **self._written}}
+        return {"rest": self.rest, "runs": {uid: self.run(uid) for uid in (*self._runs, *self._written)}}
 
 
 def memory_of(state: "Memory | Tree") -> Memory:
@@ -76,6 +85,49 @@ def _plain(what: PodRun | Container | Outcome) -> Tree:
         elif type(value) in PLAIN:
             found[f.name] = value
     return found
+
+
+def packed(run: PodRun) -> bytes:
+    """A run that has ended, for ``expanded``. Its last status is not in it: that is the pod's."""
+    return orjson.dumps({
+        "run": _unusual(run),
+        "containers": {
+            container.name: {**_unusual(container), "outcome": None if container.outcome is None else _unusual(container.outcome)}
+            for container in run.containers},
+    })
+
+
+def expanded(data: bytes) -> Tree:
+    """A run as ``put_down`` gives it."""
+    state: Tree = orjson.loads(data)
+    for name, values in state["containers"].items():
+        outcome = values["outcome"]
+        state["containers"][name] = {
+            **_usual_values(Container), **values, "outcome": None if outcome is None else {**_usual_values(Outcome), **outcome}}
+    return {"run": {**_usual_values(PodRun), **state["run"]}, "containers": state["containers"]}
+
+
+def _unusual(what: PodRun | Container | Outcome) -> Tree:
+    found: Tree = {}
+    for name, usual in _plain_fields(type(what)):
+        value = getattr(what, name)
+        if value != usual:
+            found[name] = value
+    return found
+
+
+def _usual_values(of: type[PodRun | Container | Outcome]) -> Tree:
+    return {
+        name: value.copy() if isinstance(value, dict | list) else value
+        for name, value in _plain_fields(of) if value is not MISSING}
+
+
+@memoized(3)
+def _plain_fields(of: type[PodRun | Container | Outcome]) -> tuple[tuple[str, Any], ...]:
+    """The fields that can be put down, and their defaults; MISSING where there is none."""
+    return tuple(
+        (f.name, f.default_factory() if f.default_factory is not MISSING else f.default)
+        for f in fields(of) if f.name not in OF_THE_SPEC and f.name not in OF_THE_KUBELET)
 
 
 def take_up(run: PodRun, state: Tree) -> None:

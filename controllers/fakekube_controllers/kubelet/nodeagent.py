@@ -19,6 +19,7 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.kubelet import nodes
 from fakekube_controllers.kubelet.heartbeat import Heartbeat
+from fakekube_controllers.kubelet.nodes import Addresses
 
 MODE, CONDITIONS = "fakekube.dev/kubelet", "fakekube.dev/conditions"
 TERMINATED = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
@@ -30,26 +31,21 @@ Tree = dict[str, Any]
 class NodeAgent:
     """Looks after every node that there is. ``mode_changed(name)`` is called when a node's kubelet fares otherwise.
 
-    ``numbers`` are the places of the nodes among those that there ever were; new ones are added. ``staged(node)`` is whether
-    somebody else says what a node is like; of such a node only the lease is kept.
+    ``staged(node)`` is whether somebody else says what a node is like; of such a node only the lease is kept.
     """
 
     def __init__(
-        self, ctx: Context, numbers: dict[str, int], mode_changed: Callable[[str], None], staged: Callable[[Tree], bool],
+        self, ctx: Context, addresses: Addresses, mode_changed: Callable[[str], None], staged: Callable[[Tree], bool],
     ) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.heartbeat = Heartbeat(ctx)
         self.nodes = ctx.lister(NODES)
         self._recorder = ctx.recorder("kubelet")
-        self._mode_changed, self._numbers, self._staged = mode_changed, numbers, staged
+        self._mode_changed, self._addresses, self._staged = mode_changed, addresses, staged
         self._modes: dict[str, str] = {}
         self._queue = ctx.queue("kubelet_nodes")
         ctx.add_handler(NODES, self._seen, lambda _, new: self._seen(new), self._gone)
         Worker(ctx, self._queue, self._sync).start()
-
-    def number_of(self, name: str) -> int:
-        """The place of a node among those that there ever were; addresses come from it."""
-        return self._numbers.setdefault(name, len(self._numbers))
 
     def mode_of(self, name: str) -> str:
         """How the node's kubelet fares: running, stopped or shutdown."""
@@ -83,7 +79,7 @@ class NodeAgent:
         self._queue.add(name)
 
     def _gone(self, node: Tree) -> None:
-        self._numbers.pop(meta.name_of(node), None)
+        self._addresses.numbers.pop(meta.name_of(node), None)
         self._modes.pop(meta.name_of(node), None)
         self.heartbeat.end(meta.name_of(node))
 
@@ -114,7 +110,7 @@ class NodeAgent:
         present, conditions = node.get("status") or {}, self._wanted_of(node)
         given = present.get("capacity") or self.ctx.options.get("node_capacity")
         version = self.ctx.version or "0.0"
-        wanted = nodes.status(name, self.number_of(name), version, self.clock.time(), given, conditions, present)
+        wanted = nodes.status(name, self._addresses.number_of(name), version, self.clock.time(), given, conditions, present)
         kept = {key: value for key, value in present.items() if key == "allocatable" and value}
         node["status"] = {**present, **wanted, **kept}
         node = await self.client.update_status(NODES, node)

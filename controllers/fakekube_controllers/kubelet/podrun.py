@@ -12,11 +12,13 @@ from typing import Any
 from fakekube_controllers.kubelet.container import Container
 
 Pod = Mapping[str, Any]
+TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
-Happened = Callable[[str, Container, float], None]
-"""Told of ``started``, ``ended``, ``backoff``, ``killing`` and what ``Container.step`` says, with the container and the time."""
+Happened = Callable[["PodRun", str, Container, float], None]
+"""Told of ``started``, ``ended``, ``backoff``, ``killing`` and what ``Container.step`` says, with the run, the container and the
+time."""
 
 
 @dataclass(slots=True)
@@ -58,23 +60,45 @@ class PodRun:
             return self.concluded
         if self.failure is not None:
             return "Failed"
-        main = self.apps
         if self.deleting_since is not None and all(c.done for c in self.containers):
-            return "Succeeded" if all(c.exit_code == 0 for c in main) and self._apps_started else "Failed"
-        if self._init_failed():
+            return "Succeeded" if all(c.exit_code == 0 for c in self.apps) and self._apps_started else "Failed"
+        if self.init and self._init_failed():
             return "Failed"
-        if self._apps_started and all(c.done and not c.restarts_all for c in main):
-            return "Succeeded" if all(c.exit_code == 0 for c in main) else "Failed"
-        return "Running" if self._apps_started and any(c.started_at is not None for c in main) else "Pending"
+        return self._phase_of_apps() if self._apps_started else "Pending"
+
+    def _phase_of_apps(self) -> str:
+        """The phase of a pod whose app containers were told to start. A loop, as it is asked at every step."""
+        ended, failed, begun = True, False, False
+        for container in self.apps:
+            begun = begun or container.started_at is not None
+            if container.finished_at is None or container.restarts_at is not None or container.restarts_all:
+                ended = False
+            elif container.exit_code:
+                failed = True
+        if ended:
+            return "Failed" if failed else "Succeeded"
+        return "Running" if begun else "Pending"
 
     @property
     def finished(self) -> bool:
         """Whether the phase is terminal."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in TERMINAL
+
+    @property
+    def running(self) -> bool:
+        """Whether any container runs."""
+        for container in self.containers:  # noqa: SIM110 - asked at every step
+            if container.running:
+                return True
+        return False
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing happens any more to a pod whose phase is terminal, short of its deletion."""
+        return self.deleting_since is None and not self.running
 
     def _init_failed(self) -> bool:
-        return bool(self.init) and any(
-            c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
+        return any(c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
 
     def fail(self, now: float, reason: str, message: str, *, grace_seconds: float = 0.0, disruption: str = "") -> None:
         """The pod fails as a whole, and what runs is stopped. ``disruption`` says that the kubelet wanted it so."""
@@ -93,7 +117,7 @@ class PodRun:
     def _kill(self, now: float, grace_seconds: float) -> None:
         for container in self.containers:
             if container.running and not container.stopping:
-                self.happened("killing", container, now)
+                self.happened(self, "killing", container, now)
                 container.stop(now, grace_seconds)
             elif container.restarts_at is not None or container.later:
                 container.later.clear()
@@ -106,7 +130,7 @@ class PodRun:
             self.deleting_since = now
             for container in self.containers:
                 if container.running:
-                    self.happened("killing", container, now)
+                    self.happened(self, "killing", container, now)
         self.grace_seconds = grace_seconds
         waited_for = [c for c in self.containers if not self._is_sidecar(c)]
         for container in waited_for:
@@ -124,13 +148,13 @@ class PodRun:
     @property
     def _grace_is_over_at(self) -> float | None:
         """When sidecars that wait for the rest are waited for no more."""
-        if self.deleting_since is None or not any(c.running and not c.stopping for c in self.init):
+        if self.deleting_since is None or not self.init or not any(c.running and not c.stopping for c in self.init):
             return None
         return self.deleting_since + self.grace_seconds
 
     def advance(self, now: float) -> float | None:
         """Do all that is due until ``now``; the time of what comes next, or None."""
-        while not self.finished or any(c.running for c in self.containers):
+        while not self.finished or self.running:
             due = self._next_due()
             if due is None or due > now:
                 return due
@@ -139,7 +163,7 @@ class PodRun:
 
     def _next_due(self) -> float | None:
         known = [due for c in self.containers if (due := c.due) is not None]
-        if not self.finished:
+        if (self.deadline is not None or self.evicts_at is not None) and not self.finished:
             known += [at for at in (self.deadline, self.evicts_at) if at is not None]
         if (over := self._grace_is_over_at) is not None:
             known.append(over)
@@ -148,7 +172,9 @@ class PodRun:
         return min(known) if known else None
 
     def _may_start_something(self) -> bool:
-        if self._apps_started or self.deleting_since is not None or self.failure is not None or self._init_failed():
+        if self._apps_started or self.deleting_since is not None or self.failure is not None:
+            return False
+        if self.init and self._init_failed():
             return False
         return self.initialized or not self.init[self._current].begun
 
@@ -165,16 +191,16 @@ class PodRun:
             event = container.step(moment)
             if event == "ended" or (event == "start-error" and container.finished_at is not None):
                 if event == "start-error":
-                    self.happened(event, container, moment)
+                    self.happened(self, event, container, moment)
                 self._ended(container, moment)
             elif event:
-                self.happened("started" if event == "restarted" else event, container, moment)
+                self.happened(self, "started" if event == "restarted" else event, container, moment)
                 self._sidecar_started(container)
             if event:
                 return
 
     def _has_ended_by_order(self, moment: float) -> bool:
-        if self.finished:
+        if (self.deadline is None and self.evicts_at is None) or self.finished:
             return False
         if self.deadline is not None and self.deadline <= moment:
             self.fail(moment, *DEADLINE_EXCEEDED)
@@ -191,10 +217,10 @@ class PodRun:
 
     def _ended(self, container: Container, moment: float) -> None:
         if container.restarts_all:
-            self.happened("ended", container, moment)
+            self.happened(self, "ended", container, moment)
             self._begin_anew(moment)
             return
-        self.happened("backoff" if container.restarts_at and container.failures > 1 else "ended", container, moment)
+        self.happened(self, "backoff" if container.restarts_at and container.failures > 1 else "ended", container, moment)
         self._after_end(container, moment)
 
     def _begin_anew(self, moment: float) -> None:
@@ -213,7 +239,7 @@ class PodRun:
 
     def _start(self, container: Container, moment: float) -> None:
         event = container.start(moment)
-        self.happened(event, container, moment)
+        self.happened(self, event, container, moment)
         if event == "start-error":
             self._ended(container, moment)
         else:

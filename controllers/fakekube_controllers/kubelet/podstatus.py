@@ -5,10 +5,15 @@ from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
 
 Tree = dict[str, Any]
+Verdict = tuple[str, str, str]
+"""A condition's status, reason and message; what is empty is left out."""
+Condition = tuple[str, str, str, str]
+"""A condition's type, and its verdict."""
 
+TRUE: Verdict = ("True", "", "")
 MINE = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 
 
@@ -19,29 +24,42 @@ def render(
 
     ``observed_generation``: whether the status says which generation of the pod it speaks of.
     """
-    phase = run.phase
     if run.rejected:
         return _rejected(run, present, observed_generation)
+    phase, waiting = run.phase, "ContainerCreating" if run.initialized else "PodInitializing"
     for container in run.apps:
         if not container.begun:
-            container.waiting = "ContainerCreating" if run.initialized else "PodInitializing"
+            container.waiting = waiting
     status: Tree = {
         **present, "phase": phase, "hostIP": host_ip, "hostIPs": [{"ip": host_ip}],
         "startTime": present.get("startTime") or times.format_time(run.accepted_at),
     }
-    if any(c.started_at is not None for c in run.containers):
+    started = any([c.started_at is not None for c in run.containers])
+    if started:
         status["podIP"], status["podIPs"] = pod_ip, [{"ip": pod_ip}]
     if run.failure is not None:
         status["reason"], status["message"] = run.failure
-    conditions = [*_disruption(run), *_conditions(run, present.get("conditions") or (), phase)]
-    if observed_generation and (generation := meta.generation_of(run.pod)):
+    generation = meta.generation_of(run.pod) if observed_generation else 0
+    if generation:
         status["observedGeneration"] = generation
-        conditions = [{**condition, "observedGeneration": generation} for condition in conditions]
-    status["conditions"] = _merged(present.get("conditions") or (), conditions, times.format_time(now))
+    before = present.get("conditions") or ()
+    status["conditions"] = _merged(before, _conditions(run, before, phase, started=started), generation, times.format_time(now))
     if run.init:
         status["initContainerStatuses"] = [_init_status(c, now) for c in run.init]
     status["containerStatuses"] = [c.status(now) for c in run.apps]
     return status
+
+
+def changes(status: Mapping[str, Any], present: Mapping[str, Any]) -> Tree:
+    """The merge patch that makes ``status`` of ``present``; empty when they are the same."""
+    changed: Tree = {key: value for key, value in status.items() if present.get(key) != value}
+    for key in present:
+        if key not in status:
+            changed[key] = None
+    if conditions := changed.get("conditions"):  # a null in them says what its absence does, and takes longer to read
+        changed["conditions"] = [
+            {key: value for key, value in condition.items() if value is not None} for condition in conditions]
+    return changed
 
 
 def _rejected(run: PodRun, present: Mapping[str, Any], observed_generation: bool) -> Tree:
@@ -67,75 +85,69 @@ def _init_status(container: Container, now: float) -> Tree:
     return status
 
 
-def _conditions(run: PodRun, present: Sequence[Mapping[str, Any]], phase: str) -> list[Tree]:
-    containers_ready = _containers_ready(run, phase)
-    return [
-        _sandbox(run, phase), _initialized(run, phase),
-        {"type": "Ready", **(containers_ready if containers_ready["status"] == "False" else _gates(run.pod, present))},
-        {"type": "ContainersReady", **containers_ready}, {"type": "PodScheduled", "status": "True"},
-    ]
+def _conditions(run: PodRun, present: Sequence[Mapping[str, Any]], phase: str, *, started: bool) -> list[Condition]:
+    """What the kubelet says of the pod. ``started``: whether any container ever did."""
+    found: list[Condition] = []
+    if run.disruption:
+        found.append(("DisruptionTarget", "True", "TerminationByKubelet", run.disruption))
+    found.append(("PodReadyToStartContainers", "True" if started and phase not in TERMINAL else "False", "", ""))
+    found.append(("Initialized", *_initialized(run, phase)))
+    ready = _containers_ready(run, phase)
+    found.append(("Ready", *(_gates(run.pod, present) if ready[0] == "True" else ready)))
+    found.append(("ContainersReady", *ready))
+    found.append(("PodScheduled", *TRUE))
+    return found
 
 
-def _disruption(run: PodRun) -> list[Tree]:
-    if not run.disruption:
-        return []
-    return [{"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": run.disruption}]
-
-
-def _sandbox(run: PodRun, phase: str) -> Tree:
-    started = any(c.started_at is not None for c in run.containers)
-    if started and phase not in ("Succeeded", "Failed"):
-        return {"type": "PodReadyToStartContainers", "status": "True"}
-    return {"type": "PodReadyToStartContainers", "status": "False"}
-
-
-def _initialized(run: PodRun, phase: str) -> Tree:
+def _initialized(run: PodRun, phase: str) -> Verdict:
     if phase == "Succeeded":
-        return {"type": "Initialized", "status": "True", "reason": "PodCompleted"}
+        return ("True", "PodCompleted", "")
     if run.initialized:
-        return {"type": "Initialized", "status": "True"}
+        return TRUE
     incomplete = [c.name for c in run.init if not (c.running if c.restarts_on == "Always" else c.done and c.exit_code == 0)]
-    return {
-        "type": "Initialized", "status": "False", "reason": "ContainersNotInitialized",
-        "message": f"containers with incomplete status: [{' '.join(incomplete)}]",
-    }
+    return ("False", "ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]")
 
 
-def _containers_ready(run: PodRun, phase: str) -> Tree:
-    finished = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase)
-    if finished is not None:
-        return {"status": "False", "reason": finished}
-    watched = [*(c for c in run.init if c.restarts_on == "Always"), *run.apps]
+def _containers_ready(run: PodRun, phase: str) -> Verdict:
+    if phase in TERMINAL:
+        return ("False", "PodCompleted" if phase == "Succeeded" else "PodFailed", "")
+    watched = [*[c for c in run.init if c.restarts_on == "Always"], *run.apps]
     unready = [c.name for c in watched if not c.ready or run.deleting_since is not None]
     if not unready:
-        return {"status": "True"}
-    message = f"containers with unready status: [{' '.join(unready)}]"
-    return {"status": "False", "reason": "ContainersNotReady", "message": message}
+        return TRUE
+    return ("False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
 
 
-def _gates(pod: Mapping[str, Any], present: Sequence[Mapping[str, Any]]) -> Tree:
+def _gates(pod: Mapping[str, Any], present: Sequence[Mapping[str, Any]]) -> Verdict:
     """Whether the pod's readiness gates are open, all of its containers being ready."""
+    gates = pod["spec"].get("readinessGates")
+    if not gates:
+        return TRUE
     known = {condition["type"]: condition["status"] for condition in present}
     texts: list[str] = []
-    for gate in pod["spec"].get("readinessGates") or ():
+    for gate in gates:
         name = gate["conditionType"]
         if name not in known:
             texts.append(f'corresponding condition of pod readiness gate "{name}" does not exist.')
         elif known[name] != "True":
             texts.append(f'the status of pod readiness gate "{name}" is not "True", but {known[name]}')
-    if texts:
-        return {"status": "False", "reason": "ReadinessGatesNotReady", "message": ", ".join(texts)}
-    return {"status": "True"}
+    return ("False", "ReadinessGatesNotReady", ", ".join(texts)) if texts else TRUE
 
 
-def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Tree], now: str) -> list[Tree]:
+def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Condition], generation: int, now: str) -> list[Tree]:
     """What others wrote, then the kubelet's own; a condition whose status did not change keeps its time."""
-    since = {c["type"]: c.get("lastTransitionTime") for c in present}
-    before = {c["type"]: c["status"] for c in present}
-    mine = (*MINE, *(condition["type"] for condition in conditions))
-    result = [dict(condition) for condition in present if condition["type"] not in mine]
-    for condition in conditions:
-        kind = condition["type"]
-        kept = since.get(kind) if before.get(kind) == condition["status"] else None
-        result.append({**condition, "lastProbeTime": None, "lastTransitionTime": kept or now})
-    return result
+    before = {c["type"]: c for c in present}
+    mine = []
+    for kind, status, reason, message in conditions:
+        old = before.pop(kind, None)
+        since = old.get("lastTransitionTime") if old is not None and old["status"] == status else None
+        condition: Tree = {"type": kind, "status": status}
+        if reason:
+            condition["reason"] = reason
+        if message:
+            condition["message"] = message
+        if generation:
+            condition["observedGeneration"] = generation
+        condition["lastProbeTime"], condition["lastTransitionTime"] = None, since or now
+        mine.append(condition)
+    return [*[c for c in present if c["type"] in before], *mine] if before else mine

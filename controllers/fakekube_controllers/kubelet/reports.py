@@ -21,10 +21,10 @@ Tree = dict[str, Any]
 
 
 class Reports:
-    """``run_of`` finds what the kubelet knows of a pod by its uid, ``is_silent(node)`` whether nothing is heard of a node."""
+    """``run_of`` finds what the kubelet knows of a pod, ``is_silent(node)`` whether nothing is heard of a node."""
 
     def __init__(
-        self, pods: Lister, nodes: Lister, clock: Clock, defaults: Defaults, run_of: Callable[[str], PodRun | None],
+        self, pods: Lister, nodes: Lister, clock: Clock, defaults: Defaults, run_of: Callable[[Tree], PodRun | None],
         is_silent: Callable[[str], bool],
     ) -> None:
         self._pods, self._nodes, self._clock, self._defaults = pods, nodes, clock, defaults
@@ -72,4 +72,4 @@ class Reports:
 
     def _run(self, namespace: str, name: str) -> PodRun | None:
         pod = self._pods.get(namespace, name)
-        return self._run_of(meta.uid_of(pod)) if pod is not None else None
+        return self._run_of(pod) if pod is not None else None

@@ -46,10 +46,10 @@ T = TypeVar("T")
 
 
 class Streams:
-    """The streams of all pods. ``run_of`` finds what the kubelet knows of one by its uid, ``wake`` has it look at one again."""
+    """The streams of all pods. ``run_of`` finds what the kubelet knows of one, ``wake`` has it look at one again."""
 
     def __init__(
-        self, ctx: Context, run_of: Callable[[str], PodRun | None], wake: Callable[[ObjectKey], object],
+        self, ctx: Context, run_of: Callable[[Tree], PodRun | None], wake: Callable[[ObjectKey], object],
     ) -> None:
         self._clock, self._activity, self._run_of, self._wake = ctx.clock, ctx.activity, run_of, wake
         self._on_exec: OnExec | None = ctx.options.get("on_exec")
@@ -62,8 +62,9 @@ class Streams:
 
     def look(self, uid: str) -> None:
         """Something may have happened to a pod."""
-        for follower in list(self._followers.get(uid, ())):
-            follower.look()
+        if uid in self._followers:
+            for follower in list(self._followers[uid]):
+                follower.look()
 
     def forget(self, uid: str) -> None:
         """A pod has gone: what follows it ends."""
@@ -162,7 +163,7 @@ class Streams:
         self, pod: Tree, container: str, skip: int, tell: Callable[[Line], None], ended: Callable[[], None],
     ) -> Callable[[], None]:
         """The same for a container by its name; it has ended if it is not known."""
-        run = self._run_of(meta.uid_of(pod))
+        run = self._run_of(pod)
         found = next((c for c in run.containers if c.name == container), None) if run is not None else None
         if found is None:
             ended()
@@ -285,14 +286,14 @@ class Streams:
     # what is known
 
     def _running(self, options: CommandOptions) -> tuple[PodRun | None, Container | None]:
-        run = self._run_of(meta.uid_of(options.pod))
+        run = self._run_of(options.pod)
         if run is None:
             return None, None
         return run, next((c for c in run.containers if c.name == options.container and c.running), None)
 
     def _any_running(self, pod: Tree) -> Container | None:
         """A container of a pod that runs."""
-        run = self._run_of(meta.uid_of(pod))
+        run = self._run_of(pod)
         return next((container for container in run.containers if container.running), None) if run is not None else None
 
     def _files_of(self, pod: Tree, container: Container) -> Files:

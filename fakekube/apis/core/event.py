@@ -87,16 +87,23 @@ class EventStrategy(Strategy):
             found.append(invalid("involvedObject.namespace", about, MISMATCH))
         path = self.fields["controller"]
         controller = obj.get(path, "")
-        found += ([] if controller else [required(path)]) + ruled(path, controller, names.qualified_name)
+        if not controller:
+            found.append(required(path))
+        found += ruled(path, controller, names.qualified_name)
         for name, limit in LIMITS.items():
             text = obj.get(name, "")
             if not text:
                 found.append(required(name))
-            if len(text.encode()) > limit:
+            if _is_longer(text, limit):
                 found.append(invalid(name, "", f"can have at most {limit} characters"))
-        if len(obj.get(self.fields["message"], "").encode()) > MAX_NOTE_LENGTH:
+        if _is_longer(obj.get(self.fields["message"], ""), MAX_NOTE_LENGTH):
             found.append(invalid("message", "", f"can have at most {MAX_NOTE_LENGTH} characters"))
         return found
+
+
+def _is_longer(text: str, limit: int) -> bool:
+    """Whether a text has more bytes than that; a character has at most four."""
+    return len(text) * 4 > limit and len(text.encode()) > limit
 
 
 def _shown(name: str, value: Any) -> Any:

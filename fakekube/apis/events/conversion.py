@@ -3,7 +3,7 @@
 Upstream: pkg/apis/events/v1/conversion.go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fakekube.apimachinery.types import Json, Tree
 
@@ -28,34 +28,33 @@ CORE_ORDER = (
     "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime",
     "series", "action", "related", "reportingComponent", "reportingInstance",
 )  # fmt: skip
-_NAMES = {core: name for name, core in RENAMES.items()}
+_CORE_SOURCES = tuple((core, name) for core in CORE_ORDER for name, other in RENAMES.items() if other == core)
+_GROUP_SOURCES = tuple(RENAMES.items())
 
 
 def to_core(tree: Tree) -> Tree:
     """The stored form of an Event of events.k8s.io; what the core group always prints is there."""
-    always: dict[str, Json] = {
+    return _renamed(tree, _CORE_SOURCES, {
         "involvedObject": {}, "source": {}, "firstTimestamp": None, "lastTimestamp": None, "eventTime": None,
         "reportingComponent": "", "reportingInstance": "",
-    }  # fmt: skip
-    return _renamed(tree, {core: _NAMES[core] for core in CORE_ORDER}, always)
+    })  # fmt: skip
 
 
 def from_core(tree: Tree) -> Tree:
     """The form of events.k8s.io, which leaves empty reporters out."""
-    always: dict[str, Json] = {
+    converted = _renamed(tree, _GROUP_SOURCES, {
         "eventTime": None, "regarding": {}, "deprecatedSource": {}, "deprecatedFirstTimestamp": None,
         "deprecatedLastTimestamp": None,
-    }  # fmt: skip
-    converted = _renamed(tree, RENAMES, always)
+    })  # fmt: skip
     for name in ("reportingController", "reportingInstance"):
         if not converted.get(name):
             converted.pop(name, None)
     return converted
 
 
-def _renamed(tree: Tree, sources: Mapping[str, str], always: Mapping[str, Json]) -> Tree:
+def _renamed(tree: Tree, sources: Sequence[tuple[str, str]], always: Mapping[str, Json]) -> Tree:
     converted: Tree = {name: tree[name] for name in ("kind", "apiVersion", "metadata") if name in tree}
-    for name, source in sources.items():
+    for name, source in sources:
         if source in tree:
             converted[name] = tree[source]
         elif name in always:

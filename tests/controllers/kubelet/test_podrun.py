@@ -15,7 +15,7 @@ def container(name="main", *outcomes, restarts_on="Never"):
 
 def run_of(*apps, init=(), starts_at=1.0, **more):
     told = []
-    run = PodRun({"spec": {}}, 0.0, starts_at, list(init), list(apps), lambda *event: told.append(event), **more)
+    run = PodRun({"spec": {}}, 0.0, starts_at, list(init), list(apps), lambda _, *event: told.append(event), **more)
     return run, [] if told is None else told
 
 
@@ -115,7 +115,7 @@ def test_what_never_started_is_of_unknown_fate():
     run.delete(10.0, 30.0)
     run.advance(10.0)
     assert run.phase == "Failed"
-    terminated = main.state(10.0)["terminated"]
+    terminated = main.status(10.0)["state"]["terminated"]
     assert (terminated["exitCode"], terminated["reason"]) == (137, "ContainerStatusUnknown")
 
 
@@ -147,6 +147,6 @@ def test_a_wait_is_told_as_go_prints_it(failures, text):
     main.start(0.0)
     main.failures = failures - 1
     main.step(0.0)
-    waiting = main.state(1.0)["waiting"]
+    waiting = main.status(1.0)["state"]["waiting"]
     assert waiting == {
         "reason": "CrashLoopBackOff", "message": f"back-off {text} restarting failed container=main pod=p_n(u)"}

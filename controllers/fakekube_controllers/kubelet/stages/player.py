@@ -213,7 +213,7 @@ class Player:
     def _functions(self, kind: str, tree: Tree) -> Mapping[str, Callable[..., Any]]:
         node = meta.name_of(tree) if kind == "Node" else str((tree.get("spec") or {}).get("nodeName", ""))
         on_host = bool((tree.get("spec") or {}).get("hostNetwork"))
-        of_node, of_pod = self._addresses
+        of_node, of_pod = self._addresses.of_node, self._addresses.of_pod
         return {
             "Now": lambda: times.format_micro_time(self._clock.time()), "StartTime": lambda: self._started,
             "Version": lambda: "fakekube", "NodeName": lambda: node, "NodePort": lambda: NODE_PORT,
