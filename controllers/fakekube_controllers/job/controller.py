@@ -192,8 +192,9 @@ class JobController:
 
     async def _synced(self, key: ObjectKey, cached: Tree) -> Synced:
         satisfied = self.hands.expectations.satisfied(key)
-        job: Tree = orjson.loads(orjson.dumps(cached))
-        job.setdefault("status", {}).setdefault("uncountedTerminatedPods", {})
+        status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
+        status.setdefault("uncountedTerminatedPods", {})
+        job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
         found = Round(
             job, await self._claimed(job), self.ctx.clock.time(),
             self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
@@ -210,7 +211,7 @@ class JobController:
         manager = ControllerRefManager(
             self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
             can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        return [_tracked_if_adopted(pod) for pod in await manager.claim(candidates)]
+        return [pod if meta.controller_of(pod) is not None else _as_adopted(pod) for pod in await manager.claim(candidates)]
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
@@ -226,8 +227,6 @@ class JobController:
         await self.hands.remove_tracking(pod)
 
 
-def _tracked_if_adopted(pod: Tree) -> Tree:
+def _as_adopted(pod: Tree) -> Tree:
     """The cache shows a pod that was adopted just now as it was before: it counts as tracked from here on."""
-    if meta.controller_of(pod) is not None or pods.is_tracked(pod):
-        return pod
-    return meta.with_finalizer(pod, pods.TRACKING_FINALIZER)
+    return pod if pods.is_tracked(pod) else meta.with_finalizer(pod, pods.TRACKING_FINALIZER)
