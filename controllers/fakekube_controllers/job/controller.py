@@ -82,8 +82,12 @@ class JobController:
 
     def _release_left_overs(self, job: Tree) -> None:
         for pod in self.pods.controlled_by(meta.uid_of(job)):
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
+            self._enqueue_orphan(pod)
+
+    def _enqueue_orphan(self, pod: Tree) -> None:
+        """Let a pod go that no Job will count any more, unless it has been let go and the cache is yet to show it."""
+        if pods.is_tracked(pod) and not self.hands.is_released(pod):
+            self.orphans.add(meta.key_of(pod))
 
     def _pod_added(self, pod: Tree) -> None:
         self.metrics.tracking(None, pod)
@@ -97,14 +101,13 @@ class JobController:
             self.queue.add_after(key, SYNC_PERIOD_SECONDS)
             return
         if meta.controller_of(pod) is None:
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
+            self._enqueue_orphan(pod)
             self._enqueue_matching(pod)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
-        self.metrics.tracking(old, pod)
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
             return
+        self.metrics.tracking(old, pod)
         before, now = meta.controller_of(old), meta.controller_of(pod)
         owner = before or now
         if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
@@ -120,8 +123,7 @@ class JobController:
         if job is not None:
             self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
         elif now is None:
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
+            self._enqueue_orphan(pod)
             if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
                 self._enqueue_matching(pod)
 
@@ -129,20 +131,14 @@ class JobController:
         if final:
             self.metrics.tracking(pod, None)
         owner = meta.controller_of(pod)
-        tracked = pods.is_tracked(pod)
-        if owner is None:
-            if tracked:
-                self.orphans.add(meta.key_of(pod))
-            return
-        job = self._controller_of(pod)
+        job = self._job_named(pod, owner) if owner is not None else None
         if job is None or conditions.is_finished(job):
-            if tracked:
-                self.orphans.add(meta.key_of(pod))
-            if job is None:
-                return
+            self._enqueue_orphan(pod)
+        if owner is None or job is None:
+            return
         key = meta.key_of(job)
         self.hands.expectations.deletion_observed(key, meta.uid_of(pod))
-        if final or not tracked:
+        if final or not pods.is_tracked(pod):
             self.hands.tracking_removal_seen(pod, owner["name"])
         self.queue.add_after(key, SYNC_PERIOD_SECONDS)
 
@@ -224,7 +220,7 @@ class JobController:
             job = self._job_named(pod, owner)
             if job is not None and (self._is_external(job) or not conditions.is_finished(job)):
                 return
-        await self.hands.remove_tracking(pod)
+        await self.hands.release_orphan(pod)
 
 
 def _as_adopted(pod: Tree) -> Tree:
