@@ -115,17 +115,15 @@ class JobController:
         if pods.is_terminating(pod) and not pods.is_terminating(old):
             self._pod_deleted(pod, final=False)
             return
-        if before is not None and before != now:
-            former = self._job_named(pod, before)
-            if former is not None:
-                self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
-        job = self._job_named(pod, now) if now is not None else None
-        if job is not None:
-            self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
-        elif now is None:
-            self._enqueue_orphan(pod)
-            if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
-                self._enqueue_matching(pod)
+        if before is not None and before != now and (former := self._job_named(pod, before)) is not None:
+            self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
+        if now is not None:
+            if (job := self._job_named(pod, now)) is not None:
+                self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
+            return
+        self._enqueue_orphan(pod)
+        if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
+            self._enqueue_matching(pod)
 
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
         if final:
