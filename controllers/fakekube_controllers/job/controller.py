@@ -200,12 +200,18 @@ class JobController:
 
     async def _claimed(self, job: Tree) -> list[pods.Pod]:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
-        namespace = meta.namespace_of(job)
-        candidates = [*self.pods.controlled_by(meta.uid_of(job)), *self.pods.orphans(namespace)]
-        manager = ControllerRefManager(
-            self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
-            can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        return [pod if meta.controller_of(pod) is not None else _as_adopted(pod) for pod in await manager.claim(candidates)]
+        selector = labels.from_label_selector(job["spec"].get("selector") or {})
+        mine: list[Tree] = []
+        undecided: list[Tree] = []
+        for pod in self.pods.controlled_by(meta.uid_of(job)):  # thousands, and each look into one takes time
+            (mine if selector.matches(meta.labels_of(pod)) else undecided).append(pod)
+        undecided += self.pods.orphans(meta.namespace_of(job))
+        if undecided:
+            manager = ControllerRefManager(
+                self.ctx.client, PODS, job, selector,
+                can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
+            mine += [_as_adopted(pod) for pod in await manager.claim(undecided)]
+        return mine
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
