@@ -75,7 +75,7 @@ class Selector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is selected."""
-        for requirement in self.requirements:  # noqa: SIM110 - a generator costs as much as what it asks for
+        for requirement in self.requirements:  # a generator costs as much as what it asks for
             if not requirement.matches(labels):
                 return False
         return not self.nothing

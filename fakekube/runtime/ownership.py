@@ -68,8 +68,10 @@ class ControllerRefManager:
         return claimed
 
     async def _settle(self, obj: Tree, *, selected: bool) -> bool:
-        """Adopt what nobody controls and is selected, or release what the controller has and is not; whether it is the
-        controller's now. Raises APIError."""
+        """Adopt what nobody controls and is selected, or release what the controller has and is not.
+
+        Whether it is the controller's now. Raises APIError.
+        """
         if meta.is_deleting(self._controller):
             return False
         if not selected:

@@ -201,7 +201,7 @@ class JobController:
     async def _claimed(self, job: Tree) -> list[pods.Pod]:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
         selector = labels.from_label_selector(job["spec"].get("selector") or {})
-        mine: list[Tree] = []
+        mine: list[pods.Pod] = []
         undecided: list[Tree] = []
         for pod in self.pods.controlled_by(meta.uid_of(job)):  # thousands, and each look into one takes time
             (mine if selector.matches(meta.labels_of(pod)) else undecided).append(pod)
