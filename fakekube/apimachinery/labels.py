@@ -75,9 +75,10 @@ class Selector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is selected."""
-        if self.nothing:
-            return False
-        return all(requirement.matches(labels) for requirement in self.requirements)
+        for requirement in self.requirements:  # a generator costs as much as what it asks for
+            if not requirement.matches(labels):
+                return False
+        return not self.nothing
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Selector):

@@ -65,19 +65,10 @@ class OwnedObjects:
 
         Raises ClaimFailed.
         """
-        uid, selector = meta.uid_of(owner), selector_of(owner)
-        mine: list[Tree] = []
-        undecided: list[Tree] = []
-        for child in children:  # nearly all are settled, and there may be thousands
-            reference = meta.controller_of(child)
-            settled = reference is not None and reference["uid"] == uid and selector.matches(meta.labels_of(child))
-            (mine if settled and (matches is None or matches(child)) else undecided).append(child)
-        if undecided:
-            manager = ControllerRefManager(
-                self._client, self._child_resource, owner, selector,
-                can_adopt=recheck_deletion(self._client, self._resource, owner))
-            mine += await manager.claim(undecided, matches)
-        return mine
+        manager = ControllerRefManager(
+            self._client, self._child_resource, owner, selector_of(owner),
+            can_adopt=recheck_deletion(self._client, self._resource, owner))
+        return await manager.claim(children, matches)
 
     def _added(self, child: Tree) -> None:
         if meta.is_deleting(child):

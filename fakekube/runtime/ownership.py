@@ -47,29 +47,37 @@ class ControllerRefManager:
 
     async def claim(self, objs: Iterable[Tree], matches: Callable[[Tree], bool] | None = None) -> list[Tree]:
         """The objects that are the controller's now. Raises ClaimFailed when some could not be decided."""
-        claimed, errors = [], []
+        claimed: list[Tree] = []
+        errors: list[Exception] = []
+        uid, selects = meta.uid_of(self._controller), self._selector.matches
         for obj in objs:
-            try:
-                if await self._claim(obj, matches):
-                    claimed.append(obj)
-            except APIError as error:
-                errors.append(error)
+            reference = meta.controller_of(obj)
+            if reference is not None and reference["uid"] != uid:
+                continue
+            selected = selects(meta.labels_of(obj)) and (matches is None or matches(obj))
+            if selected and reference is not None:
+                claimed.append(obj)  # nearly all are settled, and there may be thousands
+            elif selected or reference is not None:
+                try:
+                    if await self._settle(obj, selected=selected):
+                        claimed.append(obj)
+                except APIError as error:
+                    errors.append(error)
         if errors:
             raise ClaimFailed(errors)
         return claimed
 
-    async def _claim(self, obj: Tree, matches: Callable[[Tree], bool] | None) -> bool:
-        reference = meta.controller_of(obj)
-        selected = self._selector.matches(meta.labels_of(obj)) and (matches is None or matches(obj))
-        if reference is not None:
-            if reference["uid"] != meta.uid_of(self._controller):
-                return False
-            if selected:
-                return True
-            if not meta.is_deleting(self._controller):
-                await self.release(obj)
+    async def _settle(self, obj: Tree, *, selected: bool) -> bool:
+        """Adopt what nobody controls and is selected, or release what the controller has and is not.
+
+        Whether it is the controller's now. Raises APIError.
+        """
+        if meta.is_deleting(self._controller):
             return False
-        if not selected or meta.is_deleting(self._controller) or meta.is_deleting(obj):
+        if not selected:
+            await self.release(obj)
+            return False
+        if meta.is_deleting(obj):
             return False
         namespace = meta.namespace_of(self._controller)
         if namespace and namespace != meta.namespace_of(obj):

@@ -1,7 +1,7 @@
 """What the garbage collector does: deletes what has no owner left, frees what is orphaned, ends foreground deletions.
 
-Every decision is checked against a live read, since the graph may lag. Upstream:
-pkg/controller/garbagecollector/garbagecollector.go. Left out: the cache of absent owners (a live read costs microseconds).
+Every decision is checked against a live read, since the graph may lag: but for owners whose end was told, which never come back.
+Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 """
 
 import functools
@@ -16,7 +16,7 @@ from fakekube.client.resources import EVENTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
-from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Reference, tells_of_owners
+from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, tells_of_owners
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
@@ -27,9 +27,9 @@ Tree = dict[str, Any]
 class Owners(NamedTuple):
     """An object's references by the state of what they point to."""
 
-    solid: list[Reference]
-    dangling: list[Reference]
-    waiting: list[Reference]
+    solid: list[Tree]
+    dangling: list[Tree]
+    waiting: list[Tree]
 
 
 class NamespacedOwner(Exception):
@@ -73,12 +73,12 @@ class GarbageCollector:
 
         self.ctx.add_handler(resource, observe, changed, lambda last: self.graph.forget(meta.uid_of(last)), whole=False)
 
-    def _report_stray(self, node: Node, ref: Reference) -> None:
+    def _report_stray(self, node: Node, ref: Owner) -> None:
         identity = node.identity
         about = {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": {
             "namespace": identity.namespace, "name": identity.name, "uid": identity.uid}}
         coordinates = (
-            f"[{ref['apiVersion']}/{ref['kind']}, namespace: {identity.namespace}, name: {ref['name']}, uid: {ref['uid']}]")
+            f"[{ref.api_version}/{ref.kind}, namespace: {identity.namespace}, name: {ref.name}, uid: {ref.uid}]")
         text = f'ownerRef {coordinates} does not exist in namespace "{identity.namespace}"'
         self.recorder.event(about, "Warning", "OwnerRefInvalidNamespace", text)
 
@@ -127,11 +127,14 @@ class GarbageCollector:
             return
         for dependent in blocking:
             if not dependent.deleting_dependents:
-                self.to_delete.add(dependent.identity.uid)
+                self.to_delete.add(dependent.uid)
 
     async def _classify(self, identity: Identity, references: list[Tree]) -> Owners:
         result = Owners([], [], [])
         for ref in references:
+            if self.graph.is_gone(ref, identity.namespace):
+                result.dangling.append(ref)
+                continue
             resource = await self._resource(ref["apiVersion"], ref["kind"])
             if resource.namespaced and not identity.namespace:
                 raise NamespacedOwner(str(identity))

@@ -6,11 +6,21 @@ Upstream: pkg/controller/garbagecollector/{graph.go,graph_builder.go}.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
-Reference = Mapping[str, Any]
+
+class Owner(NamedTuple):
+    """What an object's reference says of an owner."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controls: bool | None
+    blocks: bool | None
 
 
 class Identity(NamedTuple):
@@ -24,34 +34,62 @@ class Identity(NamedTuple):
 
 
 class Node:
-    """One object. ``dependents`` are those that name it as an owner, by uid, in order of appearance."""
+    """One object. ``dependents`` are those that name it as an owner, by uid, in order of appearance.
+
+    There is one for every object of the cluster, so that it is kept small: most have no dependents, and the owners of all that
+    one object made are one tuple.
+    """
 
     __slots__ = (
-        "being_deleted", "deleting_dependents", "dependents", "finalizers", "identity", "owners", "virtual",
+        "api_version", "being_deleted", "deleting_dependents", "dependents", "gone", "kind", "name", "namespace", "orphaning",
+        "owners", "owners_of_last", "uid", "virtual",
     )
 
-    def __init__(self, identity: Identity, owners: Sequence[Reference] = (), *, virtual: bool = False) -> None:
-        self.identity, self.owners, self.virtual = identity, tuple(owners), virtual
-        self.dependents: dict[str, Node] = {}
-        self.finalizers: tuple[str, ...] = ()
-        self.being_deleted = False
-        self.deleting_dependents = False
+    def __init__(self, identity: Identity, *, virtual: bool = False) -> None:
+        self.identify(identity)
+        self.virtual = virtual
+        self.owners: tuple[Owner, ...] = ()
+        self.owners_of_last: tuple[Owner, ...] = ()  # of the last dependent whose first owner this is
+        self.dependents: Mapping[str, Node] = NO_DEPENDENTS
+        self.being_deleted = self.deleting_dependents = self.orphaning = False
+        self.gone = False  # an informer told of its end
+
+    def identify(self, identity: Identity) -> None:
+        """Be this object from now on."""
+        self.api_version, self.kind, self.namespace, self.name, self.uid = identity
+
+    @property
+    def identity(self) -> Identity:
+        """What a reference says of it."""
+        return Identity(self.api_version, self.kind, self.namespace, self.name, self.uid)
 
     @property
     def blocking_dependents(self) -> "list[Node]":
         """Dependents whose reference keeps this node from going in the foreground."""
-        uid = self.identity.uid
-        return [
-            node for node in self.dependents.values()
-            if any(ref["uid"] == uid and ref.get("blockOwnerDeletion") for ref in node.owners)
-        ]
+        return [node for node in self.dependents.values() if any(ref.uid == self.uid and ref.blocks for ref in node.owners)]
+
+    def add_dependent(self, node: "Node") -> None:
+        """``node`` names this one as an owner."""
+        if isinstance(self.dependents, dict):
+            self.dependents[node.uid] = node
+        else:
+            self.dependents = {node.uid: node}
+
+    def drop_dependent(self, uid: str) -> None:
+        """That one does so no more."""
+        if isinstance(self.dependents, dict):
+            self.dependents.pop(uid, None)
+
+
+NO_DEPENDENTS: Mapping[str, Node] = MappingProxyType({})
 
 
 def tells_of_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether the graph has anything to learn of a change, given the metadata before and after."""
-    if "deletionTimestamp" in new:
-        return True
-    return old.get("ownerReferences") != new.get("ownerReferences") or old.get("finalizers") != new.get("finalizers")
+    """Whether the graph has anything to learn of a change, given the metadata before and after.
+
+    Finalizers say something only of what is being deleted.
+    """
+    return "deletionTimestamp" in new or old.get("ownerReferences") != new.get("ownerReferences")
 
 
 class Graph:
@@ -62,7 +100,7 @@ class Graph:
     """
 
     def __init__(
-        self, look_at: Callable[[str], None], orphan: Callable[[str], None], stray: Callable[[Node, Reference], None],
+        self, look_at: Callable[[str], None], orphan: Callable[[str], None], stray: Callable[[Node, Owner], None],
     ) -> None:
         self.nodes: dict[str, Node] = {}
         self._look_at, self._orphan, self._stray = look_at, orphan, stray
@@ -71,13 +109,14 @@ class Graph:
         """An informer showed an object, for the first time or changed."""
         meta = obj["metadata"]
         uid = meta["uid"]
-        owners = tuple(meta.get("ownerReferences") or ())
+        owners = self._owners(meta)
         node = self.nodes.get(uid)
         if node is None:
-            node = self.nodes[uid] = Node(Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid), owners)
+            node = self.nodes[uid] = Node(Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid))
+            node.owners = owners
             self._link(node, owners)
             self._update_state(node, meta)
-            if any(self.nodes[ref["uid"]].virtual for ref in owners):
+            if any(self.nodes[ref.uid].virtual for ref in owners):
                 self._look_at(uid)
             return
         if node.virtual:
@@ -89,76 +128,90 @@ class Graph:
         if old != owners and owners:
             self._look_at(uid)
 
+    def _owners(self, meta: Mapping[str, Any]) -> tuple[Owner, ...]:
+        """An object's owners; the same tuple as of the last object with just these."""
+        references = meta.get("ownerReferences")
+        if not references:
+            return ()
+        owners = tuple(
+            Owner(ref["apiVersion"], ref["kind"], ref["name"], ref["uid"], ref.get("controller"), ref.get("blockOwnerDeletion"))
+            for ref in references)
+        first = self.nodes.get(owners[0].uid)
+        if first is None:
+            return owners
+        if first.owners_of_last != owners:
+            first.owners_of_last = owners
+        return first.owners_of_last
+
     def _meet(self, node: Node, identity: Identity) -> None:
         """A virtual node turns out to exist; those who named it by other coordinates are looked at again."""
-        node.virtual = False
-        node.identity = identity
+        node.virtual = node.gone = False
+        node.identify(identity)
         for dependent in node.dependents.values():
             for ref in dependent.owners:
-                if ref["uid"] == identity.uid and not self._agrees(node, ref, dependent):
-                    self._look_at(dependent.identity.uid)
+                if ref.uid == identity.uid and not self._agrees(node, ref, dependent):
+                    self._look_at(dependent.uid)
 
     def _update_state(self, node: Node, meta: Mapping[str, Any]) -> None:
-        finalizers = tuple(meta.get("finalizers") or ())
-        deleting = "deletionTimestamp" in meta
-        was_orphaning = node.being_deleted and ORPHAN in node.finalizers
-        was_waiting = node.deleting_dependents
-        node.finalizers, node.being_deleted = finalizers, deleting
-        if deleting and ORPHAN in finalizers and not was_orphaning:
-            self._orphan(node.identity.uid)
-        if deleting and FOREGROUND in finalizers:
+        if "deletionTimestamp" not in meta:
+            node.being_deleted = node.orphaning = False
+            return
+        finalizers = meta.get("finalizers") or ()
+        was_orphaning, was_waiting = node.orphaning, node.deleting_dependents
+        node.being_deleted, node.orphaning = True, ORPHAN in finalizers
+        if node.orphaning and not was_orphaning:
+            self._orphan(node.uid)
+        if FOREGROUND in finalizers:
             node.deleting_dependents = True
             if not was_waiting:
                 for dependent in list(node.dependents.values()):
-                    self._look_at(dependent.identity.uid)
-            self._look_at(node.identity.uid)
+                    self._look_at(dependent.uid)
+            self._look_at(node.uid)
 
-    def _link(self, node: Node, owners: Sequence[Reference]) -> None:
+    def _link(self, node: Node, owners: Sequence[Owner]) -> None:
         for ref in owners:
-            uid = ref["uid"]
-            owner = self.nodes.get(uid)
+            owner = self.nodes.get(ref.uid)
             if owner is None:
-                identity = Identity(ref["apiVersion"], ref["kind"], node.identity.namespace, ref["name"], uid)
-                owner = self.nodes[uid] = Node(identity, virtual=True)
-                self._look_at(uid)
+                identity = Identity(ref.api_version, ref.kind, node.namespace, ref.name, ref.uid)
+                owner = self.nodes[ref.uid] = Node(identity, virtual=True)
+                self._look_at(ref.uid)
             elif not self._agrees(owner, ref, node):
-                self._look_at(node.identity.uid)
-            owner.dependents[node.identity.uid] = node
+                self._look_at(node.uid)
+            owner.add_dependent(node)
 
-    def _agrees(self, owner: Node, ref: Reference, node: Node) -> bool:
+    def _agrees(self, owner: Node, ref: Owner, node: Node) -> bool:
         """Whether a reference describes its owner as it is; one into another namespace is reported."""
-        identity = owner.identity
-        if identity.namespace != node.identity.namespace and (identity.namespace or owner.virtual):
-            if identity.namespace and not owner.virtual:
+        if owner.namespace != node.namespace and (owner.namespace or owner.virtual):
+            if owner.namespace and not owner.virtual:
                 self._stray(node, ref)
             return False
-        return (identity.api_version, identity.kind, identity.name) == (ref["apiVersion"], ref["kind"], ref["name"])
+        return owner.name == ref.name and owner.kind == ref.kind and owner.api_version == ref.api_version
 
-    def _relink(self, node: Node, old: Sequence[Reference], new: Sequence[Reference]) -> None:
+    def _relink(self, node: Node, old: Sequence[Owner], new: Sequence[Owner]) -> None:
         if old == new:
             return
-        kept = [ref["uid"] for ref in new]
+        kept = [ref.uid for ref in new]
         for ref in old:
-            owner = self.nodes.get(ref["uid"])
-            if owner is not None and ref["uid"] not in kept:
-                owner.dependents.pop(node.identity.uid, None)
+            owner = self.nodes.get(ref.uid)
+            if owner is not None and ref.uid not in kept:
+                owner.drop_dependent(node.uid)
                 self._drop_if_idle(owner)
         self._link(node, new)
         for ref in [*old, *new]:
-            owner = self.nodes.get(ref["uid"])
+            owner = self.nodes.get(ref.uid)
             if owner is not None and owner.deleting_dependents:
-                self._look_at(ref["uid"])
+                self._look_at(ref.uid)
 
     def _drop_if_idle(self, node: Node) -> None:
         if node.virtual and not node.dependents:
-            self.nodes.pop(node.identity.uid, None)
+            self.nodes.pop(node.uid, None)
 
     def absent(self, uid: str) -> None:
         """A live read found nothing where a virtual node should be: those who name it are looked at."""
         node = self.nodes.get(uid)
         if node is not None and node.virtual:
             for dependent in list(node.dependents.values()):
-                self._look_at(dependent.identity.uid)
+                self._look_at(dependent.uid)
             self._drop_if_idle(node)
 
     def forget(self, uid: str) -> None:
@@ -167,14 +220,24 @@ class Graph:
         if node is None:
             return
         for ref in node.owners:
-            owner = self.nodes.get(ref["uid"])
+            owner = self.nodes.get(ref.uid)
             if owner is not None:
-                owner.dependents.pop(uid, None)
+                owner.drop_dependent(uid)
                 self._drop_if_idle(owner)
                 if owner.deleting_dependents:
-                    self._look_at(ref["uid"])
+                    self._look_at(ref.uid)
         if node.dependents:
             ghost = self.nodes[uid] = Node(node.identity, virtual=True)
-            ghost.dependents = node.dependents
+            ghost.dependents, ghost.gone = node.dependents, True
             for dependent in list(node.dependents.values()):
-                self._look_at(dependent.identity.uid)
+                self._look_at(dependent.uid)
+
+    def is_gone(self, reference: Mapping[str, Any], namespace: str) -> bool:
+        """Whether the owner that a reference of an object in ``namespace`` means was there and is no more.
+
+        Its dependents need not look for it, one after the other. Upstream: absentOwnerCache.
+        """
+        node = self.nodes.get(reference["uid"])
+        if node is None or not node.gone or node.namespace not in ("", namespace):
+            return False
+        return (node.api_version, node.kind, node.name) == (reference["apiVersion"], reference["kind"], reference["name"])

@@ -82,8 +82,12 @@ class JobController:
 
     def _release_left_overs(self, job: Tree) -> None:
         for pod in self.pods.controlled_by(meta.uid_of(job)):
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
+            self._enqueue_orphan(pod)
+
+    def _enqueue_orphan(self, pod: Tree) -> None:
+        """Let a pod go that no Job will count any more, unless it has been let go and the cache is yet to show it."""
+        if pods.is_tracked(pod) and not self.hands.is_released(pod):
+            self.orphans.add(meta.key_of(pod))
 
     def _pod_added(self, pod: Tree) -> None:
         self.metrics.tracking(None, pod)
@@ -97,14 +101,13 @@ class JobController:
             self.queue.add_after(key, SYNC_PERIOD_SECONDS)
             return
         if meta.controller_of(pod) is None:
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
+            self._enqueue_orphan(pod)
             self._enqueue_matching(pod)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
-        self.metrics.tracking(old, pod)
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
             return
+        self.metrics.tracking(old, pod)
         before, now = meta.controller_of(old), meta.controller_of(pod)
         owner = before or now
         if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
@@ -112,37 +115,28 @@ class JobController:
         if pods.is_terminating(pod) and not pods.is_terminating(old):
             self._pod_deleted(pod, final=False)
             return
-        if before is not None and before != now:
-            former = self._job_named(pod, before)
-            if former is not None:
-                self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
-        job = self._job_named(pod, now) if now is not None else None
-        if job is not None:
-            self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
-        elif now is None:
-            if pods.is_tracked(pod):
-                self.orphans.add(meta.key_of(pod))
-            if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
-                self._enqueue_matching(pod)
+        if before is not None and before != now and (former := self._job_named(pod, before)) is not None:
+            self.queue.add_after(meta.key_of(former), SYNC_PERIOD_SECONDS)
+        if now is not None:
+            if (job := self._job_named(pod, now)) is not None:
+                self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
+            return
+        self._enqueue_orphan(pod)
+        if before is not None or old["metadata"].get("labels") != pod["metadata"].get("labels"):
+            self._enqueue_matching(pod)
 
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
         if final:
             self.metrics.tracking(pod, None)
         owner = meta.controller_of(pod)
-        tracked = pods.is_tracked(pod)
-        if owner is None:
-            if tracked:
-                self.orphans.add(meta.key_of(pod))
-            return
-        job = self._controller_of(pod)
+        job = self._job_named(pod, owner) if owner is not None else None
         if job is None or conditions.is_finished(job):
-            if tracked:
-                self.orphans.add(meta.key_of(pod))
-            if job is None:
-                return
+            self._enqueue_orphan(pod)
+        if owner is None or job is None:
+            return
         key = meta.key_of(job)
         self.hands.expectations.deletion_observed(key, meta.uid_of(pod))
-        if final or not tracked:
+        if final or not pods.is_tracked(pod):
             self.hands.tracking_removal_seen(pod, owner["name"])
         self.queue.add_after(key, SYNC_PERIOD_SECONDS)
 
@@ -192,8 +186,9 @@ class JobController:
 
     async def _synced(self, key: ObjectKey, cached: Tree) -> Synced:
         satisfied = self.hands.expectations.satisfied(key)
-        job: Tree = orjson.loads(orjson.dumps(cached))
-        job.setdefault("status", {}).setdefault("uncountedTerminatedPods", {})
+        status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
+        status.setdefault("uncountedTerminatedPods", {})
+        job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
         found = Round(
             job, await self._claimed(job), self.ctx.clock.time(),
             self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
@@ -205,12 +200,18 @@ class JobController:
 
     async def _claimed(self, job: Tree) -> list[pods.Pod]:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
-        namespace = meta.namespace_of(job)
-        candidates = [*self.pods.controlled_by(meta.uid_of(job)), *self.pods.orphans(namespace)]
-        manager = ControllerRefManager(
-            self.ctx.client, PODS, job, labels.from_label_selector(job["spec"].get("selector") or {}),
-            can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        return [_tracked_if_adopted(pod) for pod in await manager.claim(candidates)]
+        selector = labels.from_label_selector(job["spec"].get("selector") or {})
+        mine: list[pods.Pod] = []
+        undecided: list[Tree] = []
+        for pod in self.pods.controlled_by(meta.uid_of(job)):  # thousands, and each look into one takes time
+            (mine if selector.matches(meta.labels_of(pod)) else undecided).append(pod)
+        undecided += self.pods.orphans(meta.namespace_of(job))
+        if undecided:
+            manager = ControllerRefManager(
+                self.ctx.client, PODS, job, selector,
+                can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
+            mine += [_as_adopted(pod) for pod in await manager.claim(undecided)]
+        return mine
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
@@ -223,11 +224,9 @@ class JobController:
             job = self._job_named(pod, owner)
             if job is not None and (self._is_external(job) or not conditions.is_finished(job)):
                 return
-        await self.hands.remove_tracking(pod)
+        await self.hands.release_orphan(pod)
 
 
-def _tracked_if_adopted(pod: Tree) -> Tree:
+def _as_adopted(pod: Tree) -> Tree:
     """The cache shows a pod that was adopted just now as it was before: it counts as tracked from here on."""
-    if meta.controller_of(pod) is not None or pods.is_tracked(pod):
-        return pod
-    return meta.with_finalizer(pod, pods.TRACKING_FINALIZER)
+    return pod if pods.is_tracked(pod) else meta.with_finalizer(pod, pods.TRACKING_FINALIZER)

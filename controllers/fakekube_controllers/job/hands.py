@@ -23,6 +23,7 @@ from fakekube_controllers.job.round import Round
 
 Tree = dict[str, Any]
 
+PATCHED_TOO_LATE = (404, 409, 422)  # the pod is gone, or another one has its name
 COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 
@@ -70,19 +71,33 @@ class Hands:
             self.deletion_failed(job, pod)
 
     async def remove_tracking(self, pod: pods.Pod) -> None:
-        """Take the tracking finalizer off a pod; one that is gone already is fine. Raises APIError."""
-        uid, name = meta.uid_of(pod), meta.name_of(pod)
-        owner = meta.controller_of(pod)
-        removed = self.removed.setdefault(ObjectKey(meta.namespace_of(pod), str((owner or {}).get("name", ""))), {})
+        """Take the tracking finalizer off a pod of a Job; one that is gone already is fine. Raises APIError."""
+        uid = meta.uid_of(pod)
+        removed = self.removed.setdefault(_job_key(pod), {})
         removed[uid] = None
-        body = {"metadata": {"uid": uid, "$deleteFromPrimitiveList/finalizers": [pods.TRACKING_FINALIZER]}}
         try:
-            path = PODS.path(meta.namespace_of(pod), name)
-            await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["strategic"])
+            await self._remove_finalizer(pod)
         except APIError as error:
             removed.pop(uid, None)
-            if error.code not in (404, 409, 422):
+            if error.code not in PATCHED_TOO_LATE:
                 raise
+
+    async def release_orphan(self, pod: pods.Pod) -> None:
+        """The same for a pod that no Job counts. Raises APIError."""
+        try:
+            await self._remove_finalizer(pod)
+        except APIError as error:
+            if error.code not in PATCHED_TOO_LATE:
+                raise
+
+    async def _remove_finalizer(self, pod: pods.Pod) -> None:
+        body = {"metadata": {"uid": meta.uid_of(pod), "$deleteFromPrimitiveList/finalizers": [pods.TRACKING_FINALIZER]}}
+        path = PODS.path(meta.namespace_of(pod), meta.name_of(pod))
+        await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["strategic"])
+
+    def is_released(self, pod: pods.Pod) -> bool:
+        """Whether the pod's tracking finalizer was taken, and the cache is yet to show that."""
+        return meta.uid_of(pod) in self.removed.get(_job_key(pod), ())
 
     def tracking_removal_seen(self, pod: pods.Pod, job_name: str) -> None:
         """The cache shows a pod without its finalizer, or shows it no more."""
@@ -123,3 +138,9 @@ class Hands:
             text = "Too many succeeded pods running after completion count reached"
             self.event(found.job, "Warning", "TooManySucceededPods", text)
         self.event(found.job, "Normal", "Completed", "Job completed")
+
+
+def _job_key(pod: pods.Pod) -> ObjectKey:
+    """The key of the Job that controls a pod; that of no Job when none does."""
+    owner = meta.controller_of(pod)
+    return ObjectKey(meta.namespace_of(pod), owner["name"] if owner is not None else "")

@@ -25,7 +25,7 @@ COMPLETIONS_REACHED = Outcome("SuccessCriteriaMet", "CompletionsReached", "Reach
 
 @dataclass(slots=True)
 class Round:
-    """What one sync knows. ``job`` and ``status`` are the sync's own copies; pods are read-only."""
+    """What one sync knows. ``status`` and metadata are the sync's own copies; the spec and pods are read-only."""
 
     job: dict[str, Any]
     pods: list[Pod]
@@ -35,6 +35,8 @@ class Round:
     features: Features = ALL
     written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
     active: list[Pod] = field(default_factory=list)
+    tracked: dict[str, None] = field(default_factory=dict)  # uids of pods that are yet to lose their tracking finalizer
+    ended: list[Pod] = field(default_factory=list)  # those of them that have finished or are on their way out
     ready: int = 0
     terminating: int = 0
     new_succeeded: list[Pod] = field(default_factory=list)
@@ -118,17 +120,23 @@ class Round:
     def _count(self) -> None:
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
         only_replace_failed = self.only_replace_failed
-        for pod in self.pods:
-            phase = pods.phase(pod)
+        removed, tracked, active = self.removed, self.tracked, self.active
+        for pod in self.pods:  # thousands, at every sync: most are active, or were counted long ago
+            metadata, phase = pod["metadata"], pods.phase(pod)
+            uid = metadata["uid"]
+            is_tracked = pods.is_tracked(pod) and uid not in removed
+            if is_tracked:
+                tracked[uid] = None
             if phase not in ("Succeeded", "Failed"):
-                if pods.is_terminating(pod):
-                    self.terminating += 1
-                else:
-                    self.active.append(pod)
+                if "deletionTimestamp" not in metadata:
+                    active.append(pod)
                     self.ready += pods.is_ready(pod)
                     continue
-            uid = pod["metadata"]["uid"]
-            if not pods.is_tracked(pod) or uid in uncounted or uid in self.removed or not self.is_valid_index(pod):
+                self.terminating += 1
+            if not is_tracked:
+                continue
+            self.ended.append(pod)
+            if uid in uncounted or not self.is_valid_index(pod):
                 continue
             if phase == "Succeeded":
                 self.new_succeeded.append(pod)

@@ -22,11 +22,9 @@ async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
 
     True when there were too many pods for one sync. ``changed`` says that the status differs already.
     """
-    if found.indexed:
-        found.pods.sort(key=lambda pod: index if (index := indexes.index_of(pod)) is not None else -1)
-    tracked = {
-        pod["metadata"]["uid"]: None for pod in found.pods if pods.is_tracked(pod) and pod["metadata"]["uid"] not in found.removed
-    }
+    tracked = found.tracked
+    for uid in found.removed:  # of pods that were deleted since this sync looked at them, too
+        tracked.pop(uid, None)
     changed = _settle_uncounted(found, tracked) or changed
     actions: dict[str, int] = {}
     releasable, noted, too_many = _note_finished(found, tracked, actions)
@@ -80,7 +78,7 @@ def _note_finished(
     counted_succeeded = dict.fromkeys(found.uncounted.get("succeeded") or ())
     known = dict.fromkeys(found.previously_completed)
     only_replace_failed = found.only_replace_failed
-    for pod in found.pods:
+    for pod in _candidates(found):
         uid = pod["metadata"]["uid"]
         if uid not in tracked or not _may_release(found, pod, only_replace_failed=only_replace_failed):
             continue
@@ -103,6 +101,15 @@ def _note_finished(
     if found.indexed:
         found.completed = sorted(dict.fromkeys([*found.previously_completed, *new_indexes]))
     return releasable, noted, False
+
+
+def _candidates(found: Round) -> list[pods.Pod]:
+    """The pods that may be let go, by index if they have one: of a Job that goes on, only what has ended."""
+    ending = "deletionTimestamp" in found.job["metadata"] or found.outcome is not None
+    candidates = found.pods if ending else found.ended
+    if not found.indexed:
+        return candidates
+    return sorted(candidates, key=lambda pod: index if (index := indexes.index_of(pod)) is not None else -1)
 
 
 def _may_release(found: Round, pod: pods.Pod, *, only_replace_failed: bool) -> bool:

@@ -28,7 +28,7 @@ QUARANTINE_SECONDS = 40.0
 TERMINATED_POD_THRESHOLD = 12500
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
-NODE_NAME, FINISHED, UNSCHEDULED = "node", "finished", "unscheduled-terminating"
+NODE_NAME = "node"
 ROUND, LOOK = "round", "look"
 
 Tree = dict[str, Any]
@@ -51,15 +51,14 @@ class PodGarbageCollector:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
         self.pods.add_index(NODE_NAME, by_node_name)
-        self.pods.add_index(FINISHED, lambda pod: ("",) if pods.is_finished(pod) else ())
-        self.pods.add_index(UNSCHEDULED, lambda pod: ("",) if _is_unscheduled_terminating(pod) else ())
+        self._finished: dict[str, None] = {}  # uids of pods
         self._missing_until: dict[str, float] = {}  # nodes in quarantine
         self._suspects: dict[str, None] = {}  # nodes that pods name and that the cache did not show
         self._next: Timer | None = None
         self._looked = False
         self._began = self.clock.time()
         self.queue = ctx.queue("podgc")
-        ctx.add_handler(PODS, self._pod_changed, lambda _, new: self._pod_changed(new))
+        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
         ctx.add_handler(NODES, None, lambda _, new: self._node_changed(new), self._node_changed)
         Worker(ctx, self.queue, self._process).start()
         self.queue.add(ROUND)
@@ -71,18 +70,25 @@ class PodGarbageCollector:
 
     # when there is something to do
 
-    def _pod_changed(self, pod: Tree) -> None:
-        if _is_removed(pod):
+    def _pod_seen(self, pod: Tree) -> None:
+        finished = pods.is_finished(pod)
+        if finished:
+            self._finished[pod["metadata"]["uid"]] = None
+        terminating = pods.is_terminating(pod)
+        if finished and terminating and _is_removed(pod):
             return
         node = pod["spec"].get("nodeName")
         if node and self.nodes.get("", node) is None:
             self._suspects[node] = None
             self.queue.add(LOOK)
-        elif pods.is_terminating(pod):
+        elif terminating:
             if not node or self._is_out_of_service(node):
                 self._plan_round()
-        elif pods.is_finished(pod) and self._surplus() > 0:
+        elif finished and self._surplus() > 0:
             self._plan_round()
+
+    def _pod_gone(self, pod: Tree) -> None:
+        self._finished.pop(pod["metadata"]["uid"], None)
 
     def _node_changed(self, node: Tree) -> None:
         name = meta.name_of(node)
@@ -106,7 +112,7 @@ class PodGarbageCollector:
         return any(taint["key"] == OUT_OF_SERVICE for taint in (node.get("spec") or {}).get("taints") or ())
 
     def _surplus(self) -> int:
-        return len(self.pods.by_index(FINISHED, "")) - self.threshold if self.threshold > 0 else 0
+        return len(self._finished) - self.threshold if self.threshold > 0 else 0
 
     # what is done
 
@@ -120,14 +126,15 @@ class PodGarbageCollector:
     async def _round(self) -> None:
         self._looked, failed = True, False
         if (surplus := self._surplus()) > 0:
-            failed |= await self._remove(sorted(self.pods.by_index(FINISHED, ""), key=_oldest_first)[:surplus])
+            finished = [pod for pod in self.pods.list() if pods.is_finished(pod)]
+            failed |= await self._remove(sorted(finished, key=_oldest_first)[:surplus])
         out = [name for name in map(meta.name_of, self.nodes.list()) if self._is_out_of_service(name)]
         on_them = [pod for name in out for pod in self.pods.by_index(NODE_NAME, name)]
         ending = [pod for pod in on_them if pods.is_terminating(pod) and not _is_removed(pod)]
         failed |= await self._remove(sorted(ending, key=_oldest_first))
         for name in await self._lost_nodes():
             failed |= await self._remove(self.pods.by_index(NODE_NAME, name), *ORPHANED)
-        failed |= await self._remove(self.pods.by_index(UNSCHEDULED, ""))
+        failed |= await self._remove([pod for pod in self.pods.list() if _is_unscheduled_terminating(pod)])
         if self._missing_until:
             self._plan_round()
         elif failed:

@@ -11,7 +11,7 @@ class Heard:
     def __init__(self):
         self.look, self.orphan, self.stray = [], [], []
         self.graph = Graph(
-            self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.identity.uid, ref["uid"])))
+            self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.uid, ref.uid)))
 
     def see(self, uid, *owners, namespace="n", **metadata):
         refs = [{"apiVersion": "v1", "kind": "Thing", "name": owner, "uid": owner} | more for owner, more in owners]
@@ -57,11 +57,12 @@ def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
 
 @pytest.mark.parametrize(("old", "new", "expected"), [
     ({"labels": {"a": "b"}}, {}, False), ({"finalizers": ["x/y"]}, {"finalizers": ["x/y"]}, False),
-    ({"finalizers": ["x/y"]}, {}, True), ({}, {"ownerReferences": [{"uid": "u"}]}, True),
+    ({"finalizers": ["x/y"]}, {}, False), ({}, {"ownerReferences": [{"uid": "u"}]}, True),
     ({"deletionTimestamp": "t"}, {"deletionTimestamp": "t"}, True),
 ])
-def test_only_owners_finalizers_and_ends_are_news(old, new, expected):
-    """Given an object that changed / then the graph hears of it when its owners or finalizers did, or when it is to go."""
+def test_only_owners_and_ends_are_news(old, new, expected):
+    """Given an object that changed / then the graph hears of it when its owners did, or when it is to go: finalizers say
+    something only of what is on its way out."""
     assert tells_of_owners(old, new) == expected
 
 
@@ -107,3 +108,33 @@ def test_a_reference_into_another_namespace_is_stray(heard):
     heard.see("child", owner("parent"))
     assert heard.stray == [("child", "parent")]
     assert "child" in heard.taken()
+
+
+def reference_to(name, uid="parent", kind="Thing"):
+    return {"apiVersion": "v1", "kind": kind, "name": name, "uid": uid}
+
+
+def test_an_owner_is_gone_once_its_end_was_told_and_while_somebody_names_it(heard):
+    """Given an owner that was seen, with a dependent / then it is not gone / when its end is told / then it is, for references of
+    its namespace that describe it as it was / when the dependent goes, too / then nothing is remembered."""
+    heard.see("parent")
+    heard.see("child", owner("parent"))
+    assert not heard.graph.is_gone(reference_to("parent"), "n")
+    heard.graph.forget("parent")
+    assert heard.graph.is_gone(reference_to("parent"), "n")
+    assert not heard.graph.is_gone(reference_to("parent"), "elsewhere")
+    assert not heard.graph.is_gone(reference_to("parent"), "")
+    assert not heard.graph.is_gone(reference_to("other"), "n")
+    assert not heard.graph.is_gone(reference_to("parent", kind="Other"), "n")
+    heard.graph.forget("child")
+    assert not heard.graph.is_gone(reference_to("parent"), "n")
+    assert heard.graph.nodes == {}
+
+
+def test_an_owner_that_nobody_has_seen_is_not_gone(heard):
+    """Given a dependent whose owner was never seen / then the owner is not gone: a live read has to say so
+    / when the read finds nothing / then it is not either, since what a reference says of it may be wrong."""
+    heard.see("child", owner("parent"))
+    assert not heard.graph.is_gone(reference_to("parent"), "n")
+    heard.graph.absent("parent")
+    assert not heard.graph.is_gone(reference_to("parent"), "n")
