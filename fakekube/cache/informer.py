@@ -13,7 +13,7 @@ from fakekube.apimachinery.stock import Cancel, Stock
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import Indexer, IndexFunction
 from fakekube.cache.lister import Lister
-from fakekube.cache.mutation import MutationDetector
+from fakekube.cache.mutation import MutationDetector, WatchedIndexer
 from fakekube.cache.reflector import Reflector
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
@@ -60,7 +60,7 @@ class SharedInformer:
         self.whole = False  # somebody wants to see what came with the cluster, too
         self._stock = stock
         self._sleeps: Cancel | None = None
-        self.indexer = Indexer()
+        self.indexer = Indexer() if detector is None else WatchedIndexer(detector)
         self.lister = Lister(self.indexer)
         self.has_synced = False
         self.reflector = Reflector(
@@ -69,7 +69,8 @@ class SharedInformer:
             bookmarks=stock is None,  # a server in this process cuts no watch that would have to be resumed
         )
         self._clock = clock
-        self._resync_seconds, self._transform, self._detector = resync_seconds, transform, detector
+        self._resync_seconds, self._detector = resync_seconds, detector
+        self._transform = transform if transform is None or detector is None else detector.watched_handler("", transform)
         self._handlers: list[Registration] = []
         self._synced: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
@@ -136,13 +137,17 @@ class SharedInformer:
         self.indexer.add_index(name, function)
 
     def add_handler(
-        self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None,
+        self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None, *,
+        component: str = "",
     ) -> Registration:
         """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``, ``on_delete(last)``.
 
-        They run in the order of registration and must not await, block or change what they get. What is in the cache
-        already is told as added before this returns.
+        They run in the order of registration and must not await, block or change what they get: it is shared. What is in the
+        cache already is told as added before this returns. ``component`` is whose they are, for who has to blame one.
         """
+        if self._detector is not None:
+            on_add, on_update, on_delete = (
+                function and self._detector.watched_handler(component, function) for function in (on_add, on_update, on_delete))
         registration = Registration(self, on_add, on_update, on_delete)
         self._handlers.append(registration)
         if on_add is not None:
@@ -180,8 +185,6 @@ class SharedInformer:
     def _store(self, obj: Tree) -> None:
         if self._transform is not None:
             obj = self._transform(obj)
-        if self._detector is not None:
-            self._detector.watch(obj)
         old = self.indexer.put(meta.key_of(obj), obj)
         if old is None:
             for handler in self._handlers:

@@ -1,7 +1,8 @@
 """One client for everything: trees in, trees out, errors as APIError, over whatever transport it is given.
 
 Upstream: client-go's dynamic client. Left out: typed clientsets, protobuf, client-side throttling and retries (the work
-queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller.
+queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller, and what it is
+given stays the caller's: the server gets bytes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,7 @@ class Client:
 
     The server takes the field manager from the user agent's part before ``/``, unless a call names one. ``namespace``
     is where objects are looked for when a call names none; lists and watches then span all namespaces.
+    Whatever it returns, the objects of a watch included, is the caller's own, to be changed at will.
     """
 
     def __init__(

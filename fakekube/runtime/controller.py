@@ -54,7 +54,8 @@ class Worker:
     """
 
     def __init__(self, ctx: Context, queue: WorkQueue[Any], process: Process) -> None:
-        self._ctx, self._queue, self._process = ctx, queue, process
+        self._ctx, self._queue = ctx, queue
+        self._process = process if ctx.detector is None else ctx.detector.watched_process(queue.name, process)
         self.processed = 0
         self.failures: dict[Any, BaseException] = {}  # by key, the last one of those that still fail
         ctx.explainers.append(self.explain)

@@ -89,9 +89,14 @@ class Driver(ABC):
         """Something broke: whoever waits, now or next, is told. For ``Tasks(on_failure=...)``."""
         self._failure = self._failure or error
 
+    def take_failure(self) -> BaseException | None:
+        """What was given to ``fail``, if anything, and nobody took yet."""
+        failure, self._failure = self._failure, None
+        return failure
+
     def raise_failure(self) -> None:
         """Raise what was given to ``fail``, once."""
-        failure, self._failure = self._failure, None
+        failure = self.take_failure()
         if failure is not None:
             raise failure
 
