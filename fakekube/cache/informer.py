@@ -72,6 +72,9 @@ class SharedInformer:
         self._resync_seconds, self._detector = resync_seconds, detector
         self._transform = transform if transform is None or detector is None else detector.watched_handler("", transform)
         self._handlers: list[Registration] = []
+        self._on_add: tuple[OnAdd, ...] = ()
+        self._on_update: tuple[OnUpdate, ...] = ()
+        self._on_delete: tuple[OnDelete, ...] = ()
         self._synced: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -149,7 +152,7 @@ class SharedInformer:
             on_add, on_update, on_delete = (
                 function and self._detector.watched_handler(component, function) for function in (on_add, on_update, on_delete))
         registration = Registration(self, on_add, on_update, on_delete)
-        self._handlers.append(registration)
+        self._register([*self._handlers, registration])
         if on_add is not None:
             for obj in list(self.indexer):
                 on_add(obj)
@@ -158,7 +161,13 @@ class SharedInformer:
     def remove_handler(self, registration: Registration) -> None:
         """Forget a handler; harmless when it is forgotten already."""
         if registration in self._handlers:
-            self._handlers = [handler for handler in self._handlers if handler is not registration]
+            self._register([handler for handler in self._handlers if handler is not registration])
+
+    def _register(self, handlers: list[Registration]) -> None:
+        self._handlers = handlers
+        self._on_add = tuple(handler.on_add for handler in handlers if handler.on_add is not None)
+        self._on_update = tuple(handler.on_update for handler in handlers if handler.on_update is not None)
+        self._on_delete = tuple(handler.on_delete for handler in handlers if handler.on_delete is not None)
 
     def replace(self, items: list[Tree]) -> None:
         """Take a list: tell what is new, what changed and, at the end, what is gone."""
@@ -187,30 +196,26 @@ class SharedInformer:
             obj = self._transform(obj)
         old = self.indexer.put(meta.key_of(obj), obj)
         if old is None:
-            for handler in self._handlers:
-                if handler.on_add is not None:
-                    handler.on_add(obj)
+            for on_add in self._on_add:
+                on_add(obj)
             return
-        for handler in self._handlers:
-            if (on_update := handler.on_update) is not None:
-                on_update(old, obj)
+        for on_update in self._on_update:
+            on_update(old, obj)
 
     def _drop(self, key: ObjectKey, last: Tree | None) -> None:
         old = self.indexer.remove(key)
         if old is None:
             return
         final = old if last is None else last
-        for handler in self._handlers:
-            if handler.on_delete is not None:
-                handler.on_delete(final)
+        for on_delete in self._on_delete:
+            on_delete(final)
 
     async def _resync(self) -> None:
         while True:
             await self._clock.sleep(self._resync_seconds, daemon=True)
             for obj in list(self.indexer):
-                for handler in self._handlers:
-                    if handler.on_update is not None:
-                        handler.on_update(obj, obj)
+                for on_update in self._on_update:
+                    on_update(obj, obj)
 
     def explain(self) -> Iterator[str]:
         """Lines on what is amiss, for people."""
