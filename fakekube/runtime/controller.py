@@ -4,6 +4,7 @@ Upstream: controller-runtime/pkg/internal/controller. One key is never reconcile
 matter where the server is far away.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from inspect import isawaitable
@@ -68,13 +69,19 @@ class Worker:
     async def _run(self) -> None:
         await self._ctx.wait_for_sync()
         queue, activity = self._queue, self._ctx.activity
+        task = asyncio.current_task()
+        assert task is not None, "a worker is a task"
         while True:
             try:
-                key = await queue.get()
+                await queue.wait()
             except QueueShutDown:
                 return
-            with activity.busy():
+            key = queue.take()
+            activity.hand_over(task)
+            try:
                 await self._one(key)
+            finally:
+                activity.leave(task)
             queue.done(key)
             if queue:
                 await turn()  # in-process nothing else yields, and everybody should get a turn
