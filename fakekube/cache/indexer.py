@@ -64,55 +64,55 @@ def by_node_name(obj: Tree) -> Iterable[str]:
     return (node,) if node else ()
 
 
-_NOTHING: dict[ObjectKey, Tree] = {}
+Objects = dict[ObjectKey, Tree]
+
+_NOTHING: Objects = {}
 
 
 class _Index:
-    """Objects by value and key, and by key the values that each is under."""
+    """Objects by value and key."""
 
-    __slots__ = ("function", "objects", "of_owners", "values")
+    __slots__ = ("function", "number", "objects", "of_owners")
 
-    def __init__(self, function: IndexFunction) -> None:
-        self.function = function
+    def __init__(self, function: IndexFunction, number: int) -> None:
+        self.function, self.number = function, number
         self.of_owners = isinstance(function, OwnersIndex)
-        self.objects: dict[str, dict[ObjectKey, Tree]] = {}
-        self.values: dict[ObjectKey, list[str]] = {}
+        self.objects: dict[str, Objects] = {}
 
-    def add(self, key: ObjectKey, obj: Tree) -> None:
-        values = self.values[key] = list(self.function(obj))
+    def add(self, values: tuple[str, ...], key: ObjectKey, obj: Tree) -> None:
         for value in values:
             self.objects.setdefault(value, {})[key] = obj
 
-    def remove(self, key: ObjectKey) -> None:
-        for value in self.values.pop(key):
+    def remove(self, values: tuple[str, ...], key: ObjectKey) -> None:
+        for value in values:
             bucket = self.objects.get(value)
             if bucket is not None:
                 bucket.pop(key, None)
                 if not bucket:
                     del self.objects[value]
 
-    def replace(self, key: ObjectKey, obj: Tree, *, same_owners: bool) -> None:
-        values = self.values[key]
-        if not (same_owners and self.of_owners):
-            after = list(self.function(obj))
-            if after != values:
-                self.remove(key)
-                values = self.values[key] = after
-                for value in after:
-                    self.objects.setdefault(value, {})[key] = obj
-                return
-        for value in values:
-            self.objects[value][key] = obj
+
+class _Place:
+    """Where one object is: under which values of each index, and so in which dictionaries."""
+
+    __slots__ = ("dictionaries", "key", "values")
+
+    def __init__(self, key: ObjectKey) -> None:
+        self.key = key  # the very one that is in the dictionaries, where it is found sooner than an equal one
+        self.values: list[tuple[str, ...]] = []  # by the number of the index
+        self.dictionaries: list[Objects] = []
 
 
 class Indexer:
     """A store of objects with indices."""
 
     def __init__(self) -> None:
-        self._objects: dict[ObjectKey, Tree] = {}
-        self._namespaces: dict[str, dict[ObjectKey, Tree]] = {}
+        self._objects: Objects = {}
+        self._places: dict[ObjectKey, _Place] = {}
+        self._namespaces: dict[str, Objects] = {}
         self._indices: dict[str, _Index] = {}
         self._distinct: list[_Index] = []  # two names may be of one function
+        self._not_of_owners: list[_Index] = []
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -155,37 +155,61 @@ class Indexer:
             return
         index = next((known for known in self._distinct if known.function is function), None)
         if index is None:
-            index = _Index(function)
+            index = _Index(function, len(self._distinct))
             self._distinct.append(index)
+            self._not_of_owners = [known for known in self._distinct if not known.of_owners]
             for key, obj in self._objects.items():
-                index.add(key, obj)
+                place = self._places[key]
+                values = tuple(function(obj))
+                place.values.append(values)
+                index.add(values, key, obj)
+                self._note_dictionaries(place)
         self._indices[name] = index
 
     def put(self, key: ObjectKey, obj: Tree) -> Tree | None:
         """Add or replace an object; returns what it replaced."""
-        old = self._objects.get(key)
-        self._objects[key] = obj
-        namespace = key[0]
-        if old is None:
-            if namespace:
-                self._namespaces.setdefault(namespace, {})[key] = obj
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = _Place(key)
+            if key.namespace:
+                self._namespaces.setdefault(key.namespace, {})[key] = obj
+            self._objects[key] = obj
             for index in self._distinct:
-                index.add(key, obj)
+                values = tuple(index.function(obj))
+                place.values.append(values)
+                index.add(values, key, obj)
+            self._note_dictionaries(place)
             return None
-        if namespace:
-            self._namespaces[namespace][key] = obj
+        key = place.key
+        old = self._objects[key]
         if self._distinct:
             same_owners = old["metadata"].get("ownerReferences") == obj["metadata"].get("ownerReferences")
-            for index in self._distinct:
-                index.replace(key, obj, same_owners=same_owners)
+            for index in self._not_of_owners if same_owners else self._distinct:
+                values = tuple(index.function(obj))
+                if values != place.values[index.number]:
+                    self._move(place, index, values, obj)
+        for objects in place.dictionaries:
+            objects[key] = obj
         return old
+
+    def _move(self, place: _Place, index: _Index, values: tuple[str, ...], obj: Tree) -> None:
+        index.remove(place.values[index.number], place.key)
+        index.add(values, place.key, obj)
+        place.values[index.number] = values
+        self._note_dictionaries(place)
+
+    def _note_dictionaries(self, place: _Place) -> None:
+        namespace = place.key.namespace
+        place.dictionaries = [self._objects, *([self._namespaces[namespace]] if namespace else ()), *(
+            index.objects[value] for index in self._distinct for value in place.values[index.number])]
 
     def remove(self, key: ObjectKey) -> Tree | None:
         """Take an object out; returns it."""
-        old = self._objects.pop(key, None)
-        if old is not None:
-            if key.namespace:
-                del self._namespaces[key.namespace][key]
-            for index in self._distinct:
-                index.remove(key)
-        return old
+        place = self._places.pop(key, None)
+        if place is None:
+            return None
+        if key.namespace:
+            del self._namespaces[key.namespace][key]
+        for index in self._distinct:
+            index.remove(place.values[index.number], key)
+        return self._objects.pop(key)

@@ -160,7 +160,7 @@ class Reflector:
 class _Inbox:
     """Frames on their way to ``take_up``, by a callback of the loop; while there are any, it holds one unit of activity.
 
-    ``finished`` says how the watch ended: whether its version is too old to go on from. ``take_up`` answers False where it is; what
+    ``finished`` says how the watch ended: whether its version is too old to go on from, for which ``take_up`` answers False. What
     it raises is raised there, too.
     """
 
