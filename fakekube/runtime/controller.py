@@ -20,11 +20,14 @@ from fakekube.runtime.handlers import Mapper
 from fakekube.runtime.predicates import Predicate
 from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
 from fakekube.util.clock import Clock
-from fakekube.util.tasks import turn
+from fakekube.util.tasks import is_anything_ready, turn
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
 from fakekube.workqueue.ratelimit import RateLimiter
 
 log = logging.getLogger(__name__)
+
+UNTURNED_KEYS = 16
+"""So many keys may be processed before the loop looks at its sockets, where nothing else is ready."""
 
 Process = Callable[[Any], Awaitable[Result | None]]
 
@@ -69,7 +72,7 @@ class Worker:
     async def _run(self) -> None:
         await self._ctx.wait_for_sync()
         queue, activity = self._queue, self._ctx.activity
-        task = asyncio.current_task()
+        task, unturned = asyncio.current_task(), 0
         assert task is not None, "a worker is a task"
         while True:
             try:
@@ -83,8 +86,10 @@ class Worker:
             finally:
                 activity.leave(task)
             queue.done(key)
-            if queue:
+            unturned += 1
+            if queue and (unturned >= UNTURNED_KEYS or is_anything_ready()):
                 await turn()  # in-process nothing else yields, and everybody should get a turn
+                unturned = 0
 
     async def _one(self, key: Any) -> None:
         self.processed += 1

@@ -21,6 +21,11 @@ def turn() -> Generator[None, None, None]:
     yield
 
 
+def is_anything_ready() -> bool:
+    """Whether the running loop has callbacks to run; True of a loop that does not tell. Sockets and timers do not count."""
+    return bool(getattr(asyncio.get_running_loop(), "_ready", True))
+
+
 class Tasks:
     """The tasks of one owner.
 
