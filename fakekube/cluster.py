@@ -9,6 +9,7 @@ entry-point group ``fakekube.controllers``. A new cluster a test is cheaper than
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -153,8 +154,14 @@ class Cluster:
         await self.start()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            await self.stop()
+            return
+        await self._close()
+        failure = self.driver.take_failure()
+        if failure is not None:
+            error.add_note(f"and {failure!r}")  # the block's own failure is the one to be seen first
 
     async def start(self) -> None:
         """Start the controllers; return once their caches have synced and nothing is left to do at this time."""
@@ -165,15 +172,17 @@ class Cluster:
             await self.load(manifests)
 
     async def _start_controllers(self) -> None:
+        from fakekube.cache.mutation import MutationDetector
         from fakekube.runtime.manager import Manager
 
         self._expiry.start()
+        detector = MutationDetector(self.driver.fail) if self.options.cache_mutation_detector else None
         controllers = Manager(
             self.client.with_options(user=UserInfo("system:kube-controller-manager", (MANAGER_GROUP,))),
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
-            stock=self.apiserver.stores, metrics=self.metrics)
+            detector=detector, stock=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
         for name in self._selected:
             controllers.add(_factory(name)())
@@ -234,7 +243,8 @@ class Cluster:
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
         running, before = self._manager, self.apiserver.stores.storage
-        self._build(state.options_with({"clock": self.options.clock}), state)
+        options = state.options_with({"clock": self.options.clock})
+        self._build(replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state)
         self.__dict__.pop("_selected", None)
         if running is not None:
             await running.stop()
@@ -247,7 +257,11 @@ class Cluster:
             await self._start_controllers()
 
     async def stop(self) -> None:
-        """Stop servers, then controllers. Raises what a component broke with, if one did."""
+        """Stop servers, then controllers. Raises what a component broke with, or CacheMutated, and nobody was told of yet."""
+        await self._close()
+        self.driver.raise_failure()
+
+    async def _close(self) -> None:
         for server in self._servers:
             await server.stop()
         self._servers.clear()

@@ -3,6 +3,7 @@
 The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 EVENTS = GroupResource("", "events")
 
+CHECK_TREES = "FAKEKUBE_CHECK_TREES"
+"""In the environment: whether the storage proves at every use of a shared tree that nobody changed it. For our tests."""
+
 
 class ControlPlane(NamedTuple):
     """An API server, the state of its feature gates, and what lets Events go once it is started."""
@@ -56,7 +60,7 @@ def build_apiserver(
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
-    storage = state or Storage()
+    storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     first = FirstObjects(served, lambda: _added(apiserver), furnished=state is None and service_accounts())
     apiserver = APIServer(
         served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=gates.is_on,

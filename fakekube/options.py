@@ -5,6 +5,7 @@ too. Nothing here imports the server, so that reading options costs nothing.
 """
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -12,6 +13,8 @@ from typing import Any
 
 DEFAULT_VERSION = "1.37"
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
+MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
+TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
 WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
 SHORT_NAMES: Mapping[str, str] = {
@@ -22,6 +25,11 @@ SHORT_NAMES: Mapping[str, str] = {
 
 class OptionError(ValueError):
     """An option that cannot be meant; the text says which and why."""
+
+
+def detects_mutations() -> bool:
+    """Whether the environment asks for proof that nobody changes what is in a cache, in upstream's variable."""
+    return os.environ.get(MUTATION_DETECTOR, "") in TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,7 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -68,7 +77,7 @@ def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str
 
 def _switch(name: str, text: str, option: str) -> bool:
     """Go's ParseBool. Raises OptionError in upstream's words."""
-    if text in ("true", "TRUE", "True", "t", "T", "1"):
+    if text in TRUE:
         return True
     if text in ("false", "FALSE", "False", "f", "F", "0"):
         return False
@@ -131,8 +140,8 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def _metrics_server(value: Any) -> bool:
-    return value if isinstance(value, bool) else _switch("metrics_server", str(value), "metrics_server")
+def _boolean(name: str) -> Callable[[Any], bool]:
+    return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
 
 def _event_ttl(value: Any) -> float:
@@ -156,7 +165,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _metrics_server, "event_ttl": _event_ttl,
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 
 

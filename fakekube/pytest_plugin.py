@@ -3,8 +3,9 @@
 ``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients; ``fake_cluster`` runs in the
 test's own event loop, for async tests. Options come from the ini file (``fakekube_nodes`` ...) and from the marker
 ``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning. The report of a test that fails has a section with
-the seed, the last writes and what they answered to. Tests under pytest-xdist do not meet: every cluster
-has a port and memory of its own.
+the seed, the last writes and what they answered to. A controller that changes an object which belongs to a cache fails the test,
+unless ``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every
+cluster has a port and memory of its own.
 
 This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
 """
@@ -34,6 +35,9 @@ INI = {
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
 }
 
+GUARD = "cache_mutation_detector"
+"""What is on in tests, and off elsewhere unless somebody asks for it."""
+
 CLUSTERS = ("fake_cluster", "fakekube_server")
 SECTION = "fakekube: the seed, and the last writes"
 
@@ -42,11 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The ini options, one for each that the marker takes."""
     for name, text in INI.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
+    parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    config.addinivalue_line("markers", f"fakekube({', '.join(f'{name}=' for name in INI)}): what the test's cluster is like")
+    known = ", ".join(f"{name}=" for name in (*INI, GUARD))
+    config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
     if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
         from fakekube.testing import async_fixtures
@@ -77,8 +83,8 @@ def fakekube_options(request: pytest.FixtureRequest) -> "ClusterOptions":
     """
     from fakekube.options import ClusterOptions, OptionError
 
-    values: dict[str, Any] = {}
-    for name in INI:
+    values: dict[str, Any] = {GUARD: True}
+    for name in (*INI, GUARD):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
     for marker in reversed(list(request.node.iter_markers("fakekube"))):

@@ -88,6 +88,7 @@ def _remembered(value: Any) -> Json:
 def _plain(options: ClusterOptions) -> Tree:
     result: Tree = asdict(options)
     result["start"] = options.start.isoformat() if options.start else None
+    del result["cache_mutation_detector"]  # that of whoever reads the file
     return result
 
 

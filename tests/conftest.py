@@ -1,10 +1,16 @@
-"""What every test may need: the choice of the server that client tests speak to."""
+"""What every test may need: the choice of the server that client tests speak to, and proof that nobody changes what is shared."""
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 settings.load_profile("untimed")
+
+# for every cluster, those in processes that a test starts included: controllers change no cached object, the server no stored one
+os.environ.setdefault("KUBE_CACHE_MUTATION_DETECTOR", "true")
+os.environ.setdefault("FAKEKUBE_CHECK_TREES", "true")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,7 +13,7 @@ from fakekube.apimachinery.stock import Cancel, Stock
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import Indexer, IndexFunction
 from fakekube.cache.lister import Lister
-from fakekube.cache.mutation import MutationDetector
+from fakekube.cache.mutation import MutationDetector, WatchedIndexer
 from fakekube.cache.reflector import Reflector
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
@@ -60,7 +60,7 @@ class SharedInformer:
         self.whole = False  # somebody wants to see what came with the cluster, too
         self._stock = stock
         self._sleeps: Cancel | None = None
-        self.indexer = Indexer()
+        self.indexer = Indexer() if detector is None else WatchedIndexer(detector)
         self.lister = Lister(self.indexer)
         self.has_synced = False
         self.reflector = Reflector(
@@ -69,8 +69,12 @@ class SharedInformer:
             bookmarks=stock is None,  # a server in this process cuts no watch that would have to be resumed
         )
         self._clock = clock
-        self._resync_seconds, self._transform, self._detector = resync_seconds, transform, detector
+        self._resync_seconds, self._detector = resync_seconds, detector
+        self._transform = transform if transform is None or detector is None else detector.watched_handler("", transform)
         self._handlers: list[Registration] = []
+        self._on_add: tuple[OnAdd, ...] = ()
+        self._on_update: tuple[OnUpdate, ...] = ()
+        self._on_delete: tuple[OnDelete, ...] = ()
         self._synced: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -136,15 +140,19 @@ class SharedInformer:
         self.indexer.add_index(name, function)
 
     def add_handler(
-        self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None,
+        self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None, *,
+        component: str = "",
     ) -> Registration:
         """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``, ``on_delete(last)``.
 
-        They run in the order of registration and must not await, block or change what they get. What is in the cache
-        already is told as added before this returns.
+        They run in the order of registration and must not await, block or change what they get: it is shared. What is in the
+        cache already is told as added before this returns. ``component`` is whose they are, for who has to blame one.
         """
+        if self._detector is not None:
+            on_add, on_update, on_delete = (
+                function and self._detector.watched_handler(component, function) for function in (on_add, on_update, on_delete))
         registration = Registration(self, on_add, on_update, on_delete)
-        self._handlers.append(registration)
+        self._register([*self._handlers, registration])
         if on_add is not None:
             for obj in list(self.indexer):
                 on_add(obj)
@@ -153,7 +161,13 @@ class SharedInformer:
     def remove_handler(self, registration: Registration) -> None:
         """Forget a handler; harmless when it is forgotten already."""
         if registration in self._handlers:
-            self._handlers = [handler for handler in self._handlers if handler is not registration]
+            self._register([handler for handler in self._handlers if handler is not registration])
+
+    def _register(self, handlers: list[Registration]) -> None:
+        self._handlers = handlers
+        self._on_add = tuple(handler.on_add for handler in handlers if handler.on_add is not None)
+        self._on_update = tuple(handler.on_update for handler in handlers if handler.on_update is not None)
+        self._on_delete = tuple(handler.on_delete for handler in handlers if handler.on_delete is not None)
 
     def replace(self, items: list[Tree]) -> None:
         """Take a list: tell what is new, what changed and, at the end, what is gone."""
@@ -180,34 +194,28 @@ class SharedInformer:
     def _store(self, obj: Tree) -> None:
         if self._transform is not None:
             obj = self._transform(obj)
-        if self._detector is not None:
-            self._detector.watch(obj)
         old = self.indexer.put(meta.key_of(obj), obj)
         if old is None:
-            for handler in self._handlers:
-                if handler.on_add is not None:
-                    handler.on_add(obj)
+            for on_add in self._on_add:
+                on_add(obj)
             return
-        for handler in self._handlers:
-            if (on_update := handler.on_update) is not None:
-                on_update(old, obj)
+        for on_update in self._on_update:
+            on_update(old, obj)
 
     def _drop(self, key: ObjectKey, last: Tree | None) -> None:
         old = self.indexer.remove(key)
         if old is None:
             return
         final = old if last is None else last
-        for handler in self._handlers:
-            if handler.on_delete is not None:
-                handler.on_delete(final)
+        for on_delete in self._on_delete:
+            on_delete(final)
 
     async def _resync(self) -> None:
         while True:
             await self._clock.sleep(self._resync_seconds, daemon=True)
             for obj in list(self.indexer):
-                for handler in self._handlers:
-                    if handler.on_update is not None:
-                        handler.on_update(obj, obj)
+                for on_update in self._on_update:
+                    on_update(obj, obj)
 
     def explain(self) -> Iterator[str]:
         """Lines on what is amiss, for people."""

@@ -1,13 +1,14 @@
 """Keeps a target equal to what the server holds: list once, then watch, resume, and list again after a 410.
 
 Upstream: client-go/tools/cache/reflector.go. What comes over the watch is queued and taken up in the next turn of the
-loop, as one batch: a cache is always a little behind its server, here too. Left out: paged lists, watch-list streaming.
+loop, all at once: a cache is always a little behind its server, here too. Left out: paged lists, watch-list streaming.
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from typing import Protocol
 
 from fakekube.apimachinery.causes import ACTING, Acting
@@ -99,41 +100,39 @@ class Reflector:
         if self._watch_timeout_seconds is not None:
             timeout_seconds = int(self._watch_timeout_seconds * self._rng.uniform(1, 2))
         started = self._clock.time()
-        inbox = _Inbox(self._activity)
+        inbox = _Inbox(self._activity, self._take_up)
         stream = await self.client.open_watch(
             self.resource, inbox, self.namespace, label_selector=self.label_selector,
             field_selector=self.field_selector, resource_version=self.resource_version, allow_bookmarks=self._bookmarks,
             timeout_seconds=timeout_seconds,
         )
-        received = 0
         try:
-            while (batch := await inbox.take()) is not None:
-                received += len(batch)
-                if not self._take_up(batch):
-                    return True
+            inbox.start()
+            if await inbox.finished:
+                return True
         finally:
             stream.stop()
             inbox.close()
-        if not received and self._clock.time() - started < SHORT_WATCH_SECONDS:
+        if not inbox.received and self._clock.time() - started < SHORT_WATCH_SECONDS:
             await self._back_off()
         return False
 
-    def _take_up(self, batch: list[Frame]) -> bool:
-        for frame in batch:
-            event = frame.tree
-            assert isinstance(event, dict), "a watch frame is an object"
-            event_type, obj = event["type"], event["object"]
-            if event_type == "ERROR":
-                error = APIError.from_status(obj, 500)
-                log.info("watch of %s: %s", self.resource, error)
-                if error.code == 410:
-                    return False
-                raise error
-            self.resource_version = obj["metadata"]["resourceVersion"]
-            if event_type != "BOOKMARK":
-                self._activity.note_progress()
-                ACTING.set(Acting("", None, self.resource_version))
-                self.target.apply(event_type, obj)
+    def _take_up(self, frame: Frame) -> bool:
+        """One event of a watch. False when the version is too old to go on from."""
+        event = frame.tree
+        assert isinstance(event, dict), "a watch frame is an object"
+        event_type, obj = event["type"], event["object"]
+        if event_type == "ERROR":
+            error = APIError.from_status(obj, 500)
+            log.info("watch of %s: %s", self.resource, error)
+            if error.code == 410:
+                return False
+            raise error
+        version = self.resource_version = obj["metadata"]["resourceVersion"]
+        if event_type != "BOOKMARK":
+            self._activity.note_progress()
+            ACTING.set(Acting("", None, version))
+            self.target.apply(event_type, obj)
         return True
 
     async def _back_off(self) -> None:
@@ -159,51 +158,78 @@ class Reflector:
 
 
 class _Inbox:
-    """Frames on their way; while there are any, it holds one unit of activity."""
+    """Frames on their way to ``take_up``, by a callback of the loop; while there are any, it holds one unit of activity.
 
-    __slots__ = ("_activity", "_closed", "_ended", "_frames", "_held", "_waiter")
+    ``finished`` says how the watch ended: whether its version is too old to go on from, for which ``take_up`` answers False. What
+    it raises is raised there, too.
+    """
 
-    def __init__(self, activity: Activity) -> None:
-        self._activity = activity
+    __slots__ = ("_activity", "_closed", "_context", "_ended", "_frames", "_held", "_loop", "_take_up", "finished", "received")
+
+    def __init__(self, activity: Activity, take_up: Callable[[Frame], bool]) -> None:
+        self._activity, self._take_up = activity, take_up
         self._frames: deque[Frame] = deque()
-        self._waiter: asyncio.Future[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._context: Context | None = None  # of the reflector; before it is there, nothing is taken up
         self._ended = self._closed = self._held = False
+        self.finished: asyncio.Future[bool] = self._loop.create_future()
+        self.received = 0
+
+    def start(self) -> None:
+        """Take up what has come already, and from now on what comes in each turn of the loop."""
+        self._context = copy_context()
+        self._deliver()
 
     def send(self, frame: Frame) -> None:
-        if self._closed:
-            return
-        self._frames.append(frame)
-        self._wake()
+        if not self._closed:
+            self._frames.append(frame)
+            if not self._held:
+                self._wake()
 
     def end(self) -> None:
         self._ended = True
-        self._wake()
+        if not self._held and not self._closed:
+            self._wake()
 
     def _wake(self) -> None:
-        if not self._held and not self._closed:
-            self._held = True
-            self._activity.hold()
-            if self._waiter is not None and not self._waiter.done():
-                self._waiter.set_result(None)
+        self._held = True
+        self._activity.hold()
+        if self._context is not None:
+            self._loop.call_soon(self._deliver, context=self._context)
 
-    async def take(self) -> list[Frame] | None:
-        """Everything that has come, once something has; None at the end. The unit is dropped with the next call."""
-        self._drop()
-        while not self._frames:
+    def _deliver(self) -> None:
+        with self:
+            frames = self._frames
+            while frames:
+                self.received += 1
+                if not self._take_up(frames.popleft()):
+                    self._finish(expired=True)
+                    return
             if self._ended:
-                return None
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        batch = list(self._frames)
+                self._finish(expired=False)
+            elif self._held:
+                self._held = False
+                self._activity.release()
+
+    def _finish(self, *, expired: bool) -> None:
         self._frames.clear()
-        return batch
+        if not self.finished.done():
+            self.finished.set_result(expired)
+
+    def __enter__(self) -> None:
+        """What happens in the block concerns whoever waits for ``finished``."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._frames.clear()
+        if not self.finished.done():
+            self.finished.set_exception(error)
+        return True
 
     def close(self) -> None:
         self._closed = True
         self._frames.clear()
-        self._drop()
-
-    def _drop(self) -> None:
-        if self._held and not self._frames:
+        if self._held:
             self._held = False
             self._activity.release()

@@ -1,7 +1,8 @@
 """One client for everything: trees in, trees out, errors as APIError, over whatever transport it is given.
 
 Upstream: client-go's dynamic client. Left out: typed clientsets, protobuf, client-side throttling and retries (the work
-queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller.
+queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller, and what it is
+given stays the caller's: the server gets bytes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,7 @@ class Client:
 
     The server takes the field manager from the user agent's part before ``/``, unless a call names one. ``namespace``
     is where objects are looked for when a call names none; lists and watches then span all namespaces.
+    Whatever it returns, the objects of a watch included, is the caller's own, to be changed at will.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Client:
         accept: str = "",
     ) -> Response:
         """Any request at all. Raises APIError for an answer of 400 and above, TransportError for none."""
-        return await self._request(method, path, query, body, content_type, accept)
+        return _accepted(await self.transport.request(self._made(method, path, query, body, content_type, accept)))
 
     async def send(
         self, method: str, path: str, body: Json, *, query: Query | None = None, content_type: str = JSON,
@@ -84,29 +86,26 @@ class Client:
 
         Raises as ``request`` does.
         """
-        return await self._request(method, path, query, orjson.dumps(body), content_type, canonical=True)
+        made = self._made(method, path, query, orjson.dumps(body), content_type, canonical=True)
+        return _accepted(await self.transport.request(made))
 
-    async def _request(
+    def _made(
         self, method: str, path: str, query: Query | None, body: bytes, content_type: str, accept: str = "", *,
         canonical: bool = False,
-    ) -> Response:
+    ) -> Request:
         headers = self._headers
         if body:
             headers = self._json_headers if content_type == JSON else {**headers, "content-type": content_type}
         if accept:
             headers = {**headers, "accept": accept}
-        request = Request(method, path, query or {}, headers, body, self.user, canonical=canonical)
-        response = await self.transport.request(request)
-        if response.status >= 400:
-            raise parameters.error_of(response)
-        return response
+        return Request(method, path, query or {}, headers, body, self.user, canonical=canonical)
 
     async def _tree(
         self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON,
     ) -> Tree:
         encoded = b"" if body is None else orjson.dumps(body)
-        response = await self._request(method, path, query, encoded, content_type, canonical=True)
-        result: Tree = orjson.loads(response.body)
+        response = await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True))
+        result: Tree = orjson.loads(_accepted(response).body)
         return result
 
     def _path(self, resource: Resource, namespace: str, name: str, subresource: str = "") -> str:
@@ -129,13 +128,13 @@ class Client:
         resource_version: str = "",
     ) -> Tree | None:
         """One object. When it is not there: APIError 404, or None with ``missing_ok``."""
-        query = {"resourceVersion": [resource_version]} if resource_version else None
-        try:
-            return await self._tree("GET", self._path(resource, namespace, name, subresource), query)
-        except APIError as error:
-            if missing_ok and error.code == 404:
-                return None
-            raise
+        query = {"resourceVersion": [resource_version]} if resource_version else {}
+        path = resource.path(namespace or self.namespace, name, subresource)
+        response = await self.transport.request(Request("GET", path, query, self._headers, b"", self.user, canonical=True))
+        if response.status == 404 and missing_ok:
+            return None
+        result: Tree = orjson.loads(_accepted(response).body)
+        return result
 
     async def list(
         self, resource: Resource, namespace: str = "", *, label_selector: str = "", field_selector: str = "",
@@ -318,3 +317,10 @@ class Client:
     async def for_object(self, obj: Tree) -> Resource:
         """The resource of a manifest, by its apiVersion and kind. KeyError when it is not served."""
         return await self._discovery.for_object(obj)
+
+
+def _accepted(response: Response) -> Response:
+    """The answer. Raises APIError for one of 400 and above."""
+    if response.status >= 400:
+        raise parameters.error_of(response)
+    return response

@@ -44,13 +44,13 @@ class Resource(NamedTuple):
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """The path of the collection, of an object in it, or of what is below that object."""
-        path = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        if namespace and self.namespaced:
-            path = f"{path}/namespaces/{namespace}"
-        path = f"{path}/{self.plural}"
+        group, version, plural, _, namespaced = self
+        below = f"/namespaces/{namespace}/{plural}" if namespace and namespaced else f"/{plural}"
         if name:
-            path = f"{path}/{name}"
-        return f"{path}/{subresource}" if subresource else path
+            below = f"{below}/{name}/{subresource}" if subresource else f"{below}/{name}"
+        elif subresource:
+            below = f"{below}/{subresource}"
+        return f"/apis/{group}/{version}{below}" if group else f"/api/{version}{below}"
 
     def __str__(self) -> str:
         return f"{self.plural}.{self.version}.{self.group}" if self.group else self.plural

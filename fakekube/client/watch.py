@@ -5,13 +5,15 @@ from collections import deque
 from types import TracebackType
 from typing import NamedTuple
 
+import orjson
+
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Frame, Stream
 from fakekube.apimachinery.types import Tree
 
 
 class WatchEvent(NamedTuple):
-    """ADDED, MODIFIED, DELETED or BOOKMARK, and the object, which is shared and read-only."""
+    """ADDED, MODIFIED, DELETED or BOOKMARK, and the object, which is the receiver's own."""
 
     type: str
     object: Tree
@@ -25,15 +27,13 @@ class Watch:
 
     def __init__(self) -> None:
         self.stream: Stream | None = None
-        self._events: deque[WatchEvent] = deque()
+        self._frames: deque[Frame] = deque()
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
 
     def send(self, frame: Frame) -> None:
         """Take a frame from the stream."""
-        tree = frame.tree
-        assert isinstance(tree, dict), "a watch frame is an object"
-        self._events.append(WatchEvent(tree["type"], tree["object"]))
+        self._frames.append(frame)
         self._wake()
 
     def end(self) -> None:
@@ -49,8 +49,8 @@ class Watch:
 
     def pending(self) -> list[WatchEvent]:
         """Take what has come so far, without waiting."""
-        events = list(self._events)
-        self._events.clear()
+        events = [_event(frame) for frame in self._frames]
+        self._frames.clear()
         return events
 
     def _wake(self) -> None:
@@ -61,12 +61,12 @@ class Watch:
         return self
 
     async def __anext__(self) -> WatchEvent:
-        while not self._events:
+        while not self._frames:
             if self._ended:
                 raise StopAsyncIteration
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
-        event = self._events.popleft()
+        event = _event(self._frames.popleft())
         if event.type == "ERROR":
             self.stop()
             raise APIError.from_status(event.object, 500)
@@ -79,3 +79,9 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _event(frame: Frame) -> WatchEvent:
+    """What a frame says, in trees of its own: the frame's are shared."""
+    event = orjson.loads(frame.data)
+    return WatchEvent(event["type"], event["object"])

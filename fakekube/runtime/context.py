@@ -12,6 +12,7 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.stock import Stock
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
+from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
 from fakekube.runtime.informers import Informers
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 class Context:
     """What one component works with.
+
+    What its caches show, by listers, indices and handlers, is shared with every other component and with the server: read-only.
+    What its client returns is the component's own.
 
     ``rng`` is the component's own fork. ``gates`` are feature gates by name, ``version`` the cluster's Kubernetes version
     (``1.37``), ``options`` what the composition gives to controllers, ``metrics`` the store that all components of the manager
@@ -76,6 +80,11 @@ class Context:
         return self.gates.get(gate, False)
 
     @property
+    def detector(self) -> MutationDetector | None:
+        """Who proves that nothing in the caches is changed, where somebody does."""
+        return self._informers.detector
+
+    @property
     def stock(self) -> Stock | None:
         """Whoever knows what the server holds, where that is in this process."""
         return self._informers.stock
@@ -106,7 +115,8 @@ class Context:
 
         See ``SharedInformer.add_handler``; ``whole`` and ``since`` as for ``informer``.
         """
-        registration = self.informer(resource, whole=whole, since=since).add_handler(on_add, on_update, on_delete)
+        registration = self.informer(resource, whole=whole, since=since).add_handler(
+            on_add, on_update, on_delete, component=self.name)
         self._registrations.append(registration)
         return registration
 

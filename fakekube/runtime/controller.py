@@ -4,6 +4,7 @@ Upstream: controller-runtime/pkg/internal/controller. One key is never reconcile
 matter where the server is far away.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from inspect import isawaitable
@@ -19,11 +20,14 @@ from fakekube.runtime.handlers import Mapper
 from fakekube.runtime.predicates import Predicate
 from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
 from fakekube.util.clock import Clock
-from fakekube.util.tasks import turn
+from fakekube.util.tasks import is_anything_ready, turn
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
 from fakekube.workqueue.ratelimit import RateLimiter
 
 log = logging.getLogger(__name__)
+
+UNTURNED_KEYS = 16
+"""So many keys may be processed before the loop looks at its sockets, where nothing else is ready."""
 
 Process = Callable[[Any], Awaitable[Result | None]]
 
@@ -54,7 +58,8 @@ class Worker:
     """
 
     def __init__(self, ctx: Context, queue: WorkQueue[Any], process: Process) -> None:
-        self._ctx, self._queue, self._process = ctx, queue, process
+        self._ctx, self._queue = ctx, queue
+        self._process = process if ctx.detector is None else ctx.detector.watched_process(queue.name, process)
         self.processed = 0
         self.failures: dict[Any, BaseException] = {}  # by key, the last one of those that still fail
         ctx.explainers.append(self.explain)
@@ -67,16 +72,24 @@ class Worker:
     async def _run(self) -> None:
         await self._ctx.wait_for_sync()
         queue, activity = self._queue, self._ctx.activity
+        task, unturned = asyncio.current_task(), 0
+        assert task is not None, "a worker is a task"
         while True:
             try:
-                key = await queue.get()
+                await queue.wait()
             except QueueShutDown:
                 return
-            with activity.busy():
+            key = queue.take()
+            activity.hand_over(task)
+            try:
                 await self._one(key)
+            finally:
+                activity.leave(task)
             queue.done(key)
-            if queue:
+            unturned += 1
+            if queue and (unturned >= UNTURNED_KEYS or is_anything_ready()):
                 await turn()  # in-process nothing else yields, and everybody should get a turn
+                unturned = 0
 
     async def _one(self, key: Any) -> None:
         self.processed += 1

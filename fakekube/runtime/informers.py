@@ -21,7 +21,7 @@ from fakekube.util.tasks import Tasks
 class Informers:
     """The caches that all components of a manager share.
 
-    ``detector`` watches for components that change what they were only shown.
+    ``detector`` proves that components change nothing of what they are only shown.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Informers:
     ) -> None:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
         self.stock = stock
-        self._detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
+        self.detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
         self._started = self._definitions_watched = False
 
@@ -48,7 +48,7 @@ class Informers:
         if informer is None:
             informer = self._informers[key] = SharedInformer(
                 self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
-                label_selector=label_selector, field_selector=field_selector, detector=self._detector,
+                label_selector=label_selector, field_selector=field_selector, detector=self.detector,
                 watch_timeout_seconds=self._watch_timeout_seconds, stock=self.stock,
             )
             if resource != CUSTOM_RESOURCE_DEFINITIONS:

@@ -46,6 +46,7 @@ class Manager:
     """Components by name, and what they share.
 
     ``on_failure`` of ``tasks`` hears of components that break. ``stock`` lets the caches of unused resources sleep.
+    ``detector`` proves that components change nothing in their caches.
     ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them to count in.
     """
 
@@ -155,6 +156,8 @@ class Manager:
         await self._root.close()
         self.informers.close()
         await self.tasks.close()
+        if self.informers.detector is not None:
+            self.informers.detector.close()
 
     @property
     def taken(self) -> int:

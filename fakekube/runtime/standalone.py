@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.leader import LeaderElector
@@ -22,19 +23,25 @@ WATCH_TIMEOUT_SECONDS = 300.0
 async def run_components(
     client: Client, components: Iterable[Runnable | Declaration], *, version: str = "",
     gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None, lease: str = "",
-    clock: RealClock | None = None,
+    clock: RealClock | None = None, cache_mutation_detector: bool = False,
 ) -> None:
     """Run components until this is cancelled, then stop them; the client stays open.
 
     ``lease`` names a Lease in kube-system that this process must hold to run them; when it is lost, this returns.
+    With ``cache_mutation_detector`` a component that changes an object of a cache is one that breaks.
     Raises what a component breaks with.
     """
     clock, rng = clock or RealClock(), Rng.unpredictable()
     broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    tasks = Tasks(on_failure=lambda error: None if broken.done() else broken.set_exception(error))
+
+    def fail(error: BaseException) -> None:
+        if not broken.done():
+            broken.set_exception(error)
+
+    tasks = Tasks(on_failure=fail)
     manager = Manager(
         client, clock=clock, activity=Activity(), rng=rng, tasks=tasks, version=version, gates=gates, options=options,
-        watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
+        watch_timeout_seconds=WATCH_TIMEOUT_SECONDS, detector=MutationDetector(fail) if cache_mutation_detector else None,
     )
     for component in components:
         manager.add(component)

@@ -57,8 +57,12 @@ class Activity:
 
     def enter(self, task: "asyncio.Task[object]") -> None:
         """A task holds one unit more; see ``busy``."""
-        self._busy[task] = self._busy.get(task, 0) + 1
         self.hold()
+        self.hand_over(task)
+
+    def hand_over(self, task: "asyncio.Task[object]") -> None:
+        """A unit that was taken is held by a task from now on, until ``leave``."""
+        self._busy[task] = self._busy.get(task, 0) + 1
 
     def leave(self, task: "asyncio.Task[object]") -> None:
         """It holds one less."""

@@ -13,8 +13,7 @@ import asyncio
 import inspect
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Sized
 from datetime import timedelta
 from typing import Any
 
@@ -89,9 +88,14 @@ class Driver(ABC):
         """Something broke: whoever waits, now or next, is told. For ``Tasks(on_failure=...)``."""
         self._failure = self._failure or error
 
+    def take_failure(self) -> BaseException | None:
+        """What was given to ``fail``, if anything, and nobody took yet."""
+        failure, self._failure = self._failure, None
+        return failure
+
     def raise_failure(self) -> None:
         """Raise what was given to ``fail``, once."""
-        failure, self._failure = self._failure, None
+        failure = self.take_failure()
         if failure is not None:
             raise failure
 
@@ -119,7 +123,8 @@ class VirtualDriver(Driver):
     """Moves a ManualClock or an AutoClock."""
 
     clock: ManualClock
-    _alarm: asyncio.TimerHandle
+    _alarm: asyncio.TimerHandle | None = None
+    _controlled = False
 
     def __init__(self, clock: ManualClock, activity: Activity) -> None:
         super().__init__(clock, activity)
@@ -130,19 +135,21 @@ class VirtualDriver(Driver):
 
     async def settle(self) -> None:
         """Return once nothing is in flight and no timer is due; time does not move."""
-        async with self._in_control():
-            await self._settle()
+        if self._moving.locked() or not self._is_quiet() or self._is_due():
+            async with self:
+                await self._settle()
         self.raise_failure()
 
     async def advance(self, duration: Duration) -> None:
         """Let so much virtual time pass: every timer in it fires at its own instant, with calm after each."""
         seconds = seconds_of(duration)
-        async with self._in_control():
+        async with self:
             await self._settle()
             end = self.clock.time() + seconds
             while (due := self.clock.next_due()) is not None and due <= end:
                 self.clock.fire_next()
-                await self._quiet()
+                if not self._is_quiet():
+                    await self._quiet()
                 if self._failure is not None:
                     break
             else:
@@ -155,7 +162,7 @@ class VirtualDriver(Driver):
         clock, activity = self.clock, self.activity
         limit = LIMIT_SECONDS if within is None else seconds_of(within)
         fruitless, progress = 0, activity.progress
-        async with self._in_control():
+        async with self:
             await self._settle()
             end = clock.time() + limit
             while not await self._holds(predicate):
@@ -174,7 +181,8 @@ class VirtualDriver(Driver):
                 if clock.next_due() is None:
                     clock.move_to(due)
                 clock.fire_next()
-                await self._quiet()
+                if not self._is_quiet():
+                    await self._quiet()
                 fruitless, progress = fruitless + 1 if activity.progress == progress else 0, activity.progress
             self.raise_failure()
 
@@ -209,19 +217,32 @@ class VirtualDriver(Driver):
 
     async def _settle(self) -> None:
         await self._quiet()
-        clock = self.clock
-        while (due := clock.next_due()) is not None and due <= clock.time():
-            clock.fire_next()
+        while self._is_due():
+            self.clock.fire_next()
             await self._quiet()
+
+    def _is_due(self) -> bool:
+        due = self.clock.next_due()
+        return due is not None and due <= self.clock.time()
+
+    def _is_quiet(self) -> bool:
+        """Whether nothing is in flight or ready and nobody can be at the sockets: there is no need to look again after a turn."""
+        if not self.activity.idle:
+            return False
+        ready, alone = self._look_at(asyncio.get_running_loop())
+        return alone and not ready
+
+    def _look_at(self, loop: asyncio.AbstractEventLoop) -> tuple[Sized, bool]:
+        """What is ready on the loop, and whether there is no socket to look at, so that the loop need not get a turn for now."""
+        # Private, but they alone tell whether somebody else is about to run. uvloop has none and is never virtual.
+        ready, sockets = getattr(loop, "_ready", ()), getattr(loop, "_selector", None)
+        self._unturned += 1
+        return ready, self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
 
     async def _quiet(self) -> None:
         """Return once no unit is held and the loop has nothing ready, sockets included."""
         activity = self.activity
-        loop = asyncio.get_running_loop()
-        # Private, but they alone tell whether somebody else is about to run. uvloop has none and is never virtual.
-        ready, sockets = getattr(loop, "_ready", ()), getattr(loop, "_selector", None)
-        self._unturned += 1
-        alone = self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
+        ready, alone = self._look_at(asyncio.get_running_loop())
         looked, spins, generation = alone, 0, activity.generation
         while True:
             if not activity.idle:
@@ -240,21 +261,25 @@ class VirtualDriver(Driver):
             await turn()
             self._unturned = 0
 
-    @asynccontextmanager
-    async def _in_control(self) -> AsyncIterator[None]:
-        """The only one to move time, and heard of when that takes long."""
-        async with self._moving:
-            self._watch_over(asyncio.get_running_loop())
-            try:
-                yield
-            finally:
-                self._alarm.cancel()
+    async def __aenter__(self) -> None:
+        """Be the only one to move time, and heard of when that takes long."""
+        await self._moving.acquire()
+        self._controlled = True
+        if self._alarm is None:
+            self._watch_over()
 
-    def _watch_over(self, loop: asyncio.AbstractEventLoop, before: int | None = None) -> None:
+    async def __aexit__(self, *_: object) -> None:
+        self._controlled = False
+        self._moving.release()
+
+    def _watch_over(self, before: int | None = None) -> None:
+        """Look again after a while, for as long as somebody is in control: an alarm for each would cost more than most take."""
         generation = self.activity.generation
         if generation == before and not self.activity.idle:
             self._complain()
-        self._alarm = loop.call_later(STUCK_SECONDS, self._watch_over, loop, generation)
+        self._alarm = None
+        if self._controlled:
+            self._alarm = asyncio.get_running_loop().call_later(STUCK_SECONDS, self._watch_over, generation)
 
     def _complain(self) -> None:
         lines = "".join(f"\n  {line}" for explainer in self.explainers for line in explainer())

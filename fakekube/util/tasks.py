@@ -6,7 +6,8 @@ each failure to ``on_failure`` at once, and cancels what is left when it closes.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,9 +15,15 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-async def turn() -> None:
-    """Let everything that is ready on the event loop run once."""
-    await asyncio.sleep(0)
+@coroutine
+def turn() -> Generator[None, None, None]:
+    """Let everything that is ready on the event loop run once: what ``asyncio.sleep(0)`` does."""
+    yield
+
+
+def is_anything_ready() -> bool:
+    """Whether the running loop has callbacks to run; True of a loop that does not tell. Sockets and timers do not count."""
+    return bool(getattr(asyncio.get_running_loop(), "_ready", True))
 
 
 class Tasks:

@@ -43,10 +43,9 @@ class WorkQueue(Generic[K]):
         # Invariant: a key in _queue is in _dirty and not in _processing. A key that is dirty and processing waits
         # for done() to enter _queue.
         self._queue: deque[K] = deque()
-        self._dirty: set[K] = set()
+        self._dirty: dict[K, str] = {}  # with the version that brought each here last
         self._processing: set[K] = set()
         self._waiting: dict[K, Timer] = {}
-        self._revisions: dict[K, str] = {}  # of dirty keys: what brought them here last
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shut_down = False
         self.taken = 0  # how many keys were given to workers so far
@@ -67,10 +66,11 @@ class WorkQueue(Generic[K]):
     def _add(self, key: K, revision: str) -> None:
         if self._shut_down:
             return
-        self._revisions[key] = revision
-        if key in self._dirty:
+        dirty = self._dirty
+        known = len(dirty)
+        dirty[key] = revision
+        if len(dirty) == known:
             return
-        self._dirty.add(key)
         self.added += 1
         if key not in self._processing:
             self._push(key)
@@ -78,11 +78,8 @@ class WorkQueue(Generic[K]):
     def _push(self, key: K) -> None:
         self._queue.append(key)
         self._activity.hold()
-        while self._getters:
-            getter = self._getters.popleft()
-            if not getter.done():
-                getter.set_result(None)
-                break
+        if self._getters:
+            self._push_on()
 
     async def get(self) -> K:
         """The next key, which the caller gives back with ``done``. Raises QueueShutDown.
@@ -90,6 +87,12 @@ class WorkQueue(Generic[K]):
         The key's unit of activity is dropped; who processes it takes one before it awaits anything. From here on the calling
         task acts on what brought the key here.
         """
+        await self.wait()
+        self._activity.release()
+        return self.take()
+
+    async def wait(self) -> None:
+        """Return once there is a key to be taken; at once, without yielding, when there is one. Raises QueueShutDown."""
         while not self._queue:
             if self._shut_down:
                 raise QueueShutDown(self.name)
@@ -101,16 +104,17 @@ class WorkQueue(Generic[K]):
                 if self._queue and getter.done() and not getter.cancelled():
                     self._push_on()
                 raise
+
+    def take(self) -> K:
+        """The next key, as ``get`` gives it when there is one; its unit of activity is the caller's from now on."""
         key = self._queue.popleft()
-        self._activity.release()
         self._processing.add(key)
         self.taken += 1
-        self._dirty.discard(key)
-        ACTING.set(Acting(self.name, key, self._revisions.pop(key, "")))
+        ACTING.set(Acting(self.name, key, self._dirty.pop(key)))
         return key
 
     def _push_on(self) -> None:
-        """Wake another getter in place of one that was cancelled after its wake-up."""
+        """Wake a getter; also in place of one that was cancelled after its wake-up."""
         while self._getters:
             getter = self._getters.popleft()
             if not getter.done():
@@ -177,7 +181,6 @@ class WorkQueue(Generic[K]):
             self._activity.release()
         self._queue.clear()
         self._dirty.clear()
-        self._revisions.clear()
         for timer in self._waiting.values():
             timer.cancel()
         self._waiting.clear()

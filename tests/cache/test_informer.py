@@ -5,7 +5,6 @@ import pytest
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.cache.indexer import Indexer, by_label
-from fakekube.cache.mutation import CacheMutated, MutationDetector
 from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, PODS
 from tests.runtime.harness import WEBS, Harness, harness
 
@@ -197,17 +196,6 @@ def test_an_index_that_comes_late_covers_what_is_there():
     indexer.add_index("k", by_label("k"))
     assert [meta.name_of(obj) for obj in indexer.by_index("k", "1")] == ["a", "c"]
     assert list(indexer.index_values("k")) == ["1", "2"]
-
-
-def test_the_detector_says_what_was_changed():
-    """Given a watched object, when somebody changes it, then the check names the field."""
-    detector = MutationDetector()
-    obj = {"kind": "Web", "metadata": {"name": "a"}, "spec": {"replicas": 1}}
-    detector.watch(obj)
-    detector.check()
-    obj["spec"]["replicas"] = 2
-    with pytest.raises(CacheMutated, match=r"Web a was changed: spec\.replicas was 1 and is 2"):
-        detector.check()
 
 
 async def test_a_handler_that_fails_reaches_who_waits():

@@ -20,7 +20,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run(tmp_path: Path) -> Run:
     """Runs pytest in a copy of the stranger's project, as a process of its own."""
     project = shutil.copytree(PROJECT, tmp_path / "project")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith("PYTEST_") and name not in ("KUBE_CACHE_MUTATION_DETECTOR", "FAKEKUBE_CHECK_TREES")}
 
     def call(*arguments: str, test: str = "") -> subprocess.CompletedProcess[str]:
         if test:
@@ -162,3 +164,72 @@ async def test_that_passes(fake_cluster):
     assert done.stdout.count(written) == 2
     assert "seed 5, Kubernetes 1.37" in done.stdout
     assert "pytest 'test_written.py::test_in_process'" in done.stdout
+
+
+GREEDY = """
+import asyncio
+import pytest
+from fakekube.client.resources import PODS
+from fakekube.runtime import controller
+
+POD = {"metadata": {"name": "p", "namespace": "default"},
+       "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
+
+class Greedy:
+    def __init__(self, ctx):
+        self.pods = ctx.lister(PODS)
+
+    async def reconcile(self, request):
+        self.pods.get(*request)["spec"]["tolerations"].append({"operator": "Exists"})
+
+async def use(cluster):
+    cluster.manager.add(controller("greedy").for_(PODS).complete(Greedy))
+    await cluster.manager.start_component("greedy")
+    await cluster.client.create(PODS, POD)
+    for _ in range(20):
+        await asyncio.sleep(0)
+"""
+
+USES = GREEDY + """
+def test_blocking(fakekube_server):
+    fakekube_server.call(use)
+
+@pytest.mark.asyncio
+async def test_in_process(fake_cluster):
+    await use(fake_cluster)
+"""
+
+
+def test_a_controller_that_changes_a_cached_object_fails_its_test(run: Run) -> None:
+    """Given tests that pass, with a controller of their own that changes a cached pod, when they are over, then each ends with an
+    error that names the pod, the place in it, and the controller with its key."""
+    done = run(*QUIET, test=USES)
+    assert outcome(done) == "2 passed, 2 errors", done.stdout
+    assert done.stdout.count("CacheMutated: cached Pod default/p was changed by the controller greedy at default/p:") >= 2
+    assert done.stdout.count('spec.tolerations[2]: (none) -> {"operator":"Exists"}') >= 2
+
+
+def test_settle_tells_of_it_at_once(run: Run) -> None:
+    """Given the same controller, when a test settles after that, then the test itself fails there, once."""
+    done = run(*QUIET, test=GREEDY + """
+@pytest.mark.asyncio
+async def test_in_process(fake_cluster):
+    await use(fake_cluster)
+    await fake_cluster.settle()
+
+def test_blocking(fakekube_server):
+    fakekube_server.call(use)
+    fakekube_server.settle()
+""")
+    assert outcome(done) == "2 failed", done.stdout
+
+
+@pytest.mark.parametrize("switched_off", ["-o", "mark"])
+def test_the_guard_can_be_switched_off(run: Run, switched_off: str) -> None:
+    """Given the same tests, when the ini file or the marker says so, then nothing is compared and they pass."""
+    if switched_off == "-o":
+        done = run(*QUIET, "-o", "fakekube_cache_mutation_detector=false", test=USES)
+    else:
+        done = run(*QUIET, test=USES.replace("def test_blocking", "pytestmark = pytest.mark.fakekube("
+                                             "cache_mutation_detector=False)\n\ndef test_blocking"))
+    assert outcome(done) == "2 passed", done.stdout

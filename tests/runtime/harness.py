@@ -157,7 +157,7 @@ class Harness:
         self.driver = VirtualDriver(self.clock, self.activity)
         self.tasks = Tasks(on_failure=self.driver.fail)
         self.client = Client(InProcess(self.server), user_agent="test")
-        self.detector = MutationDetector()
+        self.detector = MutationDetector(self.driver.fail)
         self.manager = Manager(
             self.client, clock=self.clock, activity=self.activity, rng=Rng(seed), tasks=self.tasks,
             detector=self.detector, **options,
@@ -181,5 +181,5 @@ async def harness(**options):
     yield world
     await world.manager.stop()
     await world.tasks.close()
-    world.detector.check()
+    world.driver.raise_failure()
     assert world.activity.idle
