@@ -187,8 +187,8 @@ def cluster(*infos):
 
 
 def test_nodes_that_look_the_same_are_asked_once():
-    """Given a filter that signs nodes, and nodes of two signs / then it is asked of one of each / when a pod is placed and another
-    alike is scheduled / then it is not asked again / given a pod that is signed otherwise / then of one of each.
+    """Given a filter that signs nodes, and nodes of two signs / then it is asked of one of each / when a pod is placed and
+    another alike is scheduled / then it is not asked again / given a pod that is signed otherwise / then of one of each.
     """
     plugin = Signing()
     framework = Framework([*default_plugins(None), plugin], shares=True)

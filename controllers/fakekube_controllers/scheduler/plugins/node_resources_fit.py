@@ -33,7 +33,7 @@ class NodeResourcesFit:
         requested, weighed, share = node.requested, node.weighed, 0
         for name in SCORED:
             if has := node.allocatable.get(name, 0):
-                share += requested.get(name, 0) * UNIT // has
+                share += min(requested.get(name, 0), has) * UNIT // has  # pods may have more than a node that has shrunk
         return (share, weighed["cpu"], weighed["memory"], len(node.pods), *[requested.get(name, 0) for name in node.allocatable])
 
     def bound(self, pod: PodInfo, shape: Shape) -> Callable[[tuple[int, ...]], int] | None:
@@ -61,7 +61,7 @@ class NodeResourcesFit:
             if left > 0 and memory:
                 total += left * MAX_NODE_SCORE // memory
             most = (free - load[0]) * MAX_NODE_SCORE // UNIT
-            return (min(most, total)) >> 1
+            return total >> 1 if total < most else most >> 1
 
         return score
 
