@@ -4,8 +4,8 @@ Upstream: plugin/pkg/admission/limitranger.
 """
 
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
-from fakekube.apimachinery import quantity
-from fakekube.apimachinery.amounts import Amounts, pod_total, read
+from fakekube.apimachinery import pod_resources, quantity
+from fakekube.apimachinery.amounts import Amounts, read
 from fakekube.apimachinery.quantity import Quantity
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
@@ -13,6 +13,8 @@ from fakekube.registry.kind import Kind
 
 ANNOTATION = "kubernetes.io/limit-ranger"
 ZERO = quantity.parse("0")
+OF_PODS = pod_resources.Options(exclude_overhead=True, pod_level=pod_resources.QOS_RESOURCES.__contains__)
+"""What a Pod is measured by: neither its overhead nor what a resize has in flight, and huge pages by its containers alone."""
 
 
 class LimitRanger(Plugin):
@@ -101,7 +103,9 @@ def _pod_complaints(pod: Tree, limits: list[Tree]) -> list[str]:
                     resources = container.get("resources") or {}
                     found += _complaints(limit, read(resources.get("requests")), read(resources.get("limits")))
         elif limit.get("type") == "Pod":
-            found += _complaints(limit, pod_total(spec, "requests"), pod_total(spec, "limits"))
+            found += _complaints(
+                limit, pod_resources.quantities(pod_resources.requests(pod, OF_PODS)),
+                pod_resources.quantities(pod_resources.limits(pod, OF_PODS)))
     return found
 
 

@@ -4,8 +4,8 @@ Upstream: plugin/pkg/admission/podresize.
 """
 
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
-from fakekube.apimachinery import quantity
-from fakekube.apimachinery.amounts import add, pod_total, read
+from fakekube.apimachinery import pod_resources, quantity
+from fakekube.apimachinery.amounts import read
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -37,13 +37,13 @@ class PodResizeValidator(Plugin):
         if system != "linux":
             text = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
             raise forbidden(attrs, text, [{"reason": "UnsupportedPlatform"}])
-        if lacking := _lacking(obj["spec"], node):
+        if lacking := _lacking(obj, node):
             text = f"node didn't have enough allocatable resources: {'; '.join(lacking)}"
             raise forbidden(attrs, text, [{"reason": "NodeCapacity"}])
 
 
-def _lacking(spec: Tree, node: Tree) -> list[str]:
-    requested = add(pod_total(spec, "requests"), read(spec.get("overhead")))
+def _lacking(pod: Tree, node: Tree) -> list[str]:
+    requested = pod_resources.quantities(pod_resources.requests(pod))
     allocatable = read((node.get("status") or {}).get("allocatable"))
     found = []
     for name in ("cpu", "memory"):

@@ -1,16 +1,14 @@
-"""Amounts of resources: of containers, of pods as a whole, and sums of them.
+"""Amounts of resources, and sums of them; ``pod_resources`` adds up those of a pod.
 
-Upstream: component-helpers/resource, apiserver/pkg/quota/v1. Left out: resources that a resize has in flight.
+Upstream: apiserver/pkg/quota/v1/resources.go.
 """
 
 from collections.abc import Iterable, Mapping
 
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.quantity import Quantity
-from fakekube.apimachinery.types import Tree
 
 Amounts = dict[str, Quantity]
-POD_LEVEL = ("cpu", "memory")
 
 
 def read(resources: Mapping[str, str] | None) -> Amounts:
@@ -71,25 +69,3 @@ def shown(amounts: Amounts) -> str:
 def texts(amounts: Amounts) -> dict[str, str]:
     """As a resource list has them, by name."""
     return {name: amounts[name].text for name in sorted(amounts)}
-
-
-def pod_total(spec: Tree, part: str) -> Amounts:
-    """What a pod requests (``requests``) or is limited to (``limits``) as a whole, its overhead aside.
-
-    Init containers run before the others, so only the largest of them counts; those that keep running count as both.
-    """
-    total: Amounts = {}
-    for container in spec.get("containers") or ():
-        total = add(total, read((container.get("resources") or {}).get(part)))
-    running: Amounts = {}
-    before: Amounts = {}
-    for container in spec.get("initContainers") or ():
-        own = read((container.get("resources") or {}).get(part))
-        if container.get("restartPolicy") == "Always":
-            total, running = add(total, own), add(running, own)
-            before = largest(before, running)
-        else:
-            before = largest(before, add(own, running))
-    total = largest(total, before)
-    level = read((spec.get("resources") or {}).get(part))
-    return {**total, **{name: own for name, own in level.items() if name in POD_LEVEL or name.startswith("hugepages-")}}

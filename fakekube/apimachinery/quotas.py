@@ -5,7 +5,8 @@ Upstream: pkg/quota/v1/evaluator/core, apiserver/pkg/quota/v1/generic. Left out:
 
 from collections.abc import Iterable, Mapping
 
-from fakekube.apimachinery.amounts import Amounts, count, pod_total, read
+from fakekube.apimachinery import pod_resources
+from fakekube.apimachinery.amounts import Amounts, count, read
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 
@@ -69,7 +70,8 @@ def _pod_usage(pod: Tree) -> Amounts:
     result: Amounts = {"count/pods": count(1)}
     if (pod.get("status") or {}).get("phase") in FINISHED:
         return result
-    return {**result, **compute_usage(pod_total(pod["spec"], "requests"), pod_total(pod["spec"], "limits"))}
+    requests = pod_resources.quantities(pod_resources.requests(pod, pod_resources.IN_FLIGHT))
+    return {**result, **compute_usage(requests, pod_resources.quantities(pod_resources.limits(pod, pod_resources.IN_FLIGHT)))}
 
 
 def compute_usage(requests: Amounts, limits: Amounts) -> Amounts:
@@ -161,7 +163,7 @@ def in_scope(resource: GroupResource, obj: Tree, requirement: Mapping[str, objec
     if scope in ("Terminating", "NotTerminating"):
         return (spec.get("activeDeadlineSeconds") is not None) == (scope == "Terminating")
     if scope in ("BestEffort", "NotBestEffort"):
-        return _is_best_effort(spec) == (scope == "BestEffort")
+        return _is_best_effort(obj) == (scope == "BestEffort")
     if scope == "PriorityClass":
         name = spec.get("priorityClassName")
         return _chosen(requirement, [name] if name else [])
@@ -187,13 +189,9 @@ def _attribute_classes(claim: Tree) -> list[str]:
     return [name for name in found if name]
 
 
-def _is_best_effort(spec: Tree) -> bool:
-    resources = [spec.get("resources") or {}]
-    for field in ("containers", "initContainers"):
-        resources += [container.get("resources") or {} for container in spec.get(field) or ()]
-    return not any(
-        amount.nano for each in resources for part in ("requests", "limits")
-        for name, amount in read(each.get(part)).items() if name in ("cpu", "memory"))
+def _is_best_effort(pod: Tree) -> bool:
+    given = (pod.get("status") or {}).get("qosClass")
+    return (given or pod_resources.qos_class(pod["spec"])) == pod_resources.BEST_EFFORT
 
 
 def _looks_elsewhere(spec: Tree) -> bool:

@@ -5,7 +5,8 @@ import pytest
 from fakekube.admission.claim_resize import PersistentVolumeClaimResize
 from fakekube.admission.limit_ranger import LimitRanger
 from fakekube.admission.resource_quota import ResourceQuota
-from fakekube.apimachinery.amounts import pod_total, texts
+from fakekube.apimachinery import pod_resources
+from fakekube.apimachinery.amounts import texts
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 
@@ -147,7 +148,7 @@ def test_what_a_pod_asks_for_as_a_whole():
             container("init", requests={"cpu": "2", "memory": "1Gi"}),
         ],
     )["spec"]
-    assert texts(pod_total(spec, "requests")) == {"cpu": "2500m", "memory": "1Gi"}
+    assert texts(pod_resources.quantities(pod_resources.requests({"spec": spec}))) == {"cpu": "2500m", "memory": "1Gi"}
 
 
 @pytest.mark.spec("API-166")

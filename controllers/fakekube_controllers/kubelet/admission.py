@@ -7,7 +7,7 @@ and devices.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import amounts, meta, quantity
+from fakekube.apimachinery import meta, pod_resources, quantity
 from fakekube.runtime import placement
 
 Tree = Mapping[str, Any]
@@ -30,11 +30,7 @@ def requests_of(pod: Tree) -> Requests:
     if not spec.get("resources") and not spec.get("overhead") and not any(
             c.get("resources") for c in (*spec["containers"], *(spec.get("initContainers") or ()))):
         return {}
-    return _whole(amounts.pod_total(spec, "requests"))
-
-
-def _whole(found: amounts.Amounts) -> Requests:
-    return {name: amount.milli_value if name == "cpu" else amount.value for name, amount in found.items()}
+    return pod_resources.whole(pod_resources.requests(pod, pod_resources.IN_FLIGHT))
 
 
 class Room:
@@ -71,7 +67,7 @@ class Room:
         # An extended resource that the node does not know is not the kubelet's to refuse.
         wanted = {name: amount for name, amount in requests.items() if amount and (name in texts or "/" not in name)}
         if wanted:
-            has = _whole(amounts.read(texts))
+            has = pod_resources.whole(pod_resources.read(texts))
             for resource, amount in wanted.items():
                 if amount > has.get(resource, 0) - used.get(resource, 0):
                     return _out_of(resource, amount, used.get(resource, 0), has.get(resource, 0))

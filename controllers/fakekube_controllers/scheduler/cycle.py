@@ -4,12 +4,14 @@ Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. Every n
 large clusters), and of several that are best the first in name order wins, so that one history follows from one seed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from fakekube.util import memory
 from fakekube_controllers.scheduler.framework.interface import (
     Bind,
     Filter,
+    Hint,
     Permit,
     Plugin,
     PostBind,
@@ -26,7 +28,7 @@ from fakekube_controllers.scheduler.framework.interface import (
 )
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.verdicts import Verdict, Verdicts
+from fakekube_controllers.scheduler.search import Search, add_scores, skipped_scores
 
 
 class Eligible(NamedTuple):
@@ -57,9 +59,12 @@ def _having(plugins: Sequence[Plugin], method: str) -> list[Any]:
 
 
 class Framework:
-    """The plugins of one profile, by extension point."""
+    """The plugins of one profile, by extension point.
 
-    def __init__(self, plugins: Sequence[Plugin]) -> None:
+    ``shares``: nodes that look the same to a pod are asked once, where plugins say what they look at; else each is asked.
+    """
+
+    def __init__(self, plugins: Sequence[Plugin], *, shares: bool = memory.ENABLED) -> None:
         self.queue_sort: QueueSort = _having(plugins, "sort_key")[0]
         self.pre_enqueue: list[PreEnqueue] = _having(plugins, "pre_enqueue")
         self.pre_filter: list[PreFilter] = _having(plugins, "pre_filter")
@@ -72,7 +77,8 @@ class Framework:
         self.pre_bind: list[PreBind] = _having(plugins, "pre_bind")
         self.bind_plugins: list[Bind] = _having(plugins, "bind")
         self.post_bind: list[PostBind] = _having(plugins, "post_bind")
-        self.verdicts = Verdicts([*self.pre_filter, *self.filter, *self.pre_score, *self.score])
+        self.hints: dict[str, Hint] = {plugin.name: plugin for plugin in _having(plugins, "may_help")}
+        self._search = Search.of_plugins(self.filter, self.pre_score, self.score) if shares else None
 
     def schedule(self, state: State, pod: PodInfo, snapshot: Snapshot) -> str:
         """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""
@@ -80,26 +86,20 @@ class Framework:
         if not nodes:
             raise FitError({}, 0)
         eligible, skipped = self._pre_filter(state, pod, snapshot)
-        statuses: dict[str, Status] = {}
-        fitting: list[NodeInfo] = []
         filters = [plugin for plugin in self.filter if plugin.name not in skipped]
-        verdicts = self.verdicts.of_pod(pod)
-        for name, node in nodes.items():
-            status = eligible.left_out(name) if eligible.names is not None else None
-            if status is None:
-                verdict = verdicts.get(name)
-                if verdict is None or verdict.node is not node or verdict.generation != node.generation:
-                    verdict = verdicts[name] = Verdict(node, node.generation, self._fits(filters, state, pod, node), {})
-                status = verdict.status
-            if status is None:
-                fitting.append(node)
-            else:
-                statuses[name] = status
+        fitting: list[NodeInfo] = []
+        if eligible.names is None and self._search is not None and self._search.covers(snapshot, skipped):
+            found = self._search.best(state, pod, snapshot, filters)
+            if found is not None:
+                return found
+        else:
+            names = nodes if eligible.names is None else [name for name in eligible.names if name in nodes]
+            fitting = [nodes[name] for name in names if self._fits(filters, state, pod, nodes[name]) is None]
         if not fitting:
-            raise self._fit_error(state, pod, snapshot, FitError(statuses, len(nodes)))
+            raise self._no_fit(state, pod, snapshot, eligible, filters)
         if len(fitting) == 1:
             return fitting[0].name
-        totals = self._scores(state, pod, fitting, verdicts)
+        totals = self._scores(state, pod, fitting)
         best = max(totals.values())
         return min(name for name, total in totals.items() if total == best)
 
@@ -113,48 +113,53 @@ class Framework:
                     skipped.append(plugin.name)
                     continue
                 self._raise_error(result, plugin.name)
-                raise self._fit_error(state, pod, snapshot, FitError({}, len(snapshot.nodes), early=result))
+                raise self._fit_error(state, pod, snapshot, FitError(
+                    {}, len(snapshot.nodes), early=result, plugins=(plugin.name,)))
             if result is not None:
                 eligible = eligible.narrowed(result, plugin.name)
         return eligible, skipped
 
-    def _fits(self, filters: Sequence[Filter], state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
-        """Why a pod does not fit a node, by the first filter that objects, or None."""
+    def _fits(self, filters: Sequence[Filter], state: State, pod: PodInfo, node: NodeInfo) -> tuple[Status, str] | None:
+        """Why a pod does not fit a node, by the first filter that objects, and that filter's name; or None."""
         for plugin in filters:
             status = plugin.filter(state, pod, node)
             if status is not None:
                 self._raise_error(status, plugin.name)
-                return status
+                return status, plugin.name
         return None
+
+    def _no_fit(
+        self, state: State, pod: PodInfo, snapshot: Snapshot, eligible: "Eligible", filters: Sequence[Filter],
+    ) -> FitError:
+        """What every node has to say."""
+        statuses: dict[str, Status] = {}
+        plugins: dict[str, None] = {}
+        for name, node in snapshot.nodes.items():
+            left_out = eligible.left_out(name)
+            if left_out is not None:
+                statuses[name] = left_out
+                plugins.update(dict.fromkeys(eligible.plugins))
+                continue
+            found = self._fits(filters, state, pod, node)
+            assert found is not None, "no node fits"
+            statuses[name] = found[0]
+            plugins[found[1]] = None
+        return self._fit_error(state, pod, snapshot, FitError(statuses, len(snapshot.nodes), plugins=tuple(plugins)))
 
     def _fit_error(self, state: State, pod: PodInfo, snapshot: Snapshot, error: FitError) -> FitError:
         for plugin in self.post_filter:
             _, text = plugin.post_filter(state, pod, snapshot, error.statuses)
             if text:
-                return FitError(error.statuses, error.nodes, error.early, text)
+                return FitError(error.statuses, error.nodes, error.early, text, error.plugins)
         return error
 
-    def _scores(
-        self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo], verdicts: Mapping[str, Verdict],
-    ) -> dict[str, int]:
-        skipped = [
-            plugin.name for plugin in self.pre_score
-            if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP
-        ]
+    def _scores(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
+        skipped = skipped_scores(self.pre_score, state, pod, nodes)
         totals = {node.name: 0 for node in nodes}
         for plugin in self.score:
-            if plugin.name in skipped:
-                continue
-            scores: dict[str, int] = {}
-            for node in nodes:
-                given = verdicts[node.name].scores
-                score = given.get(plugin.name)
-                if score is None:
-                    score = given[plugin.name] = plugin.score(state, pod, node)
-                scores[node.name] = score
-            plugin.normalize_score(state, pod, scores)
-            for name, score in scores.items():
-                totals[name] += score * plugin.weight
+            if plugin.name not in skipped:
+                scores = {node.name: plugin.score(state, pod, node) for node in nodes}
+                add_scores(plugin, state, pod, scores, totals)
         return totals
 
     def reserve(self, state: State, pod: PodInfo, node_name: str) -> Status | None:

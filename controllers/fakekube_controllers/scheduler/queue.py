@@ -1,15 +1,16 @@
 """Which pod is tried next, and which have to wait: for time (back-off), for an event (unschedulable), for a gate.
 
-Upstream: pkg/scheduler/backend/queue. Left out: hints by plugin (every event of a node or of an assigned pod that goes moves
-all that are unschedulable), nominated pods.
+Upstream: pkg/scheduler/backend/queue. Left out: nominated pods.
 """
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.util.clock import Clock
-from fakekube_controllers.scheduler.framework.interface import PreEnqueue, QueuedPod, QueueSort
+from fakekube_controllers.scheduler.framework.events import Event
+from fakekube_controllers.scheduler.framework.interface import Hint, PreEnqueue, QueuedPod, QueueSort
 from fakekube_controllers.scheduler.framework.types import pod_info
 
 if TYPE_CHECKING:
@@ -22,27 +23,36 @@ Tree = Mapping[str, Any]
 
 
 class SchedulingQueue:
-    """Pods by uid, each in one place: active, back-off, unschedulable or gated. ``wake`` is called when one turns active."""
+    """Pods by uid, each in one place: active, back-off, unschedulable or gated. ``wake`` is called when one turns active.
 
-    def __init__(self, clock: Clock, sort: QueueSort, gates: list[PreEnqueue], wake: Callable[[], None]) -> None:
-        self._clock, self._sort, self._gates, self._wake = clock, sort, gates, wake
+    ``hints``, by the name of a plugin, say which events may help those that it rejected; ``options`` how requests are counted.
+    """
+
+    def __init__(
+        self, clock: Clock, sort: QueueSort, gates: list[PreEnqueue], wake: Callable[[], None],
+        hints: Mapping[str, Hint] | None = None, options: Options = IN_FLIGHT,
+    ) -> None:
+        self._clock, self._sort, self._gates, self._wake, self._options = clock, sort, gates, wake, options
+        self._hints = hints or {}
         self._heap: list[tuple[Any, str]] = []  # active ones, and some that are no longer
         self._active: dict[str, Any] = {}  # their sort keys
         self._pods: dict[str, QueuedPod] = {}
         self._attempts: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
         self._unschedulable: dict[str, float] = {}  # since when
+        self._rejected_by: dict[str, Sequence[str]] = {}  # the plugins, of those that are unschedulable
+        self._in_flight: dict[str, list[Event]] = {}  # those that are being tried, and what happened meanwhile
         self._gated: dict[str, None] = {}
         self._sequence = 0
-        self.moves = 0  # grows whenever something happened that may help who could not be scheduled
 
     def add(self, pod: Tree) -> None:
         """A pod that has no node came, or changed."""
         uid = pod["metadata"]["uid"]
-        known, info = self._pods.get(uid), pod_info(pod)
+        known = self._pods.get(uid)
         if known is not None and not self._matters(known.info.pod, pod):
-            self._pods[uid] = known._replace(info=info)
+            self._pods[uid] = known._replace(info=known.info.at(pod))
             return
+        info = pod_info(pod, self._options)
         self._take_out(uid)
         if known is None:
             self._sequence += 1
@@ -65,6 +75,7 @@ class SchedulingQueue:
         self._take_out(uid)
         self._pods.pop(uid, None)
         self._attempts.pop(uid, None)
+        self._in_flight.pop(uid, None)
 
     def pop(self) -> QueuedPod | None:
         """The pod to try now, or None; it is nowhere until it is given back or removed."""
@@ -73,26 +84,42 @@ class SchedulingQueue:
             if self._active.get(uid) == key:
                 del self._active[uid]
                 self._attempts[uid] = self._attempts.get(uid, 0) + 1
+                self._in_flight[uid] = []
                 return self._pods[uid]
         return None
 
-    def give_back(self, uid: str, *, moves_before: int, error: bool) -> None:
-        """A pod could not be scheduled. When something happened meanwhile, or by an error, it only backs off."""
-        if uid not in self._pods:
+    def give_back(self, uid: str, *, rejected_by: Sequence[str] = (), error: bool = False) -> None:
+        """A pod could not be scheduled: plugins rejected it, or there was an error.
+
+        When something happened meanwhile that may help, or by an error, it only backs off.
+        """
+        events = self._in_flight.pop(uid, ())
+        queued = self._pods.get(uid)
+        if queued is None:
             return
-        if error or self.moves != moves_before:
+        if error or any(self._may_help(queued, rejected_by, event) for event in events):
             self._back_off(uid)
             return
         self._unschedulable[uid] = self._clock.time()
+        self._rejected_by[uid] = rejected_by
         self._timers[uid] = self._clock.call_later(UNSCHEDULABLE_SECONDS, self._activate, uid, daemon=True)
 
-    def move_all(self) -> None:
-        """Something happened that may help: those that could not be scheduled are tried once their back-off is over."""
-        self.moves += 1
-        for uid in list(self._unschedulable):
-            since = self._unschedulable[uid]
-            self._take_out(uid)
-            self._back_off(uid, since)
+    def move(self, event: Event) -> None:
+        """Something happened: pods that it may help are tried once their back-off is over."""
+        for events in self._in_flight.values():
+            events.append(event)
+        for uid, since in list(self._unschedulable.items()):
+            if self._may_help(self._pods[uid], self._rejected_by[uid], event):
+                self._take_out(uid)
+                self._back_off(uid, since)
+
+    def _may_help(self, queued: QueuedPod, rejected_by: Sequence[str], event: Event) -> bool:
+        """Whether one of the plugins that rejected a pod sees that an event may help; none of them: there was no node."""
+        for name in rejected_by:
+            hint = self._hints.get(name)
+            if hint is None or hint.may_help(queued.info, event):
+                return True
+        return not rejected_by
 
     def _back_off(self, uid: str, since: float | None = None) -> None:
         attempts = self._attempts.get(uid, 1)
@@ -113,6 +140,7 @@ class SchedulingQueue:
 
     def _take_out(self, uid: str) -> None:
         self._unschedulable.pop(uid, None)
+        self._rejected_by.pop(uid, None)
         self._gated.pop(uid, None)
         timer = self._timers.pop(uid, None)
         if timer is not None:

@@ -3,11 +3,14 @@
 import pytest
 
 from fakekube.runtime import placement
+from fakekube.util import memory
 from fakekube.util.clock import ManualClock
+from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework
+from fakekube_controllers.scheduler.framework.events import Event, matters
 from fakekube_controllers.scheduler.framework.interface import QueuedPod
 from fakekube_controllers.scheduler.framework.status import SKIP, Code, FitError, unschedulable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, amount, pod_info, pod_requests
+from fakekube_controllers.scheduler.framework.types import NodeInfo, pod_info
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
 from fakekube_controllers.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
@@ -30,30 +33,38 @@ def node(name, labels=None, *pods, **allocatable):
     return info
 
 
-class Snapshot:
-    def __init__(self, *nodes):
-        self.nodes = {each.name: each for each in nodes}
+@pytest.mark.parametrize(("requests", "weighed"), [
+    ([{}], (100, 200)), ([{}, {}], (200, 400)), ([{"cpu": "1"}, {"memory": "1Mi"}], (1100, 201)),
+    ([{"cpu": "0", "memory": "0"}], (0, 0)), ([{"cpu": "2", "memory": "1Gi"}], (2000, 1024)),
+])
+def test_a_container_that_requests_nothing_counts_a_little_in_scores(requests, weighed):
+    """Given containers of which some say nothing / then each of those counts 100m and 200Mi; a zero that is said is a zero."""
+    info = pod_info(pod("p", *requests))
+    assert (info.weighed["cpu"], info.weighed["memory"] >> 20) == weighed
 
 
-@pytest.mark.parametrize(("resource", "value", "expected"), [
-    ("cpu", "100m", 100), ("cpu", "2", 2000), ("cpu", "0.0001", 1), ("memory", "1Ki", 1024), ("example.com/x", "3", 3)])
-def test_amounts_are_whole_numbers_rounded_up(resource, value, expected):
-    """Given a quantity / then cpu counts in thousandths, everything else in units, rounded up."""
-    assert amount(resource, value) == expected
+def test_a_pod_that_names_its_own_resources_counts_them_in_scores():
+    """Given a pod that requests cpu as a whole / then its containers count nothing for cpu, and a little for memory."""
+    info = pod_info(pod("p", {}, {}, resources={"requests": {"cpu": "300m"}}))
+    assert (info.requests, info.weighed["cpu"], info.weighed["memory"] >> 20) == ({"cpu": 300}, 300, 400)
 
 
-def test_a_pod_asks_for_the_most_that_it_ever_needs():
-    """Given containers, init containers, a sidecar and overhead / then what counts is the largest sum at any time."""
-    tree = pod("p", {"cpu": "1"}, {"cpu": "1"}, overhead={"cpu": "100m"}, initContainers=[
-        {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
-        {"name": "big", "resources": {"requests": {"cpu": "4", "memory": "1Gi"}}},
-    ])
-    assert pod_requests(tree) == {"cpu": 4600, "memory": 1 << 30}
+def test_a_resize_that_is_in_flight_counts_with_the_larger():
+    """Given a pod on a node whose kubelet still gives it more than it asks for now / then what it gives counts
+    / when the node has taken it back / then what it asks for does.
+    """
+    cache, snapshot = Cache(), Snapshot()
+    cache.set_node(node("n", cpu="4").node)
+    for given, counted in (("2", 2000), ("1", 1000)):
+        status = {"containerStatuses": [{"name": "c0", "allocatedResources": {"cpu": given}, "resources": {}}]}
+        cache.place({**pod("p", {"cpu": "1"}), "status": status}, "n")
+        cache.update_snapshot(snapshot)
+        assert snapshot.nodes["n"].requested == {"cpu": counted}
 
 
 def test_what_a_node_has_taken_follows_its_pods():
     """Given pods that come and go / then requested and weighed are the sums of those that are there."""
-    info = node("n", None, pod("a", {"cpu": "1"}), pod("b"))
+    info = node("n", None, pod("a", {"cpu": "1"}), pod("b", {}))
     info.add(pod_info(pod("a", {"cpu": "2"})))
     assert (info.requested, info.weighed["cpu"]) == ({"cpu": 2000}, 2100)
     trial = info.copy()
@@ -128,8 +139,8 @@ def test_tolerations(toleration, tolerated):
 def test_of_equal_nodes_the_first_by_name_is_taken():
     """Given nodes alike, in any order / then the first in name order is chosen."""
     framework = Framework(default_plugins(None))
-    nodes = [node(name, cpu="4", memory="4Gi") for name in ("c", "a", "b")]
-    assert framework.schedule({}, pod_info(pod("p", {"cpu": "1"})), Snapshot(*nodes)) == "a"
+    _, snapshot = cluster(*(node(name, cpu="4", memory="4Gi") for name in ("c", "a", "b")))
+    assert framework.schedule({}, pod_info(pod("p", {"cpu": "1"})), snapshot) == "a"
 
 
 class Counting:
@@ -151,34 +162,56 @@ class Counting:
 
 
 class Signing(Counting):
-    """The same, that says what it looks at."""
+    """The same, that says what it looks at: the first letter of a node's name, for some pods."""
 
     def sign(self, pod):
         return pod.priority
 
+    def aspect(self, pod):
+        return None
 
-def test_a_filter_that_signs_pods_is_asked_about_a_changed_node_only():
-    """Given two pods alike / when the first is on a node and the second is scheduled / then the filter is asked of that node
-    / given a pod that is signed otherwise / then of all.
+    def sign_node(self, aspect, node):
+        return node.name[0]
+
+    def score(self, state, pod, node):
+        return ord(node.name[0])
+
+
+def cluster(*infos):
+    """A cache and its snapshot."""
+    cache, snapshot = Cache(), Snapshot()
+    for info in infos:
+        cache.set_node(info.node)
+    cache.update_snapshot(snapshot)
+    return cache, snapshot
+
+
+def test_nodes_that_look_the_same_are_asked_once():
+    """Given a filter that signs nodes, and nodes of two signs / then it is asked of one of each / when a pod is placed and
+    another alike is scheduled / then it is not asked again / given a pod that is signed otherwise / then of one of each.
     """
     plugin = Signing()
-    framework, nodes = Framework([*default_plugins(None), plugin]), [node(name, cpu="4") for name in "abc"]
+    framework = Framework([*default_plugins(None), plugin], shares=True)
+    cache, snapshot = cluster(*(node(name, cpu="4") for name in ("a1", "a2", "c1", "c2")))
     first = pod_info(pod("p", {"cpu": "1"}))
-    assert framework.schedule({}, first, Snapshot(*nodes)) == "c"
-    nodes[2].add(first)
+    assert framework.schedule({}, first, snapshot) == "c1"
+    assert plugin.asked == ["a1", "c1"]
     plugin.asked.clear()
-    assert framework.schedule({}, pod_info(pod("q", {"cpu": "1"})), Snapshot(*nodes)) == "c"
-    assert plugin.asked == ["c"]
-    framework.schedule({}, pod_info(pod("r", {"cpu": "1"}, priority=1)), Snapshot(*nodes))
-    assert plugin.asked == ["c", "a", "b", "c"]
+    cache.assume(first, "c1")
+    cache.update_snapshot(snapshot)
+    assert framework.schedule({}, pod_info(pod("q", {"cpu": "1"})), snapshot) == "c2"
+    assert plugin.asked == ([] if memory.ENABLED else ["a1", "c1"])
+    framework.schedule({}, pod_info(pod("r", {"cpu": "1"}, priority=1)), snapshot)
+    assert plugin.asked[-2:] == ["a1", "c1"]
 
 
 def test_without_a_signature_every_filter_is_asked_every_time():
     """Given a plugin that does not say what it looks at / when two pods alike are scheduled / then it is asked of all twice."""
     plugin = Counting()
-    framework, nodes = Framework([*default_plugins(None), plugin]), [node(name, cpu="4") for name in "abc"]
+    framework = Framework([*default_plugins(None), plugin])
+    _, snapshot = cluster(*(node(name, cpu="4") for name in "abc"))
     for name in "pq":
-        assert framework.schedule({}, pod_info(pod(name)), Snapshot(*nodes)) == "c"
+        assert framework.schedule({}, pod_info(pod(name)), snapshot) == "c"
     assert plugin.asked == ["a", "b", "c"] * 2
 
 
@@ -188,6 +221,9 @@ def test_a_refusal_counts_its_reasons():
     assert str(error) == "0/3 nodes are available: 1 x, 2 y. And that is all."
 
 
+SOMETHING = Event(pod={"metadata": {"name": "gone"}, "spec": {"containers": []}})
+
+
 @pytest.fixture
 def clock():
     return ManualClock()
@@ -195,7 +231,8 @@ def clock():
 
 @pytest.fixture
 def queue(clock):
-    return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None)
+    hints = Framework(default_plugins(None)).hints
+    return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None, hints)
 
 
 def names(queue):
@@ -228,9 +265,9 @@ def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
     queue.add(pod("a"))
     for delay in (1, 2, 4, 8, 10, 10):
         assert names(queue) == ["a"]
-        queue.give_back("a", moves_before=queue.moves, error=False)
+        queue.give_back("a", rejected_by=["NodeResourcesFit"])
         assert names(queue) == []
-        queue.move_all()
+        queue.move(SOMETHING)
         assert names(queue) == []
         before = clock.time()
         clock.fire_next()
@@ -241,9 +278,9 @@ def test_a_back_off_that_passed_while_waiting_is_over(queue, clock):
     """Given a pod that waited a minute / when something happens / then it is tried at once."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", moves_before=queue.moves, error=False)
+    queue.give_back("a", rejected_by=["NodeResourcesFit"])
     clock.move_to(clock.time() + 60)
-    queue.move_all()
+    queue.move(SOMETHING)
     assert names(queue) == ["a"]
 
 
@@ -251,9 +288,8 @@ def test_something_that_happened_meanwhile_counts(queue, clock):
     """Given a pod that did not fit, and an event since the attempt began / then it backs off only."""
     queue.add(pod("a"))
     queue.pop()
-    before = queue.moves
-    queue.move_all()
-    queue.give_back("a", moves_before=before, error=False)
+    queue.move(SOMETHING)
+    queue.give_back("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert names(queue) == ["a"]
 
@@ -263,7 +299,7 @@ def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
     queue.add(pod("a"))
     queue.pop()
     before = clock.time()
-    queue.give_back("a", moves_before=queue.moves, error=False)
+    queue.give_back("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert (clock.time() - before, names(queue)) == (300, ["a"])
 
@@ -280,10 +316,78 @@ def test_a_status_does_not_make_a_pod_worth_trying(queue):
     """Given a pod that did not fit / when only its status changes / then it waits on / when its labels do / then it is tried."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", moves_before=queue.moves, error=False)
+    queue.give_back("a", rejected_by=["NodeResourcesFit"])
     queue.add({**pod("a"), "status": {"phase": "Pending"}})
     assert names(queue) == []
     changed = pod("a")
     changed["metadata"]["labels"] = {"x": "y"}
     queue.add(changed)
     assert names(queue) == ["a"]
+
+
+def changed(info, **changes):
+    """The node with another spec, labels or allocatable."""
+    tree = info.node
+    return {
+        "metadata": {**tree["metadata"], "labels": changes.pop("labels", tree["metadata"]["labels"])},
+        "status": {**tree["status"], "allocatable": changes.pop("allocatable", tree["status"]["allocatable"])},
+        "spec": {**tree["spec"], **changes}}
+
+
+TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
+SMALL, LARGE = {"pods": "10", "cpu": "1"}, {"pods": "10", "cpu": "8"}
+
+
+@pytest.mark.parametrize(("plugin", "old", "new", "helps"), [
+    ("NodeResourcesFit", None, {"allocatable": LARGE}, True), ("NodeResourcesFit", None, {"allocatable": SMALL}, False),
+    ("NodeResourcesFit", {"allocatable": SMALL}, {"allocatable": LARGE}, True),
+    ("NodeResourcesFit", {"allocatable": LARGE}, {"allocatable": LARGE, "labels": {"a": "b"}}, False),
+    ("NodeAffinity", None, {"labels": {"disk": "fast"}}, True), ("NodeAffinity", None, {}, False),
+    ("NodeAffinity", {"labels": {"disk": "fast"}}, {"labels": {"disk": "fast"}, "allocatable": LARGE}, False),
+    ("NodeAffinity", {}, {"labels": {"disk": "fast"}}, True),
+    ("TaintToleration", {"taints": [TAINT]}, {}, True), ("TaintToleration", {}, {"labels": {"a": "b"}}, False),
+    ("TaintToleration", None, {"taints": [TAINT]}, False),
+    ("NodeUnschedulable", {"unschedulable": True}, {}, True), ("NodeUnschedulable", {}, {"labels": {"a": "b"}}, False),
+    ("NodePorts", None, {}, True), ("NodePorts", {}, {"labels": {"a": "b"}}, False),
+    ("Somebody", {}, {"labels": {"a": "b"}}, True),
+])
+def test_an_event_that_cannot_help_moves_nobody(queue, clock, plugin, old, new, helps):
+    """Given a pod that a plugin rejected / when a node comes or changes / then it is tried again only if that may help it."""
+    queue.add(pod("a", {"cpu": "4"}, nodeSelector={"disk": "fast"}))
+    queue.pop()
+    queue.give_back("a", rejected_by=[plugin])
+    clock.move_to(clock.time() + 60)
+    base = node("n")
+    queue.move(Event(changed(base, **new), changed(base, **old) if old is not None else None))
+    assert names(queue) == (["a"] if helps else [])
+
+
+def test_a_pod_that_goes_helps_who_lacked_room_or_its_port(queue, clock):
+    """Given pods that were rejected for room, a port and labels / when a pod with another port goes
+    / then the first is tried again / when one with that port does / then the second, too.
+    """
+    def with_port(name, number):
+        tree = pod(name, {"cpu": "1"})
+        tree["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": number}]
+        return tree
+
+    rejected = {"room": "NodeResourcesFit", "port": "NodePorts", "labels": "NodeAffinity"}
+    for name, plugin in rejected.items():
+        queue.add(with_port(name, 80))
+        queue.pop()
+        queue.give_back(name, rejected_by=[plugin])
+    clock.move_to(clock.time() + 60)
+    queue.move(Event(pod=with_port("gone", 81)))
+    assert names(queue) == ["room"]
+    queue.move(Event(pod=with_port("gone", 80)))
+    assert names(queue) == ["port"]
+
+
+def test_what_does_not_matter_to_pods_is_no_event():
+    """Given a node / when its heartbeat comes / then nothing that matters changed / when a condition turns / then it did."""
+    def reporting(status, time):
+        condition = {"type": "Ready", "status": status, "lastHeartbeatTime": time}
+        return {"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": [condition]}}
+
+    assert not matters(reporting("True", "1"), reporting("True", "2"))
+    assert matters(reporting("True", "1"), reporting("False", "2"))

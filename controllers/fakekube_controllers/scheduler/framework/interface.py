@@ -4,9 +4,10 @@ Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothin
 object to is a Status. ``State`` is one cycle's scratch paper, keyed by plugin.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
@@ -36,11 +37,60 @@ class Plugin(Protocol):
     name: str
 
 
+# What a plugin with a filter or a score says of what it looks at, so that nodes which look the same to a pod are asked once.
+# It has the methods of one of the next three; a plugin that has none of them is asked of every node for every pod.
+
+
 class Sign(Plugin, Protocol):
-    """Says which pods are alike. Upstream: SignPlugin of opportunistic batching."""
+    """Looks at nodes themselves, not at the pods on them. Upstream: SignPlugin of opportunistic batching, for pods.
+
+    Its filter, pre_score and score read nothing but what is signed here, and its normalize_score goes by which scores there
+    are, not by how many nodes have each. Its filter never fails with an error.
+    """
 
     def sign(self, pod: PodInfo) -> Hashable:
-        """All of a pod that decides, beside one node as it is, what this plugin's methods for filtering and scoring say."""
+        """All of a pod that decides what this plugin says of a node."""
+
+    def aspect(self, pod: PodInfo) -> Hashable:
+        """What of nodes this pod is about, such as the keys of the labels that it mentions. Many pods should share one."""
+
+    def sign_node(self, aspect: Any, node: NodeInfo) -> Hashable:
+        """All of ``node.node`` that decides, for pods of this aspect, what this plugin says of it."""
+
+
+class Load(Plugin, Protocol):
+    """Counts what is on a node against what it has: with more on it a node never fits better, nor scores more.
+
+    Its normalize_score changes nothing, it has no pre_score, and its filter never fails with an error.
+    """
+
+    def shape(self, node: NodeInfo) -> Hashable:
+        """What a node has. Loads of nodes of one shape can be compared."""
+
+    def load(self, node: NodeInfo) -> tuple[int, ...]:
+        """What is on a node, in numbers: as many for each node of a shape."""
+
+    def bound(self, pod: PodInfo, shape: Any) -> Callable[[tuple[int, ...]], int] | None:
+        """What tells, from a load, the pod's score on a node of that shape, and -1 where it does not fit; None: it fits none.
+
+        Of the least of several loads, number by number, it tells at least the best score among their nodes.
+        """
+
+
+class AskedLast(Plugin, Protocol):
+    """A filter, without a score, of which only those nodes are asked that are best by everything else.
+
+    It reads nothing but the pod and the node, and never fails with an error.
+    """
+
+    asked_last: bool
+
+
+class Hint(Plugin, Protocol):
+    """Says which events may help a pod that this plugin rejected; without it every event may. Upstream: QueueingHintFn."""
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """Whether the pod should be tried again."""
 
 
 class PreEnqueue(Plugin, Protocol):

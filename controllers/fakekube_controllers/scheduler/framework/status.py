@@ -50,10 +50,16 @@ SKIP = Status(Code.SKIP)
 
 
 class FitError(Exception):
-    """No node fits. ``statuses`` holds what was said of each node, by name; the text counts the reasons."""
+    """No node fits. ``statuses`` holds what was said of each node, by name; the text counts the reasons.
 
-    def __init__(self, statuses: dict[str, Status], nodes: int, early: Status | None = None, post_filter: str = "") -> None:
-        self.statuses, self.nodes, self.early, self.post_filter = statuses, nodes, early, post_filter
+    ``plugins`` are the names of those that rejected the pod; none of them when there is no node.
+    """
+
+    def __init__(
+        self, statuses: dict[str, Status], nodes: int, early: Status | None = None, post_filter: str = "",
+        plugins: tuple[str, ...] = (),
+    ) -> None:
+        self.statuses, self.nodes, self.early, self.post_filter, self.plugins = statuses, nodes, early, post_filter, plugins
         super().__init__(self.text())
 
     def text(self) -> str:

@@ -3,67 +3,23 @@
 Upstream: pkg/scheduler/framework/types.go.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from fakekube.apimachinery import quantity
+from fakekube.apimachinery import pod_resources, quantity
+from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 
 Tree = Mapping[str, Any]
 Resources = dict[str, int]
 
-DEFAULT_CPU_MILLIS, DEFAULT_MEMORY_BYTES = 100, 200 * 1024 * 1024  # of containers that ask for nothing, for scores alone
-
-
+DEFAULT_REQUESTS = {
+    "cpu": (100 * pod_resources.MILLI, quantity.DECIMAL), "memory": (200 * 2**20 * quantity.NANO, quantity.BINARY)}
+"""Of containers that request nothing, for scores alone."""
 FIRST = ("cpu", "memory", "ephemeral-storage")  # the order in which resources are looked at, and lack is told
-
-
-def amount(resource: str, value: Any) -> int:
-    """A quantity as an integer, rounded up: cpu in thousandths, the rest in units."""
-    parsed = quantity.parse(value)
-    return parsed.milli_value if resource == "cpu" else parsed.value
-
-
-def amounts(values: Mapping[str, Any] | None) -> Resources:
-    """A resource list as integers."""
-    return {name: amount(name, value) for name, value in (values or {}).items()}
-
-
-def pod_requests(pod: Tree) -> Resources:
-    """What a pod asks for: its containers together, or an init container if that asks for more, and overhead."""
-    spec = pod["spec"]
-    total = _sum(_requests(c) for c in spec.get("containers") or ())
-    sidecars: Resources = {}
-    peak: Resources = {}
-    for container in spec.get("initContainers") or ():
-        asked = _requests(container)
-        if container.get("restartPolicy") == "Always":
-            sidecars = _sum([sidecars, asked])
-            peak = _max(peak, sidecars)
-        else:
-            peak = _max(peak, _sum([sidecars, asked]))
-    total = _max(_sum([total, sidecars]), peak)
-    if spec.get("resources"):
-        total = total | amounts(spec["resources"].get("requests"))
-    return _sum([total, amounts(spec.get("overhead"))])
-
-
-def _requests(container: Tree) -> Resources:
-    return amounts((container.get("resources") or {}).get("requests"))
-
-
-def _sum(parts: Iterable[Resources]) -> Resources:
-    result: Resources = {}
-    for part in parts:
-        for name, value in part.items():
-            result[name] = result.get(name, 0) + value
-    return result
-
-
-def _max(one: Resources, other: Resources) -> Resources:
-    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
+COUNTED = ("containers", "initContainers", "overhead", "resources", "priority")  # all of a spec that a PodInfo is made of
 
 
 @dataclass(slots=True)
@@ -71,33 +27,53 @@ class PodInfo:
     """A pod with what is computed of it once."""
 
     pod: Tree
+    uid: str
+    priority: int
     requests: Resources
-    weighed: Resources  # cpu and memory as scores count them: what asks for nothing counts a little
+    weighed: Resources  # cpu and memory as scores count them: a container that requests nothing counts a little
     ports: tuple[tuple[str, str, int], ...]  # host address, protocol, port
 
-    @property
-    def uid(self) -> str:
-        """metadata.uid."""
-        return str(self.pod["metadata"]["uid"])
+    def at(self, pod: Tree) -> "PodInfo":
+        """The same for another state of the pod that counts like this one."""
+        return PodInfo(pod, self.uid, self.priority, self.requests, self.weighed, self.ports)
 
-    @property
-    def priority(self) -> int:
-        """spec.priority."""
-        return int(self.pod["spec"].get("priority") or 0)
+    def counts_like(self, pod: Tree) -> bool:
+        """Whether another state of the pod has the same requests, ports and priority, as far as that is quickly seen."""
+        if self.pod is pod:
+            return True
+        before, now = self.pod["spec"], pod["spec"]
+        return (all(before.get(name) == now.get(name) for name in COUNTED)
+                and pod_resources.in_flight(self.pod.get("status")) == pod_resources.in_flight(pod.get("status")))
 
 
-def pod_info(pod: Tree) -> PodInfo:
+def pod_info(pod: Tree, options: Options = IN_FLIGHT) -> PodInfo:
     """A pod, its requests and its host ports counted."""
-    ports = tuple(
+    spec = pod["spec"]
+    ports = tuple([
         (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's word for any
-        for container in pod["spec"].get("containers") or () for port in container.get("ports") or () if port.get("hostPort")
-    )
-    asked = pod_requests(pod)
-    requests = {name: asked[name] for name in (*(name for name in FIRST if name in asked), *asked)}
-    weighed = {
-        "cpu": requests.get("cpu") or DEFAULT_CPU_MILLIS, "memory": requests.get("memory") or DEFAULT_MEMORY_BYTES,
-    }
-    return PodInfo(pod, requests, weighed, ports)
+        for container in spec.get("containers") or () for port in container.get("ports") or () if port.get("hostPort")
+    ])
+    total = pod_resources.requests(pod, options)
+    asked = pod_resources.whole(total)
+    missing = DEFAULT_REQUESTS
+    if (spec.get("resources") or {}).get("requests"):
+        missing = {name: amount for name, amount in missing.items() if name not in total}
+    weighed = asked
+    if missing and not _says_all(spec):
+        weighed = pod_resources.whole(pod_resources.requests(pod, options._replace(missing=missing)))
+    return PodInfo(
+        pod, str(pod["metadata"]["uid"]), int(spec.get("priority") or 0),
+        {name: asked[name] for name in (*(name for name in FIRST if name in asked), *asked)},
+        {"cpu": weighed.get("cpu", 0), "memory": weighed.get("memory", 0)}, ports)
+
+
+def _says_all(spec: Tree) -> bool:
+    """Whether every container requests cpu and memory."""
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        requests = (container.get("resources") or {}).get("requests") or {}
+        if "cpu" not in requests or "memory" not in requests:
+            return False
+    return True
 
 
 def spelled(pod: PodInfo, *fields: str) -> bytes:
@@ -119,12 +95,18 @@ class NodeInfo:
     allocatable: Resources = field(default_factory=dict)
     generation: int = 0
     taints: Sequence[Mapping[str, str]] = ()
+    priorities: dict[int, int] = field(default_factory=dict)  # how many of its pods have which
 
     def set_node(self, node: Tree) -> None:
         """Take what the node says of itself."""
         self.generation += 1
         self.node, self.taints = node, node["spec"].get("taints") or ()
-        self.allocatable = amounts((node.get("status") or {}).get("allocatable"))
+        self.allocatable = allocatable_of(node)
+
+    def drop_node(self) -> None:
+        """The node is not there any more."""
+        self.generation += 1
+        self.node, self.allocatable, self.taints = None, {}, ()
 
     def add(self, info: PodInfo) -> None:
         """Count a pod in; one that is there already is counted anew."""
@@ -132,6 +114,7 @@ class NodeInfo:
             self.remove(info.uid)
         self.generation += 1
         self.pods[info.uid] = info
+        self.priorities[info.priority] = self.priorities.get(info.priority, 0) + 1
         for name, value in info.requests.items():
             self.requested[name] = self.requested.get(name, 0) + value
         for name, value in info.weighed.items():
@@ -143,6 +126,9 @@ class NodeInfo:
         if info is None:
             return
         self.generation += 1
+        left = self.priorities.pop(info.priority) - 1
+        if left:
+            self.priorities[info.priority] = left
         for name, value in info.requests.items():
             self.requested[name] -= value
         for name, value in info.weighed.items():
@@ -152,4 +138,9 @@ class NodeInfo:
         """A copy to try things on."""
         return NodeInfo(
             self.name, self.node, dict(self.pods), dict(self.requested), dict(self.weighed), self.allocatable, self.generation,
-            self.taints)
+            self.taints, dict(self.priorities))
+
+
+def allocatable_of(node: Tree) -> Resources:
+    """What pods may take of a node."""
+    return pod_resources.whole(pod_resources.read((node.get("status") or {}).get("allocatable")))

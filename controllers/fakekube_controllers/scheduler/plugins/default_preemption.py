@@ -36,8 +36,9 @@ class DefaultPreemption:
         return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(found)}."
 
     def _has_victims(self, state: State, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
+        if min(snapshot.nodes[name].priorities, default=pod.priority) >= pod.priority:
+            return False
         node = snapshot.nodes[name].copy()
-        lower = [info for info in node.pods.values() if info.priority < pod.priority]
-        for info in lower:
+        for info in [info for info in node.pods.values() if info.priority < pod.priority]:
             node.remove(info.uid)
-        return bool(lower) and all(plugin.filter(state, pod, node) is None for plugin in self._filters)
+        return all(plugin.filter(state, pod, node) is None for plugin in self._filters)

@@ -1,12 +1,16 @@
 """nodeSelector and node affinity. Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
+from fakekube.apimachinery import meta
 from fakekube.runtime import placement
+from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, Snapshot, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Tree, spelled
 
+REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+NAME = "metadata.name "  # with a blank, as no label's key has one
 REASON = "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -20,9 +24,32 @@ class NodeAffinity:
         """Its node selector and its affinity."""
         return spelled(pod, "nodeSelector", "affinity")
 
+    def aspect(self, pod: PodInfo) -> tuple[str, ...]:
+        """The keys of the labels that it mentions, in order, and the field for a node's name if it does that."""
+        spec = pod.pod["spec"]
+        keys = dict.fromkeys(spec.get("nodeSelector") or ())
+        affinity = placement.node_affinity(spec)
+        if affinity:
+            terms = [*(affinity.get(REQUIRED) or {}).get("nodeSelectorTerms", ())]
+            terms += [each["preference"] for each in affinity.get(PREFERRED) or ()]
+            for term in terms:
+                keys.update((each["key"], None) for each in term.get("matchExpressions") or ())
+                if term.get("matchFields"):
+                    keys[NAME] = None
+        return tuple(sorted(keys)) if keys else ()
+
+    def sign_node(self, aspect: tuple[str, ...], node: NodeInfo) -> Hashable:
+        """The values of those labels."""
+        labels = _labels(node)
+        return tuple([node.name if key == NAME else labels.get(key) for key in aspect])
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """A node that the pod selects, and did not before."""
+        return event.node is not None and _selects(pod, event.node) and (event.old is None or not _selects(pod, event.old))
+
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """The only nodes that every term names, SKIP when nothing is required, or None."""
-        required = placement.node_affinity(pod.pod["spec"]).get("requiredDuringSchedulingIgnoredDuringExecution")
+        required = placement.node_affinity(pod.pod["spec"]).get(REQUIRED)
         if required is None:
             return None if pod.pod["spec"].get("nodeSelector") else SKIP
         names: dict[str, None] = {}
@@ -38,7 +65,7 @@ class NodeAffinity:
 
     def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when nothing is preferred."""
-        preferred = placement.node_affinity(pod.pod["spec"]).get("preferredDuringSchedulingIgnoredDuringExecution")
+        preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED)
         return None if preferred else SKIP
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
@@ -47,7 +74,7 @@ class NodeAffinity:
 
     def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
         """The weights of the preferred terms that match, together."""
-        preferred = placement.node_affinity(pod.pod["spec"]).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or ()
         return sum(term["weight"] for term in preferred if placement.term_matches(term["preference"], node.name, _labels(node)))
 
     def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
@@ -60,3 +87,7 @@ class NodeAffinity:
 def _labels(node: NodeInfo) -> Mapping[str, str]:
     found: Mapping[str, str] = (node.node or {"metadata": {}})["metadata"].get("labels") or {}
     return found
+
+
+def _selects(pod: PodInfo, node: Tree) -> bool:
+    return placement.selects(pod.pod["spec"], meta.name_of(node), meta.labels_of(node))

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from fakekube.apimachinery import meta
+from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import Snapshot, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
@@ -15,6 +17,18 @@ class NodeName:
     def sign(self, pod: PodInfo) -> str:
         """The node that it names."""
         return pod.pod["spec"].get("nodeName") or ""
+
+    def aspect(self, pod: PodInfo) -> bool:
+        """Whether it names one."""
+        return bool(pod.pod["spec"].get("nodeName"))
+
+    def sign_node(self, aspect: bool, node: NodeInfo) -> str:
+        """Its name, where that matters."""
+        return node.name if aspect else ""
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """That node comes."""
+        return event.node is not None and event.old is None and meta.name_of(event.node) == pod.pod["spec"].get("nodeName")
 
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that names no node."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import Snapshot, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unschedulable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
 
 ANY = "0.0.0.0"  # noqa: S104 - the API's word for every address
 
@@ -14,9 +15,14 @@ class NodePorts:
 
     name = "NodePorts"
 
-    def sign(self, pod: PodInfo) -> tuple[tuple[str, str, int], ...]:
-        """Its host ports."""
-        return pod.ports
+    asked_last = True
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """A node that comes, or a pod that goes and had one of the ports."""
+        if event.pod is None:
+            return event.old is None
+        taken = pod_info(event.pod).ports
+        return any(_clash(wanted, other) for wanted in pod.ports for other in taken)
 
     def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """SKIP for a pod that asks for no host port."""
@@ -24,10 +30,11 @@ class NodePorts:
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        for address, protocol, port in pod.ports:
-            for other in node.pods.values():
-                for taken_address, taken_protocol, taken_port in other.ports:
-                    same = (protocol, port) == (taken_protocol, taken_port)
-                    if same and (ANY in (address, taken_address) or address == taken_address):
-                        return unschedulable("node(s) didn't have free ports for the requested pod ports")
+        for other in node.pods.values():
+            if other.ports and any(_clash(wanted, taken) for wanted in pod.ports for taken in other.ports):
+                return unschedulable("node(s) didn't have free ports for the requested pod ports")
         return None
+
+
+def _clash(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
+    return one[1:] == other[1:] and (one[0] == other[0] or ANY in (one[0], other[0]))

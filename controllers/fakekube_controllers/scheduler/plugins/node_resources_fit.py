@@ -3,9 +3,19 @@
 Upstream: plugins/noderesources/fit.go, least_allocated.go.
 """
 
+from collections.abc import Callable
+
+from fakekube_controllers.scheduler.framework.events import Event, has_grown
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import Code, Status
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, allocatable_of
+
+SCORED = ("cpu", "memory")
+UNIT = 1 << 20  # shares of a node are counted in so many parts
+
+
+Shape = tuple[tuple[str, int], ...]
+"""What a node has, in the order in which its load tells what is requested of it."""
 
 
 class NodeResourcesFit:
@@ -14,9 +24,55 @@ class NodeResourcesFit:
     name = "NodeResourcesFit"
     weight = 1
 
-    def sign(self, pod: PodInfo) -> tuple[tuple[str, int], ...]:
-        """What it asks for."""
-        return (*pod.requests.items(), *pod.weighed.items())
+    def shape(self, node: NodeInfo) -> Shape:
+        """What it has of everything."""
+        return tuple(node.allocatable.items())
+
+    def load(self, node: NodeInfo) -> tuple[int, ...]:
+        """The share of cpu and memory that is requested, what scores count of both, pods, and each resource that it has."""
+        requested, weighed, share = node.requested, node.weighed, 0
+        for name in SCORED:
+            if has := node.allocatable.get(name, 0):
+                share += min(requested.get(name, 0), has) * UNIT // has  # pods may have more than a node that has shrunk
+        return (share, weighed["cpu"], weighed["memory"], len(node.pods), *[requested.get(name, 0) for name in node.allocatable])
+
+    def bound(self, pod: PodInfo, shape: Shape) -> Callable[[tuple[int, ...]], int] | None:
+        """The score by a load. The sum of two shares tells more of many nodes than the least of each does."""
+        room = dict(shape)
+        if any(asked > room.get(name, 0) for name, asked in pod.requests.items()):
+            return None
+        limits = [(3, room.get("pods", 0) - 1)]
+        limits += [
+            (4 + place, has - pod.requests[name]) for place, (name, has) in enumerate(shape) if pod.requests.get(name)]
+        cpu, memory = room.get("cpu", 0), room.get("memory", 0)
+        cpu_left, memory_left = cpu - pod.weighed["cpu"], memory - pod.weighed["memory"]
+        free = 2 * UNIT
+        for name in SCORED:
+            if has := room.get(name, 0):
+                free -= pod.requests.get(name, 0) * UNIT // has
+
+        def score(load: tuple[int, ...]) -> int:
+            for place, limit in limits:
+                if load[place] > limit:
+                    return -1
+            left = cpu_left - load[1]
+            total = left * MAX_NODE_SCORE // cpu if left > 0 and cpu else 0
+            left = memory_left - load[2]
+            if left > 0 and memory:
+                total += left * MAX_NODE_SCORE // memory
+            most = (free - load[0]) * MAX_NODE_SCORE // UNIT
+            return total >> 1 if total < most else most >> 1
+
+        return score
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """A node with enough for the pod that came or has grown, or a pod that went."""
+        if event.node is None:
+            return True
+        room = allocatable_of(event.node)
+        if room.get("pods", 0) < 1 or any(asked > room.get(name, 0) for name, asked in pod.requests.items()):
+            return False
+        return event.old is None or has_grown(event.old, event.node, pod.requests)
 
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from operator import attrgetter
 
+import orjson
+
 from fakekube.runtime import placement
+from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Tree, spelled
 
 _taints = attrgetter("taints")
+EFFECTS = ("NoSchedule", "NoExecute")
 
 
 class TaintToleration:
@@ -21,13 +25,20 @@ class TaintToleration:
         """Its tolerations."""
         return spelled(pod, "tolerations")
 
+    def aspect(self, pod: PodInfo) -> None:
+        """The same of all nodes."""
+
+    def sign_node(self, aspect: None, node: NodeInfo) -> bytes:
+        """Its taints."""
+        return orjson.dumps(node.taints) if node.taints else b""
+
+    def may_help(self, pod: PodInfo, event: Event) -> bool:
+        """A node whose taints are tolerated, and were not before."""
+        return event.node is not None and _tolerates(pod, event.node) and (event.old is None or not _tolerates(pod, event.old))
+
     def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
-        taints = node.taints
-        if not taints:
-            return None
-        tolerated = pod.pod["spec"].get("tolerations") or ()
-        if placement.untolerated(taints, tolerated, ("NoSchedule", "NoExecute")) is None:
+        if not node.taints or placement.untolerated(node.taints, pod.pod["spec"].get("tolerations") or (), EFFECTS) is None:
             return None
         return unresolvable("node(s) had untolerated taint(s)")
 
@@ -47,3 +58,8 @@ class TaintToleration:
         worst = max(scores.values(), default=0)
         for name, score in scores.items():
             scores[name] = MAX_NODE_SCORE if worst == 0 else MAX_NODE_SCORE - MAX_NODE_SCORE * score // worst
+
+
+def _tolerates(pod: PodInfo, node: Tree) -> bool:
+    tolerated = pod.pod["spec"].get("tolerations") or ()
+    return placement.untolerated(node["spec"].get("taints") or (), tolerated, EFFECTS) is None

@@ -1,0 +1,41 @@
+"""What happens in the cluster that may let a pod fit that did not.
+
+Upstream: kube-scheduler/framework (ClusterEvent, ActionType, QueueingHint), pkg/scheduler/framework/events.go
+(NodeSchedulingPropertiesChange).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fakekube.apimachinery import meta
+from fakekube_controllers.scheduler.framework.types import allocatable_of
+
+Tree = Mapping[str, Any]
+
+
+class Event(NamedTuple):
+    """A node that came (``old`` is None) or changed, or a pod of a node that went or needs less (``pod``)."""
+
+    node: Tree | None = None
+    old: Tree | None = None
+    pod: Tree | None = None
+
+
+def matters(old: Tree, new: Tree) -> bool:
+    """Whether a node changed in something that pods are scheduled by."""
+    before, now = old["spec"], new["spec"]
+    return bool(
+        before.get("taints") != now.get("taints") or before.get("unschedulable") != now.get("unschedulable")
+        or meta.labels_of(old) != meta.labels_of(new) or meta.annotations_of(old) != meta.annotations_of(new)
+        or (old.get("status") or {}).get("allocatable") != (new.get("status") or {}).get("allocatable")
+        or _conditions(old) != _conditions(new))
+
+
+def _conditions(node: Tree) -> dict[str, str]:
+    return {each["type"]: each["status"] for each in (node.get("status") or {}).get("conditions") or ()}
+
+
+def has_grown(old: Tree, new: Tree, names: Mapping[str, int]) -> bool:
+    """Whether a node may give more than before of any of these resources, or take more pods."""
+    before, now = allocatable_of(old), allocatable_of(new)
+    return any(now.get(name, 0) > before.get(name, 0) for name in ("pods", *names))

@@ -1,0 +1,226 @@
+"""Asking nodes that look the same once gives what asking every node gives, in clusters made at random."""
+
+import random
+
+import pytest
+
+from fakekube_controllers.scheduler.cache import Cache, Snapshot
+from fakekube_controllers.scheduler.cycle import Framework
+from fakekube_controllers.scheduler.framework.status import FitError
+from fakekube_controllers.scheduler.framework.types import pod_info
+from fakekube_controllers.scheduler.index import NodeTree
+from fakekube_controllers.scheduler.plugins.registry import default_plugins
+
+SHAPES = [
+    {"cpu": "4", "memory": "8Gi", "pods": "8"}, {"cpu": "8", "memory": "8Gi", "pods": "20"},
+    {"cpu": "3", "memory": "64Gi", "pods": "5", "example.com/gpu": "2"}, {"memory": "4Gi", "pods": "3"},
+    {"cpu": "7", "memory": "13Gi", "pods": "10", "ephemeral-storage": "10Gi"},
+]
+EFFECTS = ["NoSchedule", "NoExecute", "PreferNoSchedule"]
+
+
+def some_node(rng, name):
+    labels = {"kubernetes.io/hostname": name}
+    for key in ("pool", "zone"):
+        if rng.random() < 0.7:
+            labels[key] = rng.choice("abc")
+    if rng.random() < 0.2:
+        labels["rank"] = str(rng.randrange(5))
+    taints = [
+        {"key": rng.choice("xy"), "value": rng.choice("12"), "effect": rng.choice(EFFECTS)}
+        for _ in range(rng.choice([0, 0, 0, 1, 2]))]
+    spec = {"taints": taints} if taints else {}
+    if rng.random() < 0.1:
+        spec["unschedulable"] = True
+    allocatable = dict(rng.choice(SHAPES))
+    if rng.random() < 0.1:
+        allocatable["memory"] = f"{rng.randrange(1, 20)}Gi"
+    return {"metadata": {"name": name, "labels": labels}, "spec": spec, "status": {"allocatable": allocatable}}
+
+
+def some_requirement(rng):
+    operator = rng.choice(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"])
+    requirement = {"key": rng.choice(["pool", "zone", "rank"]), "operator": operator}
+    if operator in ("In", "NotIn"):
+        requirement["values"] = rng.sample("abc01", rng.randrange(1, 3))
+    elif operator in ("Gt", "Lt"):
+        requirement |= {"key": "rank", "values": [str(rng.randrange(5))]}
+    return requirement
+
+
+def some_affinity(rng):
+    affinity = {}
+    if rng.random() < 0.5:
+        terms = [
+            {"matchExpressions": [some_requirement(rng) for _ in range(rng.randrange(1, 3))]} for _ in range(rng.randrange(1, 3))]
+        if rng.random() < 0.3:
+            operator = rng.choice(["In", "NotIn"])
+            names = [f"n{rng.randrange(30):02}" for _ in range(3)]
+            terms[0]["matchFields"] = [{"key": "metadata.name", "operator": operator, "values": names}]
+        affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": terms}
+    if rng.random() < 0.5:
+        affinity["preferredDuringSchedulingIgnoredDuringExecution"] = [
+            {"weight": rng.randrange(1, 100), "preference": {"matchExpressions": [some_requirement(rng)]}} for _ in range(2)]
+    return {"nodeAffinity": affinity}
+
+
+def some_pod(rng, name):
+    containers = []
+    for number in range(rng.choice([1, 1, 2])):
+        requests = {}
+        if rng.random() < 0.8:
+            requests["cpu"] = f"{rng.randrange(0, 1500)}m"
+        if rng.random() < 0.8:
+            requests["memory"] = f"{rng.randrange(0, 3000)}Mi"
+        if rng.random() < 0.1:
+            requests["example.com/gpu"] = "1"
+        if rng.random() < 0.05:
+            requests = {"cpu": "20"}
+        container = {"name": f"c{number}", "resources": {"requests": requests}}
+        if rng.random() < 0.15:
+            container["ports"] = [{"containerPort": 80, "hostPort": rng.choice([80, 81]), "protocol": rng.choice(["TCP", "UDP"])}]
+        containers.append(container)
+    spec = {"containers": containers, "priority": rng.choice([0, 0, 0, 5])}
+    if rng.random() < 0.3:
+        spec["nodeSelector"] = {rng.choice(["pool", "zone"]): rng.choice("abc")}
+    if rng.random() < 0.3:
+        spec["tolerations"] = [{"key": rng.choice("xy"), "operator": "Exists"}]
+    if rng.random() < 0.1:
+        spec["tolerations"] = [{"operator": "Exists"}]
+    if rng.random() < 0.3:
+        spec["affinity"] = some_affinity(rng)
+    return {"metadata": {"name": name, "uid": name}, "spec": spec}
+
+
+def outcome(framework, info, snapshot):
+    """Everything that can be told from a cycle."""
+    try:
+        return framework.schedule({}, info, snapshot)
+    except FitError as error:
+        return str(error), error.statuses, sorted(error.plugins)
+
+
+class World:
+    """A cluster that changes at random, and two schedulers that look at it."""
+
+    def __init__(self, seed, nodes):
+        self.rng = random.Random(seed)
+        self.cache, self.snapshot = Cache(), Snapshot()
+        self.nodes, self.placed = {}, []
+        self.sharing = Framework(default_plugins(None), shares=True)
+        self.asking = Framework(default_plugins(None), shares=False)
+        for number in range(nodes):
+            self.set_node(f"n{number:02}")
+
+    def set_node(self, name):
+        self.nodes[name] = some_node(self.rng, name)
+        self.cache.set_node(self.nodes[name])
+
+    def change(self):
+        """A pod goes, or a node comes, changes or goes."""
+        rng = self.rng
+        if self.placed and rng.random() < 0.4:
+            self.cache.forget(self.placed.pop(rng.randrange(len(self.placed))))
+        if rng.random() < 0.1:
+            self.set_node(f"n{rng.randrange(40):02}")
+        if self.nodes and rng.random() < 0.03:
+            name = rng.choice(sorted(self.nodes))
+            del self.nodes[name]
+            self.cache.drop_node(name)
+
+    def schedule(self, name):
+        """One pod, by both; what came of it."""
+        info = pod_info(some_pod(self.rng, name))
+        self.cache.update_snapshot(self.snapshot)
+        before = repr(self.snapshot.nodes)
+        shared, asked = (outcome(framework, info, self.snapshot) for framework in (self.sharing, self.asking))
+        assert shared == asked
+        assert repr(self.snapshot.nodes) == before, "a cycle changes no node"
+        if isinstance(shared, str):
+            self.cache.assume(info, shared)
+            self.placed.append(name)
+        return shared
+
+
+@pytest.mark.parametrize("seed", [*range(12), 147, 152, 163])
+def test_asking_nodes_that_look_the_same_once_decides_as_asking_each(seed):
+    """Given nodes and pods at random, some of which fit nowhere / when nodes and pods come, change and go
+    / then each pod gets the node, or the words, that it gets when every node is asked.
+    """
+    world = World(seed, nodes=(1, 5, 30, 30)[seed % 4])
+    found = []
+    for number in range(250):
+        found.append(isinstance(world.schedule(f"p{number}"), str))
+        world.change()
+    assert any(found)
+    assert not all(found)
+
+
+def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
+    """Given a node with less cpu than its pods request, and one with a little less memory / when a pod comes that requests no cpu
+    / then the first is the better one, as it is when every node is asked.
+    """
+    world = World(0, nodes=0)
+    for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "3Gi"})):
+        world.cache.set_node({
+            "metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": cpu, "memory": "4Gi", "pods": "9"}}})
+        world.cache.place({
+            "metadata": {"name": name, "uid": name},
+            "spec": {"containers": [{"name": "c", "resources": {"requests": {"memory": "0"} | taken}}]}}, name)
+    info = pod_info({
+        "metadata": {"name": "p", "uid": "p"},
+        "spec": {"containers": [{"name": "c", "resources": {"requests": {"memory": "1Gi"}}}]}})
+    world.cache.update_snapshot(world.snapshot)
+    found = [outcome(framework, info, world.snapshot) for framework in (world.sharing, world.asking)]
+    assert found == ["n1", "n1"]
+
+
+def test_more_aspects_than_views_are_remembered():
+    """Given pods that mention ever other labels / then each gets what asking every node gives."""
+    world = World(99, nodes=20)
+    for number in range(60):
+        tree = some_pod(world.rng, f"p{number}")
+        key = f"label-{number % 20}"
+        term = {"matchExpressions": [{"key": key, "operator": "DoesNotExist"}]}
+        tree["spec"]["affinity"] = {"nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+        info = pod_info(tree)
+        world.cache.update_snapshot(world.snapshot)
+        assert outcome(world.sharing, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
+        if number % 3 == 0:
+            world.set_node(f"n{number % 20:02}")
+
+
+def test_nodes_that_come_and_go_for_ever_are_forgotten():
+    """Given nodes that come and go under new names / then the snapshot does not remember them all, and pods still fit."""
+    world = World(7, nodes=3)
+    for number in range(2_100):
+        name = f"x{number}"
+        world.cache.set_node(some_node(world.rng, name))
+        world.cache.update_snapshot(world.snapshot)
+        world.cache.drop_node(name)
+        world.cache.update_snapshot(world.snapshot)
+        if number % 50 == 0:
+            info = pod_info(some_pod(world.rng, f"p{number}"))
+            assert outcome(world.sharing, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
+    assert len(world.snapshot.changes) < 1_100
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_tree_finds_the_best_and_of_several_the_first(seed):
+    """Given names with loads that change / then the tree's best is the largest score, and of several the first name's."""
+    rng, tree, loads = random.Random(seed), NodeTree(), {}
+    for _ in range(400):
+        name = f"n{rng.randrange(30)}"
+        load = (rng.randrange(8), rng.randrange(8)) if rng.random() < 0.8 else None
+        tree.set(name, load)
+        loads[name] = load
+        limit, refused = rng.randrange(8), f"n{rng.randrange(30)}"
+
+        def bound(load, limit=limit):
+            return -1 if load[0] > limit else 14 - sum(load)
+
+        fitting = [(-bound(load), name) for name, load in loads.items()
+                   if load is not None and bound(load) >= 0 and name != refused]
+        best = tree.best(bound, lambda name, refused=refused: name != refused, 0)
+        assert (best and (-best.score, best.name)) == min(fitting, default=None)
