@@ -6,7 +6,7 @@ from importlib import import_module
 
 from benchmarks.table import Figure, calibrate, show
 
-MODULES = ("startup", "inprocess", "patches", "selections", "http", "watches", "load", "jobs", "forks", "lives", "parts")
+MODULES = ("requests", "startup", "inprocess", "patches", "selections", "http", "watches", "load", "jobs", "forks", "parts")
 
 
 def figures(names: list[str]) -> Iterator[Figure]:
