@@ -198,6 +198,6 @@ async def _reads() -> list[Figure]:
             return Call(lambda: client.get(PODS, f"pod-{number}", "default"), bodies[number])
 
         return [
-            await per_call("GET of a pod, bytes to bytes", get, 12, batches=10),
+            await per_call("GET of a pod, bytes to bytes", get, batches=10),
             await per_call("GET of a pod, through the client", get_tree, 12, batches=10),
         ]

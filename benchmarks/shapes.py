@@ -119,3 +119,16 @@ _AFFINITIES: tuple[Callable[[int, Tree], Tree], ...] = (
         {"weight": 1 + number % 100, "podAffinityTerm": {
             "labelSelector": {"matchLabels": labels}, "topologyKey": "topology.kubernetes.io/zone"}}]}},
 )
+
+
+def job(number: int, pods: int) -> Tree:
+    """A Job whose pods all run at once, on any node and for as long as containers do here. No two have the same template."""
+    container = _container(number, number % SHAPES, 0)
+    for field in ("readinessProbe", "lifecycle", "volumeMounts"):
+        container.pop(field, None)
+    container["env"] = [variable for variable in container["env"] if "value" in variable]
+    container["resources"] = {"requests": {"cpu": f"{10 + number % 90}m", "memory": f"{16 + number % 100}Mi"}}
+    return {
+        "metadata": {"name": f"j{number}", "namespace": "default"},
+        "spec": {"completions": pods, "parallelism": pods, "template": {"spec": {
+            "restartPolicy": "Never", "containers": [container]}}}}

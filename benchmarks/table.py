@@ -8,7 +8,7 @@ to machine.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
@@ -111,31 +111,15 @@ def rate(function: Callable[[], object], *, seconds: float = 1.0, batch: int = 1
     return best
 
 
-def decode_seconds(batches: int = 5, batch: int = 40) -> float:
-    """CPU time of a decode at this moment: the best of some batches, as in the calibration of the run."""
-    body, best = pods.body(0), 1.0
+def decode_seconds(batches: int = 5, batch: int = 40, *, bodies: Sequence[bytes] = ()) -> float:
+    """CPU time of a decode at this moment, of the calibration's pod or of other bodies: the best of some batches."""
+    texts, best = bodies or [pods.body(0)] * batch, 1.0
     for _ in range(batches):
         started = time.process_time()
-        for _ in range(batch):
-            orjson.loads(body)
-        best = min(best, (time.process_time() - started) / batch)
+        for text in texts:
+            orjson.loads(text)
+        best = min(best, (time.process_time() - started) / len(texts))
     return best
-
-
-def steady(measure: Callable[[], float | None], rounds: int = 7) -> tuple[float, float] | None:
-    """A rate per second, and the seconds of a decode around its measurement: the median round by the ratio of both.
-
-    A shared machine changes its speed within seconds, so each round is put between two calibrations of its own.
-    """
-    found, before = [], decode_seconds(50)
-    for _ in range(rounds):
-        value = measure()
-        if value is None:
-            return None
-        after = decode_seconds(50)
-        found.append((value, (before + after) / 2))
-        before = after
-    return median(found)
 
 
 def median(found: list[tuple[float, float]]) -> tuple[float, float]:
