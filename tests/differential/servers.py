@@ -1,5 +1,6 @@
 """A server in the same process, and a short way to send it bytes or trees."""
 
+import random
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from fakekube.apimachinery.http import Request
 from fakekube.client import users
 from fakekube.cluster import Cluster
 from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+from fakekube.util.tasks import turn
 
 JSON, MERGE, STRATEGIC, PATCH, APPLY = (
     "application/json", "application/merge-patch+json", "application/strategic-merge-patch+json",
@@ -63,22 +66,58 @@ def own(answer: Tree) -> Tree:
     return result
 
 
-class Pausing(DefaultTolerationSeconds):
-    """A plugin that is far away: for the pod called ``paused`` it awaits what ``meanwhile`` does."""
+class Waiting(DefaultTolerationSeconds):
+    """A built-in plugin as it would be if it were far away. ``wait`` gives what is awaited for an object, or nothing."""
+
+    def wait(self, attrs: Attributes) -> Awaitable[None] | None:
+        raise NotImplementedError
+
+    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
+        return operation in ("CREATE", "UPDATE")
+
+    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
+        if super().handles(attrs.kind, attrs.operation, attrs.subresource):
+            super().admit(attrs)
+        return self.wait(attrs)
+
+
+class Pausing(Waiting):
+    """For the pod called ``paused`` it awaits what ``meanwhile`` does."""
 
     def __init__(self, meanwhile: Awaitable[Any]) -> None:
         self._meanwhile = meanwhile
 
-    def admit(self, attrs: Attributes) -> Awaitable[None] | None:
-        super().admit(attrs)
-        is_paused = attrs.obj is not None and attrs.obj["metadata"].get("name") == "paused"
-        return self._wait() if is_paused else None
+    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
+        return kind.plural == "pods" and super().handles(kind, operation, subresource)
 
-    async def _wait(self) -> None:
+    def wait(self, attrs: Attributes) -> Awaitable[None] | None:
+        is_paused = attrs.obj is not None and attrs.obj["metadata"].get("name") == "paused"
+        return self._pause() if is_paused else None
+
+    async def _pause(self) -> None:
         await self._meanwhile
+
+
+class Turning(Waiting):
+    """Lets others run for some turns of the event loop, now and then."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def wait(self, attrs: Attributes) -> Awaitable[None] | None:
+        turns = self._rng.choice((0, 0, 1, 2, 5))
+        return self._turn(turns) if turns else None
+
+    async def _turn(self, turns: int) -> None:
+        for _ in range(turns):
+            await turn()
+
+
+def use_plugin(cluster: Cluster, plugin: Waiting) -> None:
+    """Put a plugin in the place of the one that it is made of: in the middle of the mutating pass."""
+    cluster.apiserver.use_admission(Chain([plugin if each.name == plugin.name else each for each in plugins()]))
 
 
 def pause(cluster: Cluster, meanwhile: Awaitable[Any]) -> None:
     """From now on the create of a pod called ``paused`` awaits this, in the middle of the mutating pass."""
-    chain = [Pausing(meanwhile) if plugin.name == Pausing.name else plugin for plugin in plugins()]
-    cluster.apiserver.use_admission(Chain(chain))
+    use_plugin(cluster, Pausing(meanwhile))
