@@ -74,3 +74,28 @@ def test_a_history_is_one_whatever_is_remembered_and_however_python_hashes(jobs:
     for other in others:
         assert [(line, one) for line, one in zip(first, other, strict=False) if line != one][:1] == []
         assert len(first) == len(other)
+
+
+READS = """
+import asyncio
+from fakekube.client.resources import CONFIG_MAPS
+from fakekube.cluster import Cluster
+async def main():
+    async with Cluster(nodes=0, controllers="namespace", clock="manual") as cluster:
+        await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "x", "namespace": "default"}, "data": {"a": "b"}})
+        stores = cluster.apiserver.stores
+        trees = [stores.lookup("", "configmaps", "default", "x") for _ in range(8)]
+        found = [tree for _ in range(8) for tree in stores.select("", "configmaps", "default")]
+        trees += [tree for tree in found if tree["metadata"]["name"] == "x"]
+        parts = [part for tree in trees for part in (tree, tree["metadata"], tree["data"])]
+        print(len(parts), len({id(part) for part in parts}), len({str(tree) for tree in trees}))
+asyncio.run(main())
+"""
+
+
+def test_a_server_without_memos_keeps_no_trees() -> None:
+    """Given a process without memos / when an object is read from the storage time and again / then no two reads share a tree."""
+    environment = os.environ | {"FAKEKUBE_MEMO": "off", "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'controllers'}"}
+    done = subprocess.run(
+        [sys.executable, "-c", READS], cwd=ROOT, env=environment, text=True, capture_output=True, check=True, timeout=60)
+    assert done.stdout.split() == ["48", "48", "1"]
