@@ -7,7 +7,7 @@ RELEASES ?= 1.30 1.33 1.35 1.36 1.37
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow clients releases lint type contracts format bench bench-reference schemas fidelity clean
+.PHONY: help demo dev test slow clients releases lint type contracts format bench bench-lives bench-reference schemas fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ type: $(VENV)/dev.stamp  ## mypy, strict
 
 bench: $(VENV)/dev.stamp  ## print the table of speeds
 	@$(BIN)/python -m benchmarks
+
+bench-lives: $(VENV)/dev.stamp  ## print the workloads through their lives: Jobs, a year of schedules, a week of nodes
+	@$(BIN)/python -m benchmarks.lives
 
 bench-reference:  ## print the same requests to a real control plane, where one is present, and to ours
 	@if [ -x $(SHARED)/tools/reference ] && command -v go >/dev/null && command -v wrk >/dev/null; then \

@@ -3,10 +3,14 @@
 import argparse
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 
 from benchmarks.table import Figure, calibrate, show
 
-MODULES = ("startup", "inprocess", "patches", "selections", "http", "watches", "load", "jobs", "forks", "lives", "parts")
+FIRST = ("requests", "jobs", "scheduling", "http", "pauses", "memory", "startup")
+"""What users meet: the figures that have aims, in the order of the table."""
+OTHERS = ("inprocess", "patches", "selections", "watches", "load", "forks", "parts")
+MODULES = tuple(name for name in FIRST + OTHERS if find_spec(f"benchmarks.{name}"))
 
 
 def figures(names: list[str]) -> Iterator[Figure]:

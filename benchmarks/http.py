@@ -1,19 +1,24 @@
-"""Requests over HTTP, beside a bare aiohttp handler that answers as many bytes."""
+"""Requests over HTTP: creates by the CPU time of the server; and reads, beside a bare aiohttp handler that answers as much."""
 
 from collections.abc import Iterator
 
-from benchmarks import pods
+from benchmarks import httpload, pods, shapes
 from benchmarks.servers import bare, fakekube, has_uvloop, request, wrk
-from benchmarks.table import Figure, steady
+from benchmarks.startup import cpu_seconds
+from benchmarks.table import Figure, decode_seconds, median
 
 PODS = "/api/v1/namespaces/default/pods"
 NO_CONTROLLERS = ("--controllers", "namespace,serviceaccount")
 LIST_SIZE = 1000
+POSTS, ROUNDS = 1_500, 3
 
 
 def figures() -> Iterator[Figure]:
-    """Nothing where there is no wrk: a client in Python would be what is measured."""
-    for loop in ("asyncio", *(["uvloop"] if has_uvloop() else [])):
+    """Rates need wrk: a client in Python would be what is measured."""
+    loops = ("uvloop", "asyncio") if has_uvloop() else ("asyncio",)
+    for loop in loops:
+        yield _posts(loop)
+    for loop in loops:
         with fakekube(loop, *NO_CONTROLLERS) as (port, _):
             assert request(port, "POST", PODS, pods.body(0))[0] == 201
             length = len(request(port, "GET", f"{PODS}/pod-000000")[1])
@@ -26,11 +31,27 @@ def figures() -> Iterator[Figure]:
             yield Figure(f"bare aiohttp handler, {length} bytes, {loop}", theirs, "/s")
             yield Figure(f"GET of a pod, {loop}", ours, "/s")
             yield Figure(f"GET as a share of the bare handler, {loop}", ours / theirs, "x", 0.5, 0.8)
-            must, aim = (3000, 5000) if loop == "asyncio" else (4500, 8000)
-            posts, decode = steady(lambda port=port: wrk(port, PODS, body=pods.generated(), seconds=1)) or (0.0, None)
-            yield Figure(f"POST of a pod, {loop}", posts, "/s", must, aim, decode_seconds=decode)
             lists, length = _list(port)
             yield Figure(f"LIST of {LIST_SIZE:,} pods, {length / 1e6:.1f} MB, {loop}", lists, "/s", 150, 350)
+
+
+def _posts(loop: str) -> Figure:
+    """CPU time of the server for the create of a pod that it never saw."""
+    found = []
+    bodies = [shapes.body(number) for number in range(shapes.SHAPES)]
+    with fakekube(loop, *NO_CONTROLLERS) as (port, process):
+        httpload.run(port, PODS, 0, shapes.SHAPES)  # imports and compiles
+        for turn in range(ROUNDS):
+            before, started = decode_seconds(50), cpu_seconds(process.pid)
+            httpload.run(port, PODS, shapes.SHAPES + turn * POSTS, POSTS)
+            seconds = cpu_seconds(process.pid) - started
+            found.append((POSTS / seconds, (before + decode_seconds(50)) / 2))
+    rate, decode = median(found)
+    body = decode_seconds(50, bodies=bodies)
+    aim, stretch = (220, 160) if loop == "uvloop" else (None, None)
+    return Figure(
+        f"POST over HTTP, never seen, {loop}, CPU of the server", 1e6 / rate, "us", aim, stretch, decode_seconds=decode,
+        body_seconds=body)
 
 
 def _list(port: int) -> tuple[float, int]:

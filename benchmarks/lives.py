@@ -1,6 +1,7 @@
 """Workloads through their lives, in virtual time: Jobs small and large, many of them, a year of schedules, a week of nodes.
 
-Each life has a process of its own, so that its memory is its own: ``python -m benchmarks.lives NAME`` prints one as JSON.
+``python -m benchmarks.lives`` prints them all. Each life has a process of its own, so that its memory is its own:
+``python -m benchmarks.lives NAME`` prints one as JSON.
 """
 
 import asyncio
@@ -12,7 +13,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarks.table import Figure
+from benchmarks import shapes
+from benchmarks.table import Figure, calibrate, show
 from fakekube.apimachinery import meta
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.cluster import Cluster
@@ -26,8 +28,7 @@ Life = Callable[[Cluster], Awaitable[None]]
 def figures() -> Iterator[Figure]:
     """On the wall, and what the life did in that time."""
     for name in LIVES:
-        done = subprocess.run([sys.executable, "-m", "benchmarks.lives", name], capture_output=True, text=True, check=True)
-        life = json.loads(done.stdout)
+        life = run(name)
         seconds = life["seconds"]
         note = (f"CPU {life['cpu']:.1f} s, {life['writes']:,} writes, {life['virtual_hours'] / seconds:,.1f} virtual hours/s, "
                 f"peak {life['peak_mb']:,.0f} MB")
@@ -36,30 +37,35 @@ def figures() -> Iterator[Figure]:
         yield Figure(f"{name}: reconciles", life["reconciles"] / seconds, "/s")
 
 
-def job(name: str, pods: int) -> dict[str, Any]:
-    """A Job whose pods all run at once, for a second."""
-    return {"metadata": {"name": name, "namespace": "default"},
-            "spec": {"completions": pods, "parallelism": pods, "template": TEMPLATE}}
+def run(name: str) -> dict[str, Any]:
+    """One life in a process of its own, in figures."""
+    command = [sys.executable, "-m", "benchmarks.lives", name]
+    result: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return result
 
 
 def of_jobs(count: int, pods: int) -> Life:
     """So many Jobs at once, until all are Complete."""
     async def live(cluster: Cluster) -> None:
         for number in range(count):
-            await cluster.client.create(JOBS, job(f"j{number}", pods))
-        left = dict.fromkeys(f"j{number}" for number in range(count))
-
-        async def complete() -> bool:
-            while left:
-                name = next(iter(left))
-                if not meta.is_condition_true(await cluster.client.get(JOBS, name, "default"), "Complete"):
-                    return False
-                del left[name]
-            return True
-
-        await cluster.run_until(complete)
+            await cluster.client.create(JOBS, shapes.job(number, pods))
+        await cluster.run_until(are_complete(cluster, count))
 
     return live
+
+
+def are_complete(cluster: Cluster, count: int) -> Callable[[], Awaitable[bool]]:
+    """Whether that many Jobs, named by number, are. One that is found complete is not asked again."""
+    left = [f"j{number}" for number in reversed(range(count))]
+
+    async def complete() -> bool:
+        while left:
+            if not meta.is_condition_true(await cluster.client.get(JOBS, left[-1], "default"), "Complete"):
+                return False
+            left.pop()
+        return True
+
+    return complete
 
 
 async def a_year_of_hours(cluster: Cluster) -> None:
@@ -78,6 +84,7 @@ async def a_week_of_nodes(cluster: Cluster) -> None:
 LIVES: Mapping[str, tuple[int, Life]] = {
     "a Job of 1 pod": (1, of_jobs(1, 1)),
     "a Job of 100 pods": (10, of_jobs(1, 100)),
+    "a Job of 1,000 pods": (100, of_jobs(1, 1_000)),
     "a Job of 10,000 pods": (100, of_jobs(1, 10_000)),
     "1,000 Jobs of 10 pods": (100, of_jobs(1_000, 10)),
     "a CronJob year, hourly": (1, a_year_of_hours),
@@ -103,4 +110,7 @@ def _reconciles(cluster: Cluster) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(_live(sys.argv[1]))))
+    if len(sys.argv) > 1:
+        print(json.dumps(asyncio.run(_live(sys.argv[1]))))
+    else:
+        show(calibrate(), figures())

@@ -1,0 +1,98 @@
+"""The longest time for which a server answers nobody else: at rest with very many pods, and while a large Job lives.
+
+CPU time, the collector's included: one moment in which another process has the machine would hide all else.
+"""
+
+import asyncio
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks import lives, shapes
+from benchmarks.inprocess import PODS, call, fill
+from benchmarks.table import Figure, decode_seconds
+from fakekube.client.resources import JOBS
+from fakekube.cluster import Cluster
+
+MANY = 50_000
+LARGE = 10_000
+NODES = 100
+SECONDS = 2.0
+
+
+def figures() -> Iterator[Figure]:
+    """The large Job has a process of its own, for the sake of its memory."""
+    before = decode_seconds(50)
+    seconds, where = asyncio.run(_at_rest())
+    decode = decode_seconds(50)
+    yield Figure(
+        f"longest pause, {MANY:,} pods at rest", seconds * 1000, "ms", 20, note=where, decode_seconds=(before + decode) / 2)
+    command = [sys.executable, "-m", "benchmarks.pauses"]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    yield Figure(
+        f"longest pause, a Job of {LARGE:,} pods living", float(printed) * 1000, "ms", 100,
+        decode_seconds=(decode + decode_seconds(50)) / 2)
+
+
+async def _at_rest() -> tuple[float, str]:
+    """The longest request and what it was: none awaits anything in-process."""
+    async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
+        await fill(cluster, MANY)
+        longest, where, end, number = 0.0, "", time.perf_counter() + SECONDS, MANY
+        while time.perf_counter() < end:
+            number += 1
+            for method, path, body, query in (
+                ("POST", PODS, shapes.body(number), {}), ("GET", f"{PODS}/pod-{number}", b"", {}),
+                ("GET", PODS, b"", {"limit": "500"}), ("DELETE", f"{PODS}/pod-{number}", b"", {}),
+            ):
+                started = time.process_time()
+                answer = await call(cluster, method, path, body, **query)
+                took = time.process_time() - started
+                assert answer.status < 300, answer.body
+                if took > longest:
+                    longest, where = took, f"{method} {query or ''}".strip()
+    return longest, where
+
+
+class Turns(selectors.DefaultSelector):
+    """Notes how long the turns of an event loop take: a loop asks for what has come in once a turn, and nobody else is answered
+    before that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.longest, self._since = 0.0, time.process_time()
+
+    def restart(self) -> None:
+        """Forget what was."""
+        self.longest, self._since = 0.0, time.process_time()
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """What has come in."""
+        self.longest = max(self.longest, time.process_time() - self._since)
+        result: list[Any] = super().select(timeout)
+        self._since = time.process_time()
+        return result
+
+
+async def _living(turns: Turns) -> float:
+    async with Cluster(nodes=NODES, clock="manual") as cluster:
+        await cluster.settle()
+        turns.restart()
+        await cluster.client.create(JOBS, shapes.job(0, LARGE))
+        await cluster.run_until(lives.are_complete(cluster, 1))
+        return turns.longest
+
+
+def main() -> None:
+    """Print the longest turn in the life of the large Job, in seconds."""
+    turns = Turns()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(turns)) as runner:
+        print(runner.run(_living(turns)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""A random scenario: writes of every kind that a server serves, reads and watches between them, several at a time.
+
+``python -m tests.differential.scenario STEPS SEED ...`` prints a line a step, with the digest of its answers and what was asked,
+then the digest of the whole history; of several seeds one after the other, in one process. A server that remembers things and
+one that remembers nothing have to print the same lines: the first that differs names the step and its requests. Nothing here
+depends on anything but the seed and the answers.
+"""
+
+import asyncio
+import hashlib
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from fakekube.apimachinery.http import Frame, Request, Stream
+from fakekube.client import users
+from fakekube.cluster import Cluster
+from tests.differential.histories import history
+from tests.differential.moves import Move, Moves
+from tests.differential.servers import Turning, use_plugin
+
+MOST_AT_ONCE = 4
+MOST_WATCHES = 4
+WATCHED_STEPS = 6
+
+
+class Watcher:
+    """Takes the frames of a watch for some steps."""
+
+    def __init__(self, stream: Stream, until: int) -> None:
+        self.stream, self.until = stream, until
+        self.frames: list[bytes] = []
+
+    def send(self, frame: Frame) -> None:
+        self.frames.append(frame.data)
+
+    def end(self) -> None:
+        self.frames.append(b"end")
+
+
+class Scenario:
+    """One run. ``lines`` are what was said so far."""
+
+    def __init__(self, cluster: Cluster, seed: int) -> None:
+        self.cluster, self.rng = cluster, random.Random(seed)
+        self.moves = Moves(self.rng, [kind for kind in cluster.apiserver.routes.kinds if "create" in kind.verbs])
+        self.watchers: list[Watcher] = []
+        self.codes: list[int] = []
+
+    async def step(self, number: int) -> str:
+        """Some requests at once, or time that passes; a line."""
+        rng = self.rng
+        if rng.random() < 0.06:
+            seconds = rng.choice([0.5, 1, 10, 61, 3700])
+            await self.cluster.advance(seconds)
+            asked, answers, codes = [f"advance {seconds}"], [], []
+        else:
+            count = 1 if rng.random() < 0.6 else rng.randint(2, MOST_AT_ONCE)
+            moves = [self.moves.draw() for _ in range(count)]
+            asked = [move.text for move in moves]
+            told = await asyncio.gather(*(self.answer(move, number) for move in moves))
+            answers, codes = [part for parts in told for part in parts], [int(parts[0]) for parts in told]
+            if rng.random() < 0.5:
+                await self.cluster.settle()
+        answers += self.frames(number)
+        digest = hashlib.sha256(b"\0".join(answers)).hexdigest()[:16]
+        self.codes += codes
+        return f"{number} {digest} {self.cluster.apiserver.stores.storage.revision} {codes} {' | '.join(asked)}"
+
+    async def answer(self, move: Move, number: int) -> list[bytes]:
+        """What a request is answered, all of it; what it tells is kept for later requests."""
+        query = {name: [value] for name, value in move.query.items()}
+        response = await self.cluster.apiserver.handle(Request(
+            move.method, move.path, query, dict(move.headers), move.body, user=users.admin(), canonical=move.canonical))
+        assert b'"reason":"InternalError"' not in response.body, (move, response.body)
+        if response.stream is not None:
+            watcher = Watcher(response.stream, number + WATCHED_STEPS)
+            response.stream.start(watcher)
+            self.watchers.append(watcher)
+            if len(self.watchers) > MOST_WATCHES:
+                self.watchers[0].until = number
+        self.moves.learn(move, response.status, response.body, self.cluster.apiserver.stores.storage.revision)
+        return [str(response.status).encode(), response.body, str(sorted(response.headers)).encode()]
+
+    def frames(self, number: int) -> Iterator[bytes]:
+        """What watches said since the last step; those that are old enough end."""
+        for watcher in list(self.watchers):
+            yield from watcher.frames
+            watcher.frames.clear()
+            if watcher.until <= number:
+                watcher.stream.stop()
+                self.watchers.remove(watcher)
+
+
+def options(seed: int) -> dict[str, Any]:
+    """A cluster without nodes and with few controllers, or with all of them; of some release."""
+    few = {"nodes": 0, "controllers": "namespace,serviceaccount,resourcequota"}
+    release = {} if seed % 3 else {"kubernetes_version": ("1.30", "1.33", "1.35", "1.36")[seed // 3 % 4]}
+    return {"clock": "manual", "seed": seed, "runtime_config": "api/all=true", **(few if seed % 2 else {"nodes": 2}), **release}
+
+
+async def run(seed: int, steps: int) -> list[str]:
+    """The lines of a scenario."""
+    async with Cluster(**options(seed)) as cluster:
+        use_plugin(cluster, Turning(random.Random(seed)))
+        scenario = Scenario(cluster, seed)
+        lines = [await scenario.step(number) for number in range(steps)]
+        await cluster.settle()
+        return [f"seed {seed}", *lines, f"answers {dict(Counter(scenario.codes))}", f"history {history(cluster)[-1]}"]
+
+
+def main() -> None:
+    """Print some."""
+    steps, *seeds = (int(word) for word in sys.argv[1:])
+    for seed in seeds:
+        sys.stdout.write("\n".join(asyncio.run(run(seed, steps))) + "\n")
+
+
+if __name__ == "__main__":
+    main()
