@@ -55,10 +55,3 @@ class Memo(Generic[K, V]):
         self._bytes += size
         while len(values) > self._limit or (self._max_bytes is not None and self._bytes > self._max_bytes):
             self._bytes -= values.popitem(last=False)[1][1]
-
-
-def remember(memory: dict[K, V], key: K, value: V, limit: int) -> None:
-    """Keep a value under a key; of ``limit`` others the oldest is forgotten."""
-    if key not in memory and len(memory) >= limit:
-        del memory[next(iter(memory))]
-    memory[key] = value
