@@ -40,7 +40,7 @@ def _merged_list(node: Node, old: list[Any], config: list[Any]) -> list[Any]:
     """Items of the configuration in its order, the others where they stood between them."""
     here, there = node.items_by_text(old), node.items_by_text(config)
     if here is not None and there is not None:
-        if here.keys() == there.keys() and list(here) == list(there):
+        if here.keys() == there.keys():
             return [merged(node.element, here[text], there[text]) for text in there]
         known, wanted = {text: [here[text]] for text in here}, {text: [there[text]] for text in there}
         left, right = list(known), list(wanted)
