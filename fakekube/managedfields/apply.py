@@ -31,9 +31,10 @@ class ConflictsFound(Exception):
 
 def applied(
     node: Node, live: Tree, config: Tree, managed: Managed, owner: Owner, entry: Entry, reset: FieldSet, *, force: bool
-) -> tuple[Tree, Managed]:
-    """The object and its entries after an apply. ``entry`` is the applier's new one, its fields still to be told.
+) -> tuple[Tree, Managed, bool]:
+    """The object and its entries after an apply, and whether the object is another one now.
 
+    ``entry`` is the applier's new one, its fields still to be told.
     ``reset`` are fields that cannot be owned through this endpoint. Raises ConflictsFound, and TypedError when the live
     object does not fit its schema.
     """
@@ -43,7 +44,9 @@ def applied(
     after: Managed = {**managed, owner: entry._replace(fields=fields)}
     if last is not None and fieldset.difference(last.fields, fields):
         result = _pruned(node, result, last.fields, after)
-    return result, _settled(node, live, result, after, owner, reset, force=force)
+    if same(live, result):
+        return result, {key: entry for key, entry in after.items() if entry.fields or key == owner}, False
+    return result, _settled(node, live, result, after, owner, reset, force=force), True
 
 
 def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
@@ -63,9 +66,7 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
 
 
 def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool) -> Managed:
-    """The entries once everybody has lost what changed, or ConflictsFound when that takes force."""
-    if same(live, result):
-        return {key: entry for key, entry in managed.items() if entry.fields or key == owner}
+    """The entries of a changed object once everybody has lost what changed, or ConflictsFound when that takes force."""
     gone, other = difference(node, live, result)
     removed = fieldset.recursive_difference(gone or {}, reset)
     changed = fieldset.recursive_difference(other or {}, reset)

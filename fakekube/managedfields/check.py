@@ -14,9 +14,44 @@ from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node, TypedError
 
 def check(node: Node, value: Json) -> None:
     """Pass a value that fits; raise TypedError with all complaints about one that does not."""
+    if _fits(node, value):
+        return
     found = [f"{path}: {text}" if path else text for path, text in _complaints(node, value, "")]
-    if found:
-        raise TypedError(found[0] if len(found) == 1 else "\n  ".join(["errors:", *found]))
+    raise TypedError(found[0] if len(found) == 1 else "\n  ".join(["errors:", *found]))
+
+
+def _fits(node: Node, value: Json) -> bool:
+    """Whether there is nothing to complain of."""
+    if value is None:
+        return True
+    kind = node.atom_of(value)
+    if kind == MAP:
+        return isinstance(value, dict) and _map_fits(node, value)
+    if kind == LIST:
+        return isinstance(value, list) and _list_fits(node, value)
+    return not _about_scalar(node.scalar, value)
+
+
+def _map_fits(node: Node, value: Tree) -> bool:
+    children = node.children
+    for name, inner in value.items():
+        child = children.get(name) or node.child(name)
+        if child is None:
+            return False
+        if (type(inner) is not str or child.scalar != "string" or child.atom != SCALAR) and not _fits(child, inner):
+            return False
+    return True
+
+
+def _list_fits(node: Node, values: list[Any]) -> bool:
+    if node.associative and node.items_by_text(values) is None:
+        try:
+            if len({node.item(value) for value in values}) < len(values):
+                return False
+        except TypedError:
+            return False
+    element = node.element
+    return all(_fits(element, value) for value in values)
 
 
 def _complaints(node: Node, value: Json, path: str) -> list[tuple[str, str]]:
@@ -38,8 +73,7 @@ def _about_map(node: Node, value: Tree, path: str) -> list[tuple[str, str]]:
         child = node.child(name)
         if child is None:
             return [*found, (f"{path}.{name}", "field not declared in schema")]
-        if type(inner) is not str or child.scalar != "string" or child.atom != SCALAR:
-            found += _complaints(child, inner, f"{path}.{name}")
+        found += _complaints(child, inner, f"{path}.{name}")
     return found
 
 

@@ -81,6 +81,8 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
 
 def _rest(mine: FieldSet, theirs: FieldSet) -> FieldSet | None:
     """What is left below one element, or None when neither it nor anything below is."""
+    if mine == theirs:
+        return None
     if not mine:
         return None if is_member(theirs) else mine
     below = difference(mine, theirs) if theirs else mine

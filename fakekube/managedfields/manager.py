@@ -8,7 +8,6 @@ structured-merge-diff/merge. Left out: conversion of sets between versions of a 
 from collections.abc import Mapping, Sequence
 
 from fakekube.apimachinery import errors
-from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
 from fakekube.managedfields.check import check
@@ -110,8 +109,8 @@ class FieldManager:
         except TypedError as error:
             raise errors.raw(f"failed to create typed patch object ({self.described(config)}): {error}") from None
         key = entries.owner(manager, APPLY, self._api_version, subresource)
-        result, managed = self._applied(live, config, managed, key, manager, force=force, subresource=subresource)
-        return self._with_entries(result, live, config, managed, key, now)
+        result, managed, changed = self._applied(live, config, managed, key, manager, force=force, subresource=subresource)
+        return self._with_entries(result, config, managed, key, now if changed else managed[key].time)
 
     def _check_type(self, config: Tree) -> None:
         group, version, kind = "", "", config.get("kind", "")
@@ -143,7 +142,7 @@ class FieldManager:
 
     def _applied(
         self, live: Tree, config: Tree, managed: Managed, key: Owner, manager: str, *, force: bool, subresource: str
-    ) -> tuple[Tree, Managed]:
+    ) -> tuple[Tree, Managed, bool]:
         known = managed.get(key)
         entry = Entry(self._api_version, known.time if known else "", {})
         reset = self._resets.get(subresource, {})
@@ -161,12 +160,12 @@ class FieldManager:
             raise errors.raw(f"failed to create typed live object ({self.described(live)}): {error}") from None
         return apply.applied(self._node, live, config, managed, key, entry, reset, force=True)
 
-    def _with_entries(self, result: Tree, live: Tree, config: Tree, managed: Managed, key: Owner, now: str) -> Tree:
-        """The result with its list of entries; the applier's time moves only when the object does."""
+    def _with_entries(self, result: Tree, config: Tree, managed: Managed, key: Owner, time: str) -> Tree:
+        """The result with its list of entries, ``time`` being the applier's: it moves only when the object does."""
         mine = managed[key]
         fields = stripped(mine.fields)
         if fields:
-            managed[key] = mine._replace(fields=fields, time=mine.time if same(result, live) else now)
+            managed[key] = mine._replace(fields=fields, time=time)
         else:
             del managed[key]
         metadata = dict(result.get("metadata") or {})

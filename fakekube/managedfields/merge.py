@@ -38,8 +38,15 @@ def _merged_map(node: Node, old: Tree, config: Tree) -> Tree:
 
 def _merged_list(node: Node, old: list[Any], config: list[Any]) -> list[Any]:
     """Items of the configuration in its order, the others where they stood between them."""
-    known, wanted = node.items(old), node.items(config)
-    left, right = [node.item(value) for value in old], list(wanted)
+    here, there = node.items_by_text(old), node.items_by_text(config)
+    if here is not None and there is not None:
+        if here.keys() == there.keys():
+            return [merged(node.element, here[text], there[text]) for text in there]
+        known, wanted = {text: [here[text]] for text in here}, {text: [there[text]] for text in there}
+        left, right = list(known), list(wanted)
+    else:
+        known, wanted = node.items(old), node.items(config)
+        left, right = [node.item(value) for value in old], list(wanted)
     shared = [item for item in right if item in known]
     result: list[Any] = []
     done: dict[str, bool] = {}

@@ -85,6 +85,12 @@ def _set_of_map(node: Node, value: dict[str, Json]) -> FieldSet:
 
 def _set_of_list(node: Node, values: list[Any]) -> FieldSet:
     result: FieldSet = {}
+    by_text = node.items_by_text(values)
+    if by_text is not None:
+        for text in sorted(by_text):
+            owned = _set_below(node.element, by_text[text], declared=False)
+            result[node.item_with(text)] = {} if owned is None else owned
+        return result
     for item, alike in node.items(values).items():
         owned = _set_below(node.element, alike[0], declared=False) if len(alike) == 1 else {}
         result[item] = {} if owned is None else owned
