@@ -25,12 +25,12 @@ FILES = {"sources": [
     {"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}},
     {"configMap": {"name": "root-ca", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
     {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]}}]}
-PROBE = {"httpGet": {"path": "/ready", "port": 8080}, "initialDelaySeconds": 3}
+PROBE = {"httpGet": {"path": "/ready", "port": 8080}, "initialDelaySeconds": 3, "successThreshold": 1}
 MAIN = {
     "name": "main", "image": "r.example/app:1", "command": ["run"], "workingDir": "/",
     "env": [
         {"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-        {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
+        {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}, {"name": "D"}],
     "envFrom": [{"configMapRef": {"name": "all"}}],
     "ports": [{"name": "http", "containerPort": 8080}, {"containerPort": 9090, "protocol": "UDP"}],
     "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "128Mi"}},
@@ -53,7 +53,7 @@ SPEC: Tree = {
         {"key": "b", "value": "c", "effect": "NoSchedule"}],
     "affinity": {
         "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [NODE_TERM]}}, "podAntiAffinity": {REQUIRED: [TERM]}},
-    "containers": [MAIN, {"name": "other", "image": "other"}],
+    "containers": [MAIN, {"name": "other", "image": "other", "ports": [{"name": "more", "containerPort": 7070}]}],
     "initContainers": [
         {"name": "first", "image": "first"}, {"name": "side", "image": "side", "restartPolicy": "Always", "startupProbe": PROBE}],
     "volumes": [
@@ -72,7 +72,8 @@ ADDED: list[tuple[str, Any]] = [
     ("allowPrivilegeEscalation", False), ("clusterTrustBundle", {"name": "x", "path": "token"}),
     ("configMap", {"name": "x", "items": [{"key": "k", "path": "p"}]}), ("defaultMode", 512), ("dnsPolicy", "None"),
     ("ephemeral", {"volumeClaimTemplate": {"spec": {}}}), ("ephemeralContainers", [{"name": "e", "image": "e"}]),
-    ("fileKeyRef", {"volumeName": "data", "path": "p", "key": "k"}), ("gitRepo", {"repository": "x"}), ("grpc", {"port": 0}),
+    ("valueFrom", {"fileKeyRef": {"volumeName": "files", "path": "p", "key": "k"}}), ("grpc", {"port": 0}),
+    ("gitRepo", {"repository": "x"}), ("beta.kubernetes.io/os", "linux"),
     ("hostAliases", [{"ip": "x"}]), ("hostIP", "10.0.0.1"), ("hostNetwork", True), ("hostPID", True), ("hostPort", 80),
     ("hostPath", {"path": "a/../b"}), ("hostUsers", False), ("imagePullPolicy", "x"), ("iscsi", {"initiatorName": "x"}),
     ("lifecycle", {"preStop": {"sleep": {"seconds": 31}}}), ("lifecycle", {"preStop": {}}), ("lifecycle", {"stopSignal": "x"}),
