@@ -12,7 +12,7 @@ from fakekube.apis.addresses import ip_warnings
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
 from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
-from fakekube.apis.core.volume_warnings import is_free_of_overlaps, overlap_warnings
+from fakekube.apis.core.volume_warnings import LISTED, is_free_of_overlaps, overlap_warnings
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 DEPRECATED_LABELS = {
@@ -41,9 +41,10 @@ DEPRECATED_VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
-RARE_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+TOLD_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+FILES = frozenset((*LISTED, "projected"))
 RARE_FIELDS = frozenset(("dnsConfig", "hostAliases", "overhead"))
-SCHEDULING = frozenset(("affinity", "nodeSelector", "topologySpreadConstraints"))
+TOLD_FIELDS = RARE_FIELDS | {"affinity", "imagePullSecrets", "nodeSelector", "topologySpreadConstraints"}
 BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
@@ -64,29 +65,37 @@ def template_warnings(template: Tree, path: str) -> list[str]:
 
 def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
     """Whether there is plainly nothing to say about a pod spec. Whoever gets False has to ask ``pod_spec_warnings``."""
-    if not RARE_FIELDS.isdisjoint(spec) or spec.get("terminationGracePeriodSeconds", 0) < 0:
+    if not TOLD_FIELDS.isdisjoint(spec) and not _are_quiet_fields(spec):
         return False
     if annotations and (has_profiles(annotations) or not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)):
         return False
-    if not SCHEDULING.isdisjoint(spec) and not _is_quiet_scheduling(spec):
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        return False
+    for volume in spec.get("volumes", ()):
+        for kind, source in volume.items():
+            if kind in FILES:
+                if (kind == "projected" or "items" in source) and not is_free_of_overlaps(volume):
+                    return False
+            elif kind in TOLD_VOLUMES:
+                return False
+    ports: list[Tree] = []
+    for field in CONTAINER_LISTS:
+        if field in spec:
+            for container in spec[field] or ():
+                if not _is_quiet_container(container):
+                    return False
+                if "ports" in container:
+                    ports += container["ports"]
+    return not ports or _are_quiet_ports(ports)
+
+
+def _are_quiet_fields(spec: Tree) -> bool:
+    """The same about fields that most specs do not have: who pulls images, and where a pod may run."""
+    if not RARE_FIELDS.isdisjoint(spec):
         return False
     secrets = spec.get("imagePullSecrets")
     if secrets and (len(secrets) > 1 or not secrets[0].get("name")):
         return False
-    for volume in spec.get("volumes", ()):
-        if not RARE_VOLUMES.isdisjoint(volume) or not is_free_of_overlaps(volume):
-            return False
-    ports: list[Tree] = []
-    for field in CONTAINER_LISTS:
-        for container in spec.get(field) or ():
-            if not _is_quiet_container(container):
-                return False
-            if "ports" in container:
-                ports += container["ports"]
-    return not ports or _are_quiet_ports(ports)
-
-
-def _is_quiet_scheduling(spec: Tree) -> bool:
     if "nodeSelector" in spec and not DEPRECATED_LABELS.keys().isdisjoint(spec["nodeSelector"]):
         return False
     for constraint in spec.get("topologySpreadConstraints", ()):
