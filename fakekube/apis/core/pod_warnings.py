@@ -41,10 +41,10 @@ DEPRECATED_VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
-TOLD_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+WARNED_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
 FILES = frozenset((*LISTED, "projected"))
 RARE_FIELDS = frozenset(("dnsConfig", "hostAliases", "overhead"))
-TOLD_FIELDS = RARE_FIELDS | {"affinity", "imagePullSecrets", "nodeSelector", "topologySpreadConstraints"}
+WARNED_FIELDS = RARE_FIELDS | {"affinity", "imagePullSecrets", "nodeSelector", "topologySpreadConstraints"}
 BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
@@ -52,20 +52,20 @@ NO_SELECTOR = "a null labelSelector results in matching no pod"
 def pod_warnings(pod: Tree) -> list[str]:
     """About a Pod."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations", {})
-    return [] if is_quiet(spec, annotations) else pod_spec_warnings(spec, annotations, "spec", "metadata")
+    return [] if has_no_warnings(spec, annotations) else pod_spec_warnings(spec, annotations, "spec", "metadata")
 
 
 def template_warnings(template: Tree, path: str) -> list[str]:
     """About a pod template at ``path``."""
     spec, annotations = template["spec"], (template.get("metadata") or {}).get("annotations", {})
-    if is_quiet(spec, annotations):
+    if has_no_warnings(spec, annotations):
         return []
     return pod_spec_warnings(spec, annotations, f"{path}.spec", f"{path}.metadata")
 
 
-def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
+def has_no_warnings(spec: Tree, annotations: dict[str, str]) -> bool:
     """Whether there is plainly nothing to say about a pod spec. Whoever gets False has to ask ``pod_spec_warnings``."""
-    if not TOLD_FIELDS.isdisjoint(spec) and not _are_quiet_fields(spec):
+    if not WARNED_FIELDS.isdisjoint(spec) and not _fields_have_no_warnings(spec):
         return False
     if annotations and (has_profiles(annotations) or not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)):
         return False
@@ -76,20 +76,20 @@ def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
             if kind in FILES:
                 if (kind == "projected" or "items" in source) and not is_free_of_overlaps(volume):
                     return False
-            elif kind in TOLD_VOLUMES:
+            elif kind in WARNED_VOLUMES:
                 return False
     ports: list[Tree] = []
     for field in CONTAINER_LISTS:
         if field in spec:
             for container in spec[field] or ():
-                if not _is_quiet_container(container):
+                if not _container_has_no_warnings(container):
                     return False
                 if "ports" in container:
                     ports += container["ports"]
-    return not ports or _are_quiet_ports(ports)
+    return not ports or _ports_have_no_warnings(ports)
 
 
-def _are_quiet_fields(spec: Tree) -> bool:
+def _fields_have_no_warnings(spec: Tree) -> bool:
     """The same about fields that most specs do not have: who pulls images, and where a pod may run."""
     if not RARE_FIELDS.isdisjoint(spec):
         return False
@@ -107,7 +107,7 @@ def _are_quiet_fields(spec: Tree) -> bool:
     return not any(name in affinity and _pod_affinity(affinity[name], "") for name in ("podAffinity", "podAntiAffinity"))
 
 
-def _is_quiet_container(container: Tree) -> bool:
+def _container_has_no_warnings(container: Tree) -> bool:
     """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no variable hides another."""
     for amounts in container.get("resources", {}).values():
         for name in BYTE_RESOURCES:
@@ -117,7 +117,7 @@ def _is_quiet_container(container: Tree) -> bool:
     return len(variables) < 2 or len({each.get("name") for each in variables}) == len(variables)
 
 
-def _are_quiet_ports(ports: list[Tree]) -> bool:
+def _ports_have_no_warnings(ports: list[Tree]) -> bool:
     """Whether each port has a number and a name of its own, and none an address."""
     if any("hostIP" in port for port in ports):
         return False
@@ -129,7 +129,7 @@ def _are_quiet_ports(ports: list[Tree]) -> bool:
 
 
 def pod_spec_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
-    """All that is said about a pod spec, in order: for those that are not plainly quiet."""
+    """All that is said about a pod spec, in order: for those about which there may be something to say."""
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS
