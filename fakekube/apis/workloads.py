@@ -27,9 +27,12 @@ OVER_REPLICAS = "cannot be greater than status.replicas"
 
 
 class WorkloadStrategy(StatusStrategy):
-    """A kind with ``spec.template``. ``warns_of_names`` is for those whose own name becomes a host's."""
+    """A kind with ``spec.template``. ``warns_of_names`` is for those whose own name becomes a host's, ``defaults_metadata`` for
+    those whose defaults are not in their spec alone.
+    """
 
     warns_of_names = True
+    defaults_metadata = False
     history_limit: int | None = 10
 
     def default_spec(self, spec: Tree, ctx: WriteContext) -> None:
@@ -43,8 +46,10 @@ class WorkloadStrategy(StatusStrategy):
             spec.setdefault("revisionHistoryLimit", self.history_limit)
 
     def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        if obj.get("spec") is not old["spec"]:
+        if obj.get("spec") is not old["spec"] or self.defaults_metadata:
             super().default_status(obj, old, ctx)
+
+    default_update = default_status
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         super().prepare_for_create(obj, ctx)

@@ -1,6 +1,10 @@
 """Label selectors select, print and complain as upstream's."""
 
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakekube.apimachinery import labels
 
@@ -85,3 +89,25 @@ def test_a_label_selector_object_selects_by_both_of_its_parts() -> None:
     assert selector.matches({"a": "x", "b": "2"})
     assert labels.from_label_selector({}).empty
     assert not labels.from_label_selector(None).matches({})
+
+
+KEYS = st.sampled_from(["a", "b", "example.com/c", "-bad", ""])
+VALUES = st.sampled_from(["", "1", "2", "-bad"])
+EXPRESSIONS = st.fixed_dictionaries({"key": KEYS, "operator": st.sampled_from(["In", "Exists", "x"])}, optional={
+    "values": st.lists(VALUES, max_size=2)})
+SELECTORS = st.none() | st.fixed_dictionaries({}, optional={
+    "matchLabels": st.dictionaries(KEYS, VALUES, max_size=3), "matchExpressions": st.lists(EXPRESSIONS, max_size=1)})
+
+
+@given(SELECTORS, st.dictionaries(KEYS, VALUES))
+def test_a_selector_object_selects_as_its_requirements_do(selector: dict[str, Any] | None, values: dict[str, str]) -> None:
+    """Given a LabelSelector, a bad one maybe, when labels are tried, then its requirements decide, or say why not."""
+    try:
+        expected: bool | str = labels.from_label_selector(selector).matches(values)
+    except labels.SelectorError as error:
+        expected = str(error)
+    try:
+        found: bool | str = labels.selects(selector, values)
+    except labels.SelectorError as error:
+        found = str(error)
+    assert found == expected

@@ -35,6 +35,7 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
     """The kind's own endpoint and its status."""
 
     warns_of_names = False
+    defaults_metadata = True
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         super().default(obj, ctx)

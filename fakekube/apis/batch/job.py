@@ -72,6 +72,8 @@ class JobStrategy(Strategy):
         if obj.get("spec") is not old["spec"] or not obj["metadata"].get("labels"):
             super().default_status(obj, old, ctx)
 
+    default_update = default_status
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         meta, spec = obj["metadata"], obj["spec"]
         template_meta = spec["template"]["metadata"]

@@ -239,9 +239,10 @@ def _against_old(job: Tree, status: Tree, old_status: Tree, state: _State, befor
 
 def _start_kept(spec: Tree, status: Tree, old_status: Tree, minor: int) -> list[FieldError]:
     """The start of a Job stays, unless it is or was suspended. 1.35 says so whatever the change is."""
-    resuming = _has(old_status, "Suspended") and _has(status, "Suspended", "False")
     started, before, path = status.get("startTime"), old_status.get("startTime"), "status.startTime"
-    if before is None or started == before or spec.get("suspend") or resuming:
+    if before is None or started == before or spec.get("suspend"):
+        return []
+    if _has(old_status, "Suspended") and _has(status, "Suspended", "False"):
         return []
     if minor < START_IMMUTABLE_SINCE:
         return [field_errors.required(path, "startTime cannot be removed for unsuspended job")]

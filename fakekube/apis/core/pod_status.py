@@ -160,6 +160,9 @@ def _addresses(status: Tree, old_status: Tree, field: str) -> list[FieldError]:
     entries = status.get(plural)
     if not entries or entries == old_status.get(plural):
         return []
+    address = entries[0].get("ip", "")
+    if len(entries) == 1 and address == status.get(field) and not legacy_ip("", address, strict=True):
+        return []
     path = f"status.{plural}"
     known = [entry.get("ip", "") for entry in old_status.get(plural) or ()]
     addresses = [entry.get("ip", "") for entry in entries]

@@ -12,7 +12,7 @@ from fakekube.apis.addresses import ip_warnings
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
 from fakekube.apis.core.pod_profiles import has_profiles, profile_warnings
 from fakekube.apis.core.scheduling_validation import PREFERRED, REQUIRED
-from fakekube.apis.core.volume_warnings import is_free_of_overlaps, overlap_warnings
+from fakekube.apis.core.volume_warnings import LISTED, is_free_of_overlaps, overlap_warnings
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 DEPRECATED_LABELS = {
@@ -41,9 +41,10 @@ DEPRECATED_VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
-RARE_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+WARNED_VOLUMES = DEPRECATED_VOLUMES.keys() | {"ephemeral"}
+FILES = frozenset((*LISTED, "projected"))
 RARE_FIELDS = frozenset(("dnsConfig", "hostAliases", "overhead"))
-SCHEDULING = frozenset(("affinity", "nodeSelector", "topologySpreadConstraints"))
+WARNED_FIELDS = RARE_FIELDS | {"affinity", "imagePullSecrets", "nodeSelector", "topologySpreadConstraints"}
 BYTE_RESOURCES = ("memory", "ephemeral-storage")
 NO_SELECTOR = "a null labelSelector results in matching no pod"
 
@@ -51,42 +52,50 @@ NO_SELECTOR = "a null labelSelector results in matching no pod"
 def pod_warnings(pod: Tree) -> list[str]:
     """About a Pod."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations", {})
-    return [] if is_quiet(spec, annotations) else pod_spec_warnings(spec, annotations, "spec", "metadata")
+    return [] if has_no_warnings(spec, annotations) else pod_spec_warnings(spec, annotations, "spec", "metadata")
 
 
 def template_warnings(template: Tree, path: str) -> list[str]:
     """About a pod template at ``path``."""
     spec, annotations = template["spec"], (template.get("metadata") or {}).get("annotations", {})
-    if is_quiet(spec, annotations):
+    if has_no_warnings(spec, annotations):
         return []
     return pod_spec_warnings(spec, annotations, f"{path}.spec", f"{path}.metadata")
 
 
-def is_quiet(spec: Tree, annotations: dict[str, str]) -> bool:
+def has_no_warnings(spec: Tree, annotations: dict[str, str]) -> bool:
     """Whether there is plainly nothing to say about a pod spec. Whoever gets False has to ask ``pod_spec_warnings``."""
-    if not RARE_FIELDS.isdisjoint(spec) or spec.get("terminationGracePeriodSeconds", 0) < 0:
+    if not WARNED_FIELDS.isdisjoint(spec) and not _fields_have_no_warnings(spec):
         return False
     if annotations and (has_profiles(annotations) or not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)):
         return False
-    if not SCHEDULING.isdisjoint(spec) and not _is_quiet_scheduling(spec):
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        return False
+    for volume in spec.get("volumes", ()):
+        for kind, source in volume.items():
+            if kind in FILES:
+                if (kind == "projected" or "items" in source) and not is_free_of_overlaps(volume):
+                    return False
+            elif kind in WARNED_VOLUMES:
+                return False
+    ports: list[Tree] = []
+    for field in CONTAINER_LISTS:
+        if field in spec:
+            for container in spec[field] or ():
+                if not _container_has_no_warnings(container):
+                    return False
+                if "ports" in container:
+                    ports += container["ports"]
+    return not ports or _ports_have_no_warnings(ports)
+
+
+def _fields_have_no_warnings(spec: Tree) -> bool:
+    """The same about fields that most specs do not have: who pulls images, and where a pod may run."""
+    if not RARE_FIELDS.isdisjoint(spec):
         return False
     secrets = spec.get("imagePullSecrets")
     if secrets and (len(secrets) > 1 or not secrets[0].get("name")):
         return False
-    for volume in spec.get("volumes", ()):
-        if not RARE_VOLUMES.isdisjoint(volume) or not is_free_of_overlaps(volume):
-            return False
-    ports: list[Tree] = []
-    for field in CONTAINER_LISTS:
-        for container in spec.get(field) or ():
-            if not _is_quiet_container(container):
-                return False
-            if "ports" in container:
-                ports += container["ports"]
-    return not ports or _are_quiet_ports(ports)
-
-
-def _is_quiet_scheduling(spec: Tree) -> bool:
     if "nodeSelector" in spec and not DEPRECATED_LABELS.keys().isdisjoint(spec["nodeSelector"]):
         return False
     for constraint in spec.get("topologySpreadConstraints", ()):
@@ -98,7 +107,7 @@ def _is_quiet_scheduling(spec: Tree) -> bool:
     return not any(name in affinity and _pod_affinity(affinity[name], "") for name in ("podAffinity", "podAntiAffinity"))
 
 
-def _is_quiet_container(container: Tree) -> bool:
+def _container_has_no_warnings(container: Tree) -> bool:
     """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no variable hides another."""
     for amounts in container.get("resources", {}).values():
         for name in BYTE_RESOURCES:
@@ -108,7 +117,7 @@ def _is_quiet_container(container: Tree) -> bool:
     return len(variables) < 2 or len({each.get("name") for each in variables}) == len(variables)
 
 
-def _are_quiet_ports(ports: list[Tree]) -> bool:
+def _ports_have_no_warnings(ports: list[Tree]) -> bool:
     """Whether each port has a number and a name of its own, and none an address."""
     if any("hostIP" in port for port in ports):
         return False
@@ -120,7 +129,7 @@ def _are_quiet_ports(ports: list[Tree]) -> bool:
 
 
 def pod_spec_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
-    """All that is said about a pod spec, in order: for those that are not plainly quiet."""
+    """All that is said about a pod spec, in order: for those about which there may be something to say."""
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS

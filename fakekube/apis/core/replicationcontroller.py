@@ -20,6 +20,7 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
     """The kind's own endpoint and its status."""
 
     history_limit = None
+    defaults_metadata = True
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         spec = obj.setdefault("spec", {})
