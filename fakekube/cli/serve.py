@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fakekube.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
+from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
     from fakekube.cluster import Cluster
@@ -93,7 +93,7 @@ async def _serve(
     from fakekube.cluster import Cluster
 
     _import_server()
-    cluster = Cluster(options=options, state=state)
+    cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)
     try:
         server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
         await cluster.start()
@@ -102,10 +102,11 @@ async def _serve(
             await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)  # who finds it finds nodes, default accounts and what was loaded
         click.echo(_greeting(server.url, kubeconfig, options, host))
-        gc.freeze()  # what is loaded by now stays
+        collector.start()
         await stop.wait()
         click.echo("stopping")
     finally:
+        collector.stop()
         await cluster.stop()
 
 

@@ -22,15 +22,17 @@ Entry = tuple[
     float | None, str, str, str, str, str | None, object, object, str,
 ]
 """Revision, type, namespace and name of a change; revision and bytes of the state before (0 and None: there was none); the
-bytes of the last state when it is a deletion and that was another one; then the cause (its time is None when there is none) and what acted (its
-component is None when nothing did), its key in two parts when it is a pair (else the second one is None)."""
+bytes of the last state when it is a deletion and that was another one; then the cause (its time is None when there is none)
+and what acted (its component is None when nothing did), its key in two parts when it is a pair (else the second one is None).
+"""
 
 ENTRY_BYTES = 500
 """What an entry takes beside its states, about: the tuple, numbers, the path of a request and its share of the queues."""
 
 
 def entry_of(
-    revision: int, type_: EventType, key: tuple[str, str], before: tuple[int, bytes] | None, last: bytes | None, cause: Cause | None,
+    revision: int, type_: EventType, key: tuple[str, str], before: tuple[int, bytes] | None, last: bytes | None,
+    cause: Cause | None,
 ) -> Entry:
     """What is kept of a change."""
     namespace, name = key

@@ -1,5 +1,7 @@
-"""A bucket as it was, and what happened to it: for lists at an exact version, for pages of a list that was begun before, and
-for watches that begin in the past. Both are worked out from what the event log keeps, read backwards from now."""
+"""A bucket as it was, and what happened to it: for exact lists, for pages of a list begun before, for watches from the past.
+
+Both are worked out from what the event log keeps, read backwards from now.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING

@@ -10,7 +10,7 @@ Objects are written and read byte for byte. Upstream: etcd's snapshots, which ar
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -18,7 +18,9 @@ from fakekube.apimachinery.causes import Acting, Cause
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.storage.eventlog import Entry, entry_of
 from fakekube.storage.memory import Bucket, Fields, Storage
-from fakekube.storage.record import Record
+
+if TYPE_CHECKING:
+    from fakekube.storage.record import Record
 
 FieldsOf = Callable[[GroupResource], Fields | None]
 """The selectable texts of a resource's objects."""

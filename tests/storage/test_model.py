@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.storage.memory import Compacted, Event, Future, KeyExists, Record, Stale, Storage, Subscription
+from fakekube.storage.memory import Bucket, Compacted, Event, Future, KeyExists, Record, Stale, Storage, Subscription
 
 NAMESPACES = ("a", "a-b", "a.b", "b")  # a-b and a.b sort before a, since - and . sort before /
 NAMES = ("x", "x-1", "y")
@@ -52,11 +52,13 @@ class Watcher:
 class StorageAgainstDict(RuleBasedStateMachine):
     """Every rule changes or asks both; the watchers are compared after each."""
 
-    @initialize(max_events=st.sampled_from([3, 10, 1000]))
-    def begin(self, max_events: int) -> None:
-        self.storage = Storage(max_events=max_events, hot_trees=3, check_trees=True)
+    @initialize(max_events=st.sampled_from([3, 10, 1000]), hot_trees=st.sampled_from([0, 1, 3]), check_trees=st.booleans())
+    def begin(self, max_events: int, hot_trees: int, check_trees: bool) -> None:
+        self.storage = Storage(max_events=max_events, hot_trees=hot_trees, check_trees=check_trees)
         self.bucket = self.storage.bucket(
             GroupResource("", "pods"), fields=lambda tree: {"spec.value": tree["spec"]["value"]})
+        self.kept: list[tuple[Record, str]] = []
+        self.forks: list[tuple[Bucket, dict[Key, str]]] = []
         self.other = self.storage.bucket(GroupResource("", "nodes"))
         self.now: dict[Key, str] = {}
         self.states: dict[int, dict[Key, str]] = {1: {}}
@@ -107,6 +109,45 @@ class StorageAgainstDict(RuleBasedStateMachine):
         self.note("DELETED", key, value, value)
         with pytest.raises(Stale):
             self.bucket.delete(record)
+
+    @rule(number=st.integers(0, 20))
+    def keep_a_record(self, number: int) -> None:
+        """Somebody holds on to a record, its tree or not, while the object goes on."""
+        key = self.some_key(number) if self.now else None
+        if key is not None:
+            record = self.bucket.get(*key)
+            assert record is not None
+            self.kept = [*self.kept[-10:], (record, self.now[key])]
+
+    @precondition(lambda self: self.kept)
+    @rule(number=st.integers(0, 10), times=st.integers(1, 5))
+    def read_again(self, number: int, times: int) -> None:
+        record, value = self.kept[number % len(self.kept)]
+        for _ in range(times):
+            assert record.tree()["spec"]["value"] == value
+
+    @precondition(lambda self: len(self.forks) < 3)
+    @rule()
+    def fork(self) -> None:
+        self.forks.append((self.storage.fork().bucket(self.bucket.resource), dict(self.now)))
+
+    @precondition(lambda self: self.forks)
+    @rule(number=st.integers(0, 3), key=st.tuples(st.sampled_from(NAMESPACES), st.sampled_from(NAMES)), value=VALUES,
+          gone=st.booleans())
+    def write_to_a_fork(self, number: int, key: Key, value: str, gone: bool) -> None:
+        """Objects that both sides have are read and written in either."""
+        bucket, now = self.forks[number % len(self.forks)]
+        record = bucket.get(*key)
+        assert (None if record is None else record.tree()["spec"]["value"]) == now.get(key)
+        if record is None:
+            bucket.create(tree_of(key, value))
+        elif gone:
+            bucket.delete(record)
+            del now[key]
+            return
+        else:
+            bucket.update(tree_of(key, value), record)
+        now[key] = value
 
     @rule()
     def write_elsewhere(self) -> None:
@@ -209,6 +250,23 @@ class StorageAgainstDict(RuleBasedStateMachine):
             assert list(tree)[:3] == ["kind", "apiVersion", "metadata"]
 
     @invariant()
+    def trees_are_right(self) -> None:
+        if hasattr(self, "storage"):
+            self.storage.trees.check()
+            for bucket, now in self.forks:
+                bucket.storage.trees.check()
+                assert {(record.namespace, record.name) for record in bucket.all()} == now.keys()
+
+    @rule(back=st.integers(0, 12))
+    def read_history(self, back: int) -> None:
+        """What happened is told with the state before and after each change."""
+        since = max(self.bucket.compacted, self.storage.revision - back)
+        events = self.bucket.history(since)
+        assert [seen(event) for event in events] == [event for event in self.events if event[1] > since]
+        for event in events:
+            assert (None if event.previous is None else event.previous.tree()["spec"]["value"]) == self.before[event.revision]
+
+    @invariant()
     def watchers_saw_all(self) -> None:
         for watcher in getattr(self, "watchers", ()):
             watcher.expected += [event for event in self.events[watcher.known:] if self.concerns(watcher, event)]
@@ -228,7 +286,9 @@ class StorageAgainstDict(RuleBasedStateMachine):
 
 
 QUICK = settings(max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-LONG = settings(QUICK, max_examples=100, stateful_step_count=400)
+LONG = settings(
+    QUICK, max_examples=100, stateful_step_count=400,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
 
 
 class TestStorageAgainstDict(StorageAgainstDict.TestCase):  # type: ignore[name-defined,misc]

@@ -1,0 +1,133 @@
+"""What pods leave behind: memory of those that live and of those that lived, Events that expired, and the longest collection.
+
+Each workload has a process of its own, so that its memory is its own: ``python -m benchmarks.memory NAME`` prints one as JSON.
+"""
+
+import asyncio
+import gc
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from benchmarks.inprocess import call, pod_bucket
+from benchmarks.lives import job, of_jobs
+from benchmarks.load import resident_bytes
+from benchmarks.table import Figure
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.client.resources import JOBS
+from fakekube.cluster import Cluster
+from fakekube.util.collector import give_back
+
+LIVED, EXPIRED, NODES = 10_000, 200_000, 100
+EVENTS = "/api/v1/namespaces/default/events"
+
+Measured = dict[str, float]
+
+
+def figures() -> Iterator[Figure]:
+    """Kilobytes of the process a pod, megabytes of Events, and CPU milliseconds of the longest collection."""
+    lived, living, expired = (_run(name) for name in WORKLOADS)
+    yield Figure("memory a pod that lived, history included", lived["kilobytes"], "KB", 35, note=_containers(lived))
+    yield Figure("memory a pod that is running", living["kilobytes"], "KB", 14, note=_containers(living))
+    yield Figure(f"longest collection in the life of a Job of {LIVED:,} pods", lived["longest_ms"], "ms", 100)
+    yield Figure(f"memory of {EXPIRED:,} Events", expired["present_mb"], "MB")
+    yield Figure("the same after they expired", expired["expired_mb"], "MB", note=f"{expired['trimmed_mb']:,.0f} given back")
+
+
+def _containers(measured: Measured) -> str:
+    return f"{measured['containers']:.0f} tracked containers each, history of {measured['events']:,.0f} changes"
+
+
+def _run(name: str) -> Measured:
+    done = subprocess.run([sys.executable, "-m", "benchmarks.memory", name], capture_output=True, text=True, check=True)
+    measured: Measured = json.loads(done.stdout)
+    return measured
+
+
+class Pauses:
+    """How long the collector takes, in CPU time, since only one thread runs."""
+
+    def __init__(self) -> None:
+        self.longest_seconds = self._started = 0.0
+
+    def __call__(self, phase: str, _: Mapping[str, Any]) -> None:
+        """For ``gc.callbacks``."""
+        if phase == "start":
+            self._started = time.process_time()
+        else:
+            self.longest_seconds = max(self.longest_seconds, time.process_time() - self._started)
+
+
+async def _grown(cluster: Cluster, workload: Callable[[Cluster], Awaitable[None]], pods: int) -> Measured:
+    """What a workload added to the process, a pod."""
+    gc.collect()
+    before, containers, pauses = resident_bytes(), len(gc.get_objects()), Pauses()
+    gc.callbacks.append(pauses)
+    await workload(cluster)
+    gc.callbacks.remove(pauses)
+    gc.collect()
+    storage = cluster.apiserver.stores.storage
+    return {
+        "kilobytes": (resident_bytes() - before) / pods / 1e3, "containers": (len(gc.get_objects()) - containers) / pods,
+        "longest_ms": pauses.longest_seconds * 1e3, "events": sum(len(bucket.track.entries) for bucket in storage.buckets)}
+
+
+async def lived() -> Measured:
+    """Pods of a Job that is Complete."""
+    async with Cluster(nodes=NODES, clock="manual") as cluster:
+        return await _grown(cluster, of_jobs(1, LIVED), LIVED)
+
+
+async def living() -> Measured:
+    """Pods of a Job that run, with all that was written until then."""
+    async def start(cluster: Cluster) -> None:
+        await cluster.client.create(JOBS, job("j", LIVED))
+
+        pods = pod_bucket(cluster)
+
+        async def running() -> bool:
+            return len(pods.by_field("status.phase", "Running")) == LIVED
+
+        await cluster.run_until(running)
+
+    async with Cluster(nodes=NODES, clock="manual") as cluster:
+        return await _grown(cluster, start, LIVED)
+
+
+async def expired() -> Measured:
+    """Events straight into the storage, which all expire at once."""
+    async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
+        before = resident_bytes()
+        answer = await call(cluster, "POST", EVENTS, orjson.dumps({
+            "metadata": {"name": "first"}, "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p", "uid": "u"},
+            "reason": "Started", "message": "Started container main", "type": "Normal", "count": 1}))
+        assert answer.status == 201, answer.body
+        bucket = cluster.apiserver.stores.storage.bucket(GroupResource("", "events"))
+        record = bucket.get("default", "first")
+        assert record is not None
+        tree = record.tree()
+        for number in range(EXPIRED):
+            meta = {**tree["metadata"], "name": f"p.{number:016x}", "uid": f"{number:036d}"}
+            bucket.create({**tree, "metadata": meta})
+        present = resident_bytes() - before
+        await cluster.advance("1h1s")
+        assert not len(bucket)
+        gone = resident_bytes() - before
+        give_back()
+        return {"present_mb": present / 1e6, "expired_mb": gone / 1e6, "trimmed_mb": (gone + before - resident_bytes()) / 1e6}
+
+
+WORKLOADS: Mapping[str, Callable[[], Awaitable[Measured]]] = {"lived": lived, "living": living, "expired": expired}
+
+
+async def _measure(name: str) -> Measured:
+    return await WORKLOADS[name]()
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(_measure(sys.argv[1]))))
