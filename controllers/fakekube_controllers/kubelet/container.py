@@ -298,7 +298,8 @@ class Container:
         """The API's containerStatus."""
         last, container_id = self.last, "" if self.started_at is None else self.container_id
         if self.started_at is None:
-            state: Tree = {"waiting": {"reason": self.waiting} | ({"message": self.waiting_message} if self.waiting_message else {})}
+            message = {"message": self.waiting_message} if self.waiting_message else {}
+            state: Tree = {"waiting": {"reason": self.waiting, **message}}
         elif self.finished_at is None:
             state = {"running": {"startedAt": times.format_time(self.started_at)}}
         else:

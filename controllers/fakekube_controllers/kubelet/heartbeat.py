@@ -10,6 +10,7 @@ it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
+from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -68,7 +69,9 @@ class Heartbeat:
             return
         now = self._clock.time()
         try:
-            await self._client.patch(LEASES, name, nodes.LEASE_NAMESPACE, {"spec": {"renewTime": times.format_micro_time(now)}})
+            # Not client.patch: what comes back is of no use to anybody.
+            path, body = LEASES.path(nodes.LEASE_NAMESPACE, name), {"spec": {"renewTime": times.format_micro_time(now)}}
+            await self._client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
                 raise

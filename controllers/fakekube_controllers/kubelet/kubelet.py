@@ -133,8 +133,8 @@ class Kubelet:
         if status != known or _asked_for(old) != _asked_for(new):
             self._pod_seen(new)
         elif run is not None:
-            run.pod = new
-            if status["phase"] in TERMINAL and run.over:
+            run.pod, run.status = new, status  # as the cache has it: no copy stays
+            if status is not None and status["phase"] in TERMINAL and run.over:
                 self.runs.end(uid)
 
     async def _forget_gone(self) -> None:
@@ -301,11 +301,11 @@ class Kubelet:
 
     # what others ask for, beside ``reports`` and ``streams``
 
-    def _known(self, pod: Tree) -> PodRun | None:
+    def _known(self, pod: Mapping[str, Any]) -> PodRun | None:
         """What is known of a pod, to be looked at."""
         return self.runs.find(pod, lambda pod: self._builder.run(pod, self.clock.time(), 0))
 
-    def run_of(self, pod: Tree) -> PodRun | None:
+    def run_of(self, pod: Mapping[str, Any]) -> PodRun | None:
         """What is known of a pod; who asks may change it."""
         run = self._known(pod)
         if run is not None:

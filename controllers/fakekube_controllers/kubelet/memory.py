@@ -27,7 +27,10 @@ Tree = dict[str, Any]
 
 
 class Memory:
-    """What a kubelet knew at one moment: ``rest`` is what it keeps beside its runs; those in ``written`` are put down or packed."""
+    """What a kubelet knew at one moment.
+
+    ``rest`` is what it keeps beside its runs; the runs in ``written`` are put down already, or packed.
+    """
 
     def __init__(self, runs: Mapping[str, PodRun], rest: Tree, written: "Mapping[str, Tree | bytes] | None" = None) -> None:
         self._runs = dict(runs)

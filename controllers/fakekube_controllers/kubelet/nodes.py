@@ -51,7 +51,7 @@ class Addresses:
         """A node's address."""
         return address(self.number_of(node))
 
-    def of_pod(self, node: str, uid: str, on_host: bool) -> str:  # noqa: FBT001 - what its specification says
+    def of_pod(self, node: str, uid: str, on_host: bool) -> str:
         """A pod's address: its node's, or one of its own for as long as it is there."""
         if on_host:
             return self.of_node(node)

@@ -11,12 +11,13 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube_controllers.kubelet import container, outcomes, traits
+from fakekube_controllers.kubelet import annotations, container, outcomes, traits
 from fakekube_controllers.kubelet.memory import Memory, expanded, memory_of, packed, take_up
 from fakekube_controllers.kubelet.outcomes import Callback, Defaults
 from fakekube_controllers.kubelet.podrun import Happened, PodRun
 
 Tree = dict[str, Any]
+Pod = Mapping[str, Any]
 
 
 class Builder:
@@ -31,22 +32,24 @@ class Builder:
         self._callback, self._defaults, self._happened = callback, defaults, happened
         self._rules, self._quick = rules, quick
 
-    def run(self, pod: Tree, now: float, attempt: int) -> PodRun:
+    def run(self, pod: Pod, now: float, attempt: int) -> PodRun:
         """The run of a pod that is accepted now (Unix seconds), as try number ``attempt`` of its containers."""
-        spec, called = pod["spec"], name_in_texts(pod)
+        spec, called, asked = pod["spec"], name_in_texts(pod), pod
+        if self._callback is None:  # only a callback asks for more, and this stays for as long as the pod lives
+            asked = {"metadata": {"annotations": annotations.of_pod(pod)}, "spec": spec}
         policy = spec.get("restartPolicy", "Always")
         of_init = "Never" if policy == "Never" else "OnFailure"
         init = [
-            self._container(pod, c, "Always" if c.get("restartPolicy") == "Always" else of_init, called, attempt)
+            self._container(asked, c, "Always" if c.get("restartPolicy") == "Always" else of_init, called, attempt)
             for c in spec.get("initContainers") or ()]
-        apps = [self._container(pod, c, policy, called, attempt) for c in spec["containers"]]
+        apps = [self._container(asked, c, policy, called, attempt) for c in spec["containers"]]
         run = PodRun(pod, now, now, init, apps, self._happened)
         if (deadline := spec.get("activeDeadlineSeconds")) is not None:
             run.deadline = now + deadline
         return run
 
     def _container(
-        self, pod: Tree, spec: Mapping[str, Any], restarts_on: str, called: str, attempt: int,
+        self, pod: Pod, spec: Mapping[str, Any], restarts_on: str, called: str, attempt: int,
     ) -> container.Container:
         if self._rules:
             restarts_on = spec.get("restartPolicy") or restarts_on
@@ -88,7 +91,7 @@ class PodRuns:
         self.live[uid] = run
         return run
 
-    def find(self, pod: Tree, build: Callable[[Tree], PodRun]) -> PodRun | None:
+    def find(self, pod: Pod, build: Callable[[Pod], PodRun]) -> PodRun | None:
         """What is known of a pod, to be looked at; a run that has ended is built for who asks."""
         uid = meta.uid_of(pod)
         if (data := self._ended.get(uid)) is None:
@@ -131,6 +134,6 @@ class PodRuns:
         return self._recalled.rest
 
 
-def name_in_texts(pod: Mapping[str, Any]) -> str:
+def name_in_texts(pod: Pod) -> str:
     """A pod as the kubelet's texts call it."""
     return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"

@@ -34,7 +34,7 @@ def render(
         **present, "phase": phase, "hostIP": host_ip, "hostIPs": [{"ip": host_ip}],
         "startTime": present.get("startTime") or times.format_time(run.accepted_at),
     }
-    started = any([c.started_at is not None for c in run.containers])
+    started = any(c.started_at is not None for c in run.containers)
     if started:
         status["podIP"], status["podIPs"] = pod_ip, [{"ip": pod_ip}]
     if run.failure is not None:
@@ -150,4 +150,4 @@ def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Condition
             condition["observedGeneration"] = generation
         condition["lastProbeTime"], condition["lastTransitionTime"] = None, since or now
         mine.append(condition)
-    return [*[c for c in present if c["type"] in before], *mine] if before else mine
+    return [*(dict(c) for c in present if c["type"] in before), *mine] if before else mine

@@ -18,7 +18,7 @@ class Teller:
         """Something about a pod as a whole."""
         self._recorder.event(run.pod, kind, reason, message, host=run.pod["spec"]["nodeName"])
 
-    def happened(self, run: PodRun, what: str, container: Container, now: float) -> None:  # noqa: ARG002 - now is the recorder's
+    def happened(self, run: PodRun, what: str, container: Container, now: float) -> None:
         """What happened to a container, as ``PodRun`` calls it."""
         image, name = container.image, container.name
         if what == "started":
