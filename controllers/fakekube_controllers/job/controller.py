@@ -24,6 +24,7 @@ from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.controlled import ControlledPods, JobPods
 from fakekube_controllers.job.features import Features
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.metrics import JobMetrics
@@ -50,6 +51,7 @@ class JobController:
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
+        self.controlled = ControlledPods()
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
@@ -91,24 +93,25 @@ class JobController:
 
     def _pod_added(self, pod: Tree) -> None:
         self.metrics.tracking(None, pod)
+        owner = meta.controller_of(pod)
+        self.controlled.seen(pod, owner)
         if pods.is_terminating(pod):
             self._pod_deleted(pod, final=False)
             return
-        job = self._controller_of(pod)
-        if job is not None:
+        if owner is None:
+            self._enqueue_orphan(pod)
+            self._enqueue_matching(pod)
+        elif (job := self._job_named(pod, owner)) is not None:
             key = meta.key_of(job)
             self.hands.expectations.creation_observed(key)
             self.queue.add_after(key, SYNC_PERIOD_SECONDS)
-            return
-        if meta.controller_of(pod) is None:
-            self._enqueue_orphan(pod)
-            self._enqueue_matching(pod)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
             return
         self.metrics.tracking(old, pod)
         before, now = meta.controller_of(old), meta.controller_of(pod)
+        self.controlled.seen(pod, now)
         owner = before or now
         if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
             self.hands.tracking_removal_seen(pod, owner["name"])
@@ -128,6 +131,7 @@ class JobController:
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
         if final:
             self.metrics.tracking(pod, None)
+            self.controlled.gone(pod)
         owner = meta.controller_of(pod)
         job = self._job_named(pod, owner) if owner is not None else None
         if job is None or conditions.is_finished(job):
@@ -145,10 +149,6 @@ class JobController:
             selector = job["spec"].get("selector")
             if selector and labels.from_label_selector(selector).matches(meta.labels_of(pod)):
                 self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
-
-    def _controller_of(self, pod: Tree) -> Tree | None:
-        owner = meta.controller_of(pod)
-        return self._job_named(pod, owner) if owner is not None else None
 
     def _job_named(self, pod: Tree, owner: Tree) -> Tree | None:
         if owner["kind"] != "Job":
@@ -189,29 +189,29 @@ class JobController:
         status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
         status.setdefault("uncountedTerminatedPods", {})
         job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
+        removed = {**self.hands.removed.get(key, {})}
         found = Round(
-            job, await self._claimed(job), self.ctx.clock.time(),
-            self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
+            job, await self._claimed(job), self.ctx.clock.time(), removed, self.hands.backoffs.get(key, Backoff()),
+            self.features, cached.get("status") or {})
         return await sync(found, self.hands, satisfied=satisfied)
 
     def _is_external(self, job: Tree) -> bool:
         """Whether another controller looks after the Job."""
         return self.features.managed_by and job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY
 
-    async def _claimed(self, job: Tree) -> list[pods.Pod]:
+    async def _claimed(self, job: Tree) -> JobPods:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
         selector = labels.from_label_selector(job["spec"].get("selector") or {})
-        mine: list[pods.Pod] = []
-        undecided: list[Tree] = []
-        for pod in self.pods.controlled_by(meta.uid_of(job)):  # thousands, and each look into one takes time
-            (mine if selector.matches(meta.labels_of(pod)) else undecided).append(pod)
-        undecided += self.pods.orphans(meta.namespace_of(job))
-        if undecided:
-            manager = ControllerRefManager(
-                self.ctx.client, PODS, job, selector,
-                can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-            mine += [_as_adopted(pod) for pod in await manager.claim(undecided)]
-        return mine
+        mine = self.controlled.of(meta.uid_of(job))
+        mine.update(selector)
+        undecided = [*(fact.pod for fact in mine.strangers.values()), *self.pods.orphans(meta.namespace_of(job))]
+        if not undecided:
+            return mine
+        manager = ControllerRefManager(
+            self.ctx.client, PODS, job, selector,
+            can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
+        adopted = await manager.claim(undecided)
+        return mine.with_adopted(map(_as_adopted, adopted)) if adopted else mine
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)

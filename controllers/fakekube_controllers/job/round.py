@@ -3,7 +3,7 @@
 Nothing here writes. Upstream: the first half of syncJob (pkg/controller/job/job_controller.go).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from fakekube.apimachinery import times
 from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
+from fakekube_controllers.job.controlled import JobPods
 from fakekube_controllers.job.features import ALL, Features
 from fakekube_controllers.job.pods import Pod
 from fakekube_controllers.job.policies import Verdict
@@ -28,17 +29,16 @@ class Round:
     """What one sync knows. ``status`` and metadata are the sync's own copies; the spec and pods are read-only."""
 
     job: dict[str, Any]
-    pods: list[Pod]
+    mine: JobPods
     now: float
     removed: Collection[str]  # uids of pods whose tracking finalizer is known to be on its way out
     record: Backoff
     features: Features = ALL
     written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
-    active: list[Pod] = field(default_factory=list)
-    tracked: dict[str, None] = field(default_factory=dict)  # uids of pods that are yet to lose their tracking finalizer
-    ended: list[Pod] = field(default_factory=list)  # those of them that have finished or are on their way out
     ready: int = 0
     terminating: int = 0
+    ended: list[Pod] = field(default_factory=list)  # tracked, and finished or on their way out
+    released: dict[str, None] = field(default_factory=dict)  # uids of pods whose tracking finalizer this sync has taken
     new_succeeded: list[Pod] = field(default_factory=list)
     new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
@@ -66,6 +66,21 @@ class Round:
         """status.uncountedTerminatedPods."""
         lists: dict[str, Any] = self.status["uncountedTerminatedPods"]
         return lists
+
+    @property
+    def pods(self) -> list[Pod]:
+        """All pods of the Job, in the order in which they came."""
+        return [fact.pod for fact in self.mine.facts.values()]
+
+    @property
+    def active(self) -> list[Pod]:
+        """Those that are neither finished nor on their way out; ``mine.active`` is their number."""
+        return [fact.pod for fact in self.mine.facts.values() if fact.active]
+
+    def is_tracked(self, uid: str) -> bool:
+        """Whether the pod of that uid is there and is yet to lose its tracking finalizer."""
+        fact = self.mine.facts.get(uid)
+        return fact is not None and fact.tracked and uid not in self.removed and uid not in self.released
 
     @property
     def indexed(self) -> bool:
@@ -118,27 +133,15 @@ class Round:
             self._look_at_indexes()
 
     def _count(self) -> None:
+        mine, removed = self.mine, self.removed
+        self.ready, self.terminating = mine.ready, mine.terminating
+        self.ended = [pod for pod in mine.ended() if pod["metadata"]["uid"] not in removed]
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
         only_replace_failed = self.only_replace_failed
-        removed, tracked, active = self.removed, self.tracked, self.active
-        for pod in self.pods:  # thousands, at every sync: most are active, or were counted long ago
-            metadata, phase = pod["metadata"], pods.phase(pod)
-            uid = metadata["uid"]
-            is_tracked = pods.is_tracked(pod) and uid not in removed
-            if is_tracked:
-                tracked[uid] = None
-            if phase not in ("Succeeded", "Failed"):
-                if "deletionTimestamp" not in metadata:
-                    active.append(pod)
-                    self.ready += pods.is_ready(pod)
-                    continue
-                self.terminating += 1
-            if not is_tracked:
+        for pod in self.ended:
+            if pod["metadata"]["uid"] in uncounted or not self.is_valid_index(pod):
                 continue
-            self.ended.append(pod)
-            if uid in uncounted or not self.is_valid_index(pod):
-                continue
-            if phase == "Succeeded":
+            if pods.phase(pod) == "Succeeded":
                 self.new_succeeded.append(pod)
             elif pods.is_failed(pod, only_replace_failed):
                 self.new_failed.append(pod)
@@ -220,7 +223,7 @@ class Round:
     def _delayed_pods(self) -> dict[int, Pod]:
         """For every index that waits for a replacement, the failed pod that knows how often the index failed."""
         decided = dict.fromkeys([*self.completed, *(self.failed_indexes or ())])
-        held = dict.fromkeys(indexes.index_of(pod) for pod in self.active)
+        held = dict.fromkeys(fact.completion_index for fact in self.mine.facts.values() if fact.active)
         latest: dict[int, Pod] = {}
         for pod in self.pods:
             index = indexes.index_of(pod)
@@ -245,9 +248,9 @@ def attempts(pod: Pod) -> int:
     return indexes.count_of(pod, indexes.FAILURE_COUNT) + indexes.count_of(pod, indexes.IGNORED_FAILURE_COUNT)
 
 
-def free_indexes(found: Round, count: int, held: Sequence[Pod]) -> list[int]:
-    """The lowest indexes that nobody holds, completed or failed, at most ``count``."""
-    taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *(indexes.index_of(pod) for pod in held)])
+def free_indexes(found: Round, count: int, held: Iterable[int | None]) -> list[int]:
+    """The lowest indexes that are not among those ``held``, nor completed or failed, at most ``count``."""
+    taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *held])
     result: list[int] = []
     for index in range(found.completions or 0):
         if len(result) >= count:
