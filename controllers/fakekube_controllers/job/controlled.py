@@ -1,11 +1,10 @@
-"""The pods that a Job controls, by what they are to it: found out once for each state of a pod.
+"""The pods of a Job, by what they are to it: found out once for each state of a pod.
 
-A Job of ten thousand pods is looked at again and again while some of them change. What is known of the others must not be found
-out anew: to look into so many trees takes longer than everything else that a sync does. The controller's handlers note what
-changed, and the next sync takes that in. Upstream has nothing of the kind.
+A Job of ten thousand pods is looked at again and again while some of them change. What is known of the others is not found out
+anew: to look into so many trees takes longer than everything else that a sync does. Upstream has nothing of the kind.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta
@@ -15,144 +14,50 @@ from fakekube_controllers.job import indexes, pods
 
 
 class Fact(NamedTuple):
-    """One pod. ``number`` tells in which order pods were first seen."""
+    """What one pod is to its Job. Pods that are alike share one."""
 
-    number: int
-    pod: Tree
     selected: bool
     active: bool
     ready: bool
     terminating: bool  # not finished yet
     tracked: bool
+    ended: bool  # tracked, and finished or on its way out
     completion_index: int | None
 
 
-class JobPods:
-    """The pods of one Job, and how many of them are what.
+class JobPods(NamedTuple):
+    """The pods that a Job's selector matches, in the order in which they came, and the facts about them."""
 
-    ``facts`` has those that the Job's selector matches, by uid, in the order in which they were first seen; ``strangers`` has the
-    others. All of it is as of the last ``update``, whatever is told meanwhile.
-    """
+    pods: Sequence[Tree]
+    facts: Sequence[Fact]
 
-    def __init__(self) -> None:
-        self.facts: dict[str, Fact] = {}
-        self.strangers: dict[str, Fact] = {}
-        self.active = self.ready = self.terminating = 0
-        self._ended: dict[str, Fact] = {}
-        self._gone: dict[str, None] = {}
-        self._changed: dict[str, Tree] = {}  # some of them after they were gone
-        self._selector: Selector | None = None
-        self._last = 0
+    def those(self, chosen: Iterable[bool]) -> list[Tree]:
+        """The pods for which ``chosen``, which goes along with them, is true."""
+        return [pod for pod, wanted in zip(self.pods, chosen, strict=True) if wanted]
 
-    def seen(self, uid: str, pod: Tree) -> None:
-        """A pod came or changed."""
-        self._changed[uid] = pod
 
-    def gone(self, uid: str) -> None:
-        """A pod is the Job's no more."""
-        self._changed.pop(uid, None)
-        self._gone[uid] = None
+class Facts:
+    """What is known of the pods that one Job controls, of a selector that stays the same."""
 
-    def update(self, selector: Selector) -> None:
-        """Take in what has changed; ``selector`` is the Job's."""
-        for uid in self._gone:
-            self._discount(uid)
-            self.facts.pop(uid, None)
-            self.strangers.pop(uid, None)
-        self._gone.clear()
-        if self._selector != selector:
-            self._selector = selector
-            known = sorted([*self.facts.values(), *self.strangers.values()], key=lambda fact: fact.number)
-            self._changed = {meta.uid_of(fact.pod): fact.pod for fact in known} | self._changed
-        for uid, pod in self._changed.items():
-            self._take_in(uid, pod, selector)
-        self._changed.clear()
+    def __init__(self, selector: Selector) -> None:
+        self.selector = selector
+        self._shared: dict[Fact, Fact] = {}
+        self._trees: Sequence[Tree] = ()  # what the keys of _known are the identities of
+        self._known: dict[int, Fact] = {}
 
-    def ended(self) -> list[Tree]:
-        """The pods that wait to be accounted for and are not active, in order."""
-        return [fact.pod for fact in sorted(self._ended.values(), key=lambda fact: fact.number)]
+    def of(self, trees: Sequence[Tree]) -> list[Fact]:
+        """The facts about these pods, which are trees of a cache: another state of a pod is another tree."""
+        known = self._known
+        facts = [known.get(id(pod)) or self.find_out(pod) for pod in trees]
+        self._known = dict(zip(map(id, trees), facts, strict=True))
+        self._trees = trees
+        return facts
 
-    def with_adopted(self, adopted: Iterable[Tree]) -> "JobPods":
-        """These pods and some more, which the caches do not show as the Job's yet."""
-        copy = JobPods()
-        assert self._selector is not None, "the pods are up to date"
-        for pod in [*(fact.pod for fact in self.facts.values()), *adopted]:
-            copy.seen(meta.uid_of(pod), pod)
-        copy.update(self._selector)
-        return copy
-
-    def _take_in(self, uid: str, pod: Tree, selector: Selector) -> None:
-        before = self._discount(uid) or self.strangers.get(uid)
-        if before is None:
-            self._last += 1
-        number = self._last if before is None else before.number
+    def find_out(self, pod: Tree) -> Fact:
+        """The facts about one pod."""
         finished, leaving, tracked = pods.is_finished(pod), pods.is_terminating(pod), pods.is_tracked(pod)
         active = not finished and not leaving
         fact = Fact(
-            number, pod, selector.matches(meta.labels_of(pod)), active, active and pods.is_ready(pod), leaving and not finished,
-            tracked, indexes.index_of(pod))
-        here, elsewhere = (self.facts, self.strangers) if fact.selected else (self.strangers, self.facts)
-        here[uid] = fact
-        elsewhere.pop(uid, None)
-        if fact.selected:
-            self.active += fact.active
-            self.ready += fact.ready
-            self.terminating += fact.terminating
-            if tracked and not active:
-                self._ended[uid] = fact
-
-    def _discount(self, uid: str) -> Fact | None:
-        """Count a pod no more, if it was."""
-        fact = self.facts.get(uid)
-        if fact is not None:
-            self.active -= fact.active
-            self.ready -= fact.ready
-            self.terminating -= fact.terminating
-            self._ended.pop(uid, None)
-        return fact
-
-
-class ControlledPods:
-    """The pods of all Jobs, as a controller's handlers tell of them."""
-
-    def __init__(self) -> None:
-        self._jobs: dict[str, JobPods] = {}
-        self._job_of: dict[str, str] = {}  # uids
-        self._counts: dict[str, int] = {}
-
-    def of(self, job_uid: str) -> JobPods:
-        """The pods of one Job."""
-        found = self._jobs.get(job_uid)
-        return JobPods() if found is None else found
-
-    def seen(self, pod: Tree, owner: Tree | None) -> None:
-        """A pod came or changed; ``owner`` is the reference to its controller."""
-        uid = meta.uid_of(pod)
-        job_uid = owner["uid"] if owner is not None and owner["kind"] == "Job" else None
-        before = self._job_of.get(uid)
-        if before != job_uid:
-            if before is not None:
-                self._leave(uid, before)
-            if job_uid is not None:
-                self._job_of[uid] = job_uid
-                self._counts[job_uid] = self._counts.get(job_uid, 0) + 1
-        if job_uid is not None:
-            found = self._jobs.get(job_uid)
-            if found is None:
-                found = self._jobs[job_uid] = JobPods()
-            found.seen(uid, pod)
-
-    def gone(self, pod: Tree) -> None:
-        """A pod is no more."""
-        uid = meta.uid_of(pod)
-        job_uid = self._job_of.get(uid)
-        if job_uid is not None:
-            self._leave(uid, job_uid)
-
-    def _leave(self, uid: str, job_uid: str) -> None:
-        del self._job_of[uid]
-        self._counts[job_uid] -= 1
-        if self._counts[job_uid]:
-            self._jobs[job_uid].gone(uid)
-        else:
-            del self._jobs[job_uid], self._counts[job_uid]
+            self.selector.matches(meta.labels_of(pod)), active, active and pods.is_ready(pod), leaving and not finished, tracked,
+            tracked and not active, indexes.index_of(pod))
+        return self._shared.setdefault(fact, fact)

@@ -24,7 +24,7 @@ from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
-from fakekube_controllers.job.controlled import ControlledPods, JobPods
+from fakekube_controllers.job.controlled import Facts, JobPods
 from fakekube_controllers.job.features import Features
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.metrics import JobMetrics
@@ -51,7 +51,7 @@ class JobController:
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
-        self.controlled = ControlledPods()
+        self.facts: dict[str, Facts] = {}  # by the uid of the Job, while it goes on
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
@@ -80,6 +80,7 @@ class JobController:
 
     def _job_deleted(self, job: Tree) -> None:
         self.queue.add(meta.key_of(job))
+        self.facts.pop(meta.uid_of(job), None)
         self._release_left_overs(job)
 
     def _release_left_overs(self, job: Tree) -> None:
@@ -94,7 +95,6 @@ class JobController:
     def _pod_added(self, pod: Tree) -> None:
         self.metrics.tracking(None, pod)
         owner = meta.controller_of(pod)
-        self.controlled.seen(pod, owner)
         if pods.is_terminating(pod):
             self._pod_deleted(pod, final=False)
             return
@@ -111,7 +111,6 @@ class JobController:
             return
         self.metrics.tracking(old, pod)
         before, now = meta.controller_of(old), meta.controller_of(pod)
-        self.controlled.seen(pod, now)
         owner = before or now
         if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
             self.hands.tracking_removal_seen(pod, owner["name"])
@@ -131,7 +130,6 @@ class JobController:
     def _pod_deleted(self, pod: Tree, *, final: bool = True) -> None:
         if final:
             self.metrics.tracking(pod, None)
-            self.controlled.gone(pod)
         owner = meta.controller_of(pod)
         job = self._job_named(pod, owner) if owner is not None else None
         if job is None or conditions.is_finished(job):
@@ -167,6 +165,7 @@ class JobController:
             return None
         if conditions.is_finished(cached):
             self.hands.backoffs.pop(key, None)
+            self.facts.pop(meta.uid_of(cached), None)
             return None
         if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
             self.hands.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
@@ -201,17 +200,22 @@ class JobController:
 
     async def _claimed(self, job: Tree) -> JobPods:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
-        selector = labels.from_label_selector(job["spec"].get("selector") or {})
-        mine = self.controlled.of(meta.uid_of(job))
-        mine.update(selector)
-        undecided = [*(fact.pod for fact in mine.strangers.values()), *self.pods.orphans(meta.namespace_of(job))]
-        if not undecided:
-            return mine
+        uid, selector = meta.uid_of(job), labels.from_label_selector(job["spec"].get("selector") or {})
+        known = self.facts.get(uid)
+        if known is None or known.selector != selector:
+            known = self.facts[uid] = Facts(selector)
+        controlled = self.pods.controlled_by(uid)
+        facts = known.of(controlled)
+        undecided = self.pods.orphans(meta.namespace_of(job))
+        if not undecided and all(fact.selected for fact in facts):
+            return JobPods(controlled, facts)
         manager = ControllerRefManager(
             self.ctx.client, PODS, job, selector,
             can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        adopted = await manager.claim(undecided)
-        return mine.with_adopted(map(_as_adopted, adopted)) if adopted else mine
+        strangers = [pod for pod, fact in zip(controlled, facts, strict=True) if not fact.selected]
+        adopted = [_as_adopted(pod) for pod in await manager.claim([*strangers, *undecided])]
+        mine = [pod for pod, fact in zip(controlled, facts, strict=True) if fact.selected]
+        return JobPods([*mine, *adopted], [*(fact for fact in facts if fact.selected), *map(known.find_out, adopted)])
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)

@@ -29,7 +29,7 @@ class Managed(NamedTuple):
 
 async def manage(found: Round, hands: Hands) -> Managed:
     """Create or delete pods towards the wanted number."""
-    active = found.mine.active
+    active = found.active_count
     if found.suspended:
         deleted, _, error = await delete_active(found, hands, found.active, keep_tracking=False)
         found.terminating += deleted
@@ -52,21 +52,21 @@ async def manage(found: Round, hands: Hands) -> Managed:
 def _surplus(found: Round, wanted: int) -> list[pods.Pod]:
     """The active pods that are to go."""
     completions = found.completions if found.indexed else None
-    if found.mine.active <= wanted and (completions is None or _fill_places(found, completions)):
+    if found.active_count <= wanted and (completions is None or _fill_places(found, completions)):
         return []
     return pods.surplus(found.active, wanted, completions)
 
 
 def _fill_places(found: Round, completions: int) -> bool:
     """Whether every active pod of an indexed Job has an index of its own that the Job has."""
-    held = dict.fromkeys(fact.completion_index for fact in found.mine.facts.values() if fact.active)
-    return len(held) == found.mine.active and all(index is not None and index < completions for index in held)
+    held = dict.fromkeys(fact.completion_index for fact in found.mine.facts if fact.active)
+    return len(held) == found.active_count and all(index is not None and index < completions for index in held)
 
 
 def _wanted(found: Round) -> int:
     parallelism: int = found.spec.get("parallelism", 1)
     if found.completions is None:
-        return found.mine.active if found.succeeded > 0 else parallelism
+        return found.active_count if found.succeeded > 0 else parallelism
     wanted = max(0, min(parallelism, found.completions - found.succeeded))
     if found.per_index:
         left = found.completions - len(found.completed) - len(found.failed_indexes or ())
@@ -103,7 +103,7 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
     wait: float | None = None
     chosen: list[int | None] = [None] * count
     if found.indexed:
-        held = [fact.completion_index for fact in found.mine.facts.values() if _holds_index(found, fact)]
+        held = [fact.completion_index for fact in found.mine.facts if _holds_index(found, fact)]
         free = free_indexes(found, count, held)
         delays = {index: found.index_delay_seconds(index) for index in free}
         waiting = [delay for delay in delays.values() if delay > 0]
@@ -113,7 +113,7 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
     made, error = await slow_start(chosen, lambda index: hands.create(found.job, podtemplate.pod_for(found, index)))
     hands.creation_failed(found.job, len(chosen) - made)
     hands.metrics.created(found, made, len(chosen) - made)
-    return Managed(found.mine.active + made, PODS_CREATED, wait, error)
+    return Managed(found.active_count + made, PODS_CREATED, wait, error)
 
 
 def _holds_index(found: Round, fact: Fact) -> bool:

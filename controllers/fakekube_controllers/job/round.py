@@ -3,7 +3,7 @@
 Nothing here writes. Upstream: the first half of syncJob (pkg/controller/job/job_controller.go).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,8 @@ class Round:
     record: Backoff
     features: Features = ALL
     written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
+    tracked: dict[str, None] | None = None  # uids of pods with the tracking finalizer, once somebody asks
+    active_count: int = 0
     ready: int = 0
     terminating: int = 0
     ended: list[Pod] = field(default_factory=list)  # tracked, and finished or on their way out
@@ -68,19 +70,23 @@ class Round:
         return lists
 
     @property
-    def pods(self) -> list[Pod]:
+    def pods(self) -> Sequence[Pod]:
         """All pods of the Job, in the order in which they came."""
-        return [fact.pod for fact in self.mine.facts.values()]
+        return self.mine.pods
 
     @property
     def active(self) -> list[Pod]:
-        """Those that are neither finished nor on their way out; ``mine.active`` is their number."""
-        return [fact.pod for fact in self.mine.facts.values() if fact.active]
+        """Those that are neither finished nor on their way out."""
+        return [*self.mine.those(fact.active for fact in self.mine.facts)]
 
     def is_tracked(self, uid: str) -> bool:
         """Whether the pod of that uid is there and is yet to lose its tracking finalizer."""
-        fact = self.mine.facts.get(uid)
-        return fact is not None and fact.tracked and uid not in self.removed and uid not in self.released
+        if uid in self.removed or uid in self.released:
+            return False
+        if self.tracked is None:
+            self.tracked = dict.fromkeys(
+                pod["metadata"]["uid"] for pod in self.mine.those(fact.tracked for fact in self.mine.facts))
+        return uid in self.tracked
 
     @property
     def indexed(self) -> bool:
@@ -133,9 +139,12 @@ class Round:
             self._look_at_indexes()
 
     def _count(self) -> None:
-        mine, removed = self.mine, self.removed
-        self.ready, self.terminating = mine.ready, mine.terminating
-        self.ended = [pod for pod in mine.ended() if pod["metadata"]["uid"] not in removed]
+        facts, removed = self.mine.facts, self.removed
+        self.active_count = sum([fact.active for fact in facts])
+        self.ready = sum([fact.ready for fact in facts])
+        self.terminating = sum([fact.terminating for fact in facts])
+        ended = self.mine.those(fact.ended for fact in facts)
+        self.ended = [pod for pod in ended if pod["metadata"]["uid"] not in removed]
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
         only_replace_failed = self.only_replace_failed
         for pod in self.ended:
@@ -223,7 +232,7 @@ class Round:
     def _delayed_pods(self) -> dict[int, Pod]:
         """For every index that waits for a replacement, the failed pod that knows how often the index failed."""
         decided = dict.fromkeys([*self.completed, *(self.failed_indexes or ())])
-        held = dict.fromkeys(fact.completion_index for fact in self.mine.facts.values() if fact.active)
+        held = dict.fromkeys(fact.completion_index for fact in self.mine.facts if fact.active)
         latest: dict[int, Pod] = {}
         for pod in self.pods:
             index = indexes.index_of(pod)

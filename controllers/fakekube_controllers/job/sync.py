@@ -34,7 +34,7 @@ async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
     changed, action = False, RECONCILING
     wait = found.deadline_seconds() if found.outcome is None else None
     error: APIError | None = None
-    active = found.mine.active
+    active = found.active_count
     if found.outcome is not None:
         active, error = await _wind_down(found, hands, satisfied=satisfied)
     else:

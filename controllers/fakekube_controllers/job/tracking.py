@@ -72,7 +72,7 @@ def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod
     only_replace_failed = found.only_replace_failed
     for pod in _candidates(found):
         uid = pod["metadata"]["uid"]
-        if not found.is_tracked(uid) or not _may_release(found, pod, only_replace_failed=only_replace_failed):
+        if uid in found.removed or uid in found.released or not _may_release(found, pod, only_replace_failed=only_replace_failed):
             continue
         releasable.append(pod)
         if pods.phase(pod) == "Succeeded" and uid not in counted_failed:
@@ -100,7 +100,7 @@ def _candidates(found: Round) -> list[pods.Pod]:
     ending = "deletionTimestamp" in found.job["metadata"] or found.outcome is not None
     candidates = found.ended
     if ending:
-        candidates = [fact.pod for fact in found.mine.facts.values() if fact.tracked]
+        candidates = [*found.mine.those(fact.tracked for fact in found.mine.facts)]
     if not found.indexed:
         return candidates
     return sorted(candidates, key=lambda pod: index if (index := indexes.index_of(pod)) is not None else -1)
