@@ -24,6 +24,7 @@ from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
+from fakekube_controllers.job.controlled import Facts, JobPods
 from fakekube_controllers.job.features import Features
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.metrics import JobMetrics
@@ -50,6 +51,7 @@ class JobController:
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
         self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
+        self.facts: dict[str, Facts] = {}  # by the uid of the Job, while it goes on
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
@@ -78,6 +80,7 @@ class JobController:
 
     def _job_deleted(self, job: Tree) -> None:
         self.queue.add(meta.key_of(job))
+        self.facts.pop(meta.uid_of(job), None)
         self._release_left_overs(job)
 
     def _release_left_overs(self, job: Tree) -> None:
@@ -91,18 +94,17 @@ class JobController:
 
     def _pod_added(self, pod: Tree) -> None:
         self.metrics.tracking(None, pod)
+        owner = meta.controller_of(pod)
         if pods.is_terminating(pod):
             self._pod_deleted(pod, final=False)
             return
-        job = self._controller_of(pod)
-        if job is not None:
+        if owner is None:
+            self._enqueue_orphan(pod)
+            self._enqueue_matching(pod)
+        elif (job := self._job_named(pod, owner)) is not None:
             key = meta.key_of(job)
             self.hands.expectations.creation_observed(key)
             self.queue.add_after(key, SYNC_PERIOD_SECONDS)
-            return
-        if meta.controller_of(pod) is None:
-            self._enqueue_orphan(pod)
-            self._enqueue_matching(pod)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
         if meta.resource_version_of(old) == meta.resource_version_of(pod):
@@ -146,10 +148,6 @@ class JobController:
             if selector and labels.from_label_selector(selector).matches(meta.labels_of(pod)):
                 self.queue.add_after(meta.key_of(job), SYNC_PERIOD_SECONDS)
 
-    def _controller_of(self, pod: Tree) -> Tree | None:
-        owner = meta.controller_of(pod)
-        return self._job_named(pod, owner) if owner is not None else None
-
     def _job_named(self, pod: Tree, owner: Tree) -> Tree | None:
         if owner["kind"] != "Job":
             return None
@@ -167,6 +165,7 @@ class JobController:
             return None
         if conditions.is_finished(cached):
             self.hands.backoffs.pop(key, None)
+            self.facts.pop(meta.uid_of(cached), None)
             return None
         if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
             self.hands.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
@@ -189,29 +188,34 @@ class JobController:
         status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
         status.setdefault("uncountedTerminatedPods", {})
         job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
+        removed = {**self.hands.removed.get(key, {})}
         found = Round(
-            job, await self._claimed(job), self.ctx.clock.time(),
-            self.hands.removed.get(key, {}), self.hands.backoffs.get(key, Backoff()), self.features, cached.get("status") or {})
+            job, await self._claimed(job), self.ctx.clock.time(), removed, self.hands.backoffs.get(key, Backoff()),
+            self.features, cached.get("status") or {})
         return await sync(found, self.hands, satisfied=satisfied)
 
     def _is_external(self, job: Tree) -> bool:
         """Whether another controller looks after the Job."""
         return self.features.managed_by and job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY
 
-    async def _claimed(self, job: Tree) -> list[pods.Pod]:
+    async def _claimed(self, job: Tree) -> JobPods:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
-        selector = labels.from_label_selector(job["spec"].get("selector") or {})
-        mine: list[pods.Pod] = []
-        undecided: list[Tree] = []
-        for pod in self.pods.controlled_by(meta.uid_of(job)):  # thousands, and each look into one takes time
-            (mine if selector.matches(meta.labels_of(pod)) else undecided).append(pod)
-        undecided += self.pods.orphans(meta.namespace_of(job))
-        if undecided:
-            manager = ControllerRefManager(
-                self.ctx.client, PODS, job, selector,
-                can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-            mine += [_as_adopted(pod) for pod in await manager.claim(undecided)]
-        return mine
+        uid, selector = meta.uid_of(job), labels.from_label_selector(job["spec"].get("selector") or {})
+        known = self.facts.get(uid)
+        if known is None or known.selector != selector:
+            known = self.facts[uid] = Facts(selector)
+        controlled = self.pods.controlled_by(uid)
+        facts = known.of(controlled)
+        undecided = self.pods.orphans(meta.namespace_of(job))
+        if not undecided and all(fact.selected for fact in facts):
+            return JobPods(controlled, facts)
+        manager = ControllerRefManager(
+            self.ctx.client, PODS, job, selector,
+            can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
+        strangers = [pod for pod, fact in zip(controlled, facts, strict=True) if not fact.selected]
+        adopted = [_as_adopted(pod) for pod in await manager.claim([*strangers, *undecided])]
+        mine = [pod for pod, fact in zip(controlled, facts, strict=True) if fact.selected]
+        return JobPods([*mine, *adopted], [*(fact for fact in facts if fact.selected), *map(known.find_out, adopted)])
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.runtime.podcontrol import slow_start
-from fakekube_controllers.job import indexes, pods, podtemplate
+from fakekube_controllers.job import pods, podtemplate
+from fakekube_controllers.job.controlled import Fact
 from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.round import Round, free_indexes
 
@@ -28,30 +29,44 @@ class Managed(NamedTuple):
 
 async def manage(found: Round, hands: Hands) -> Managed:
     """Create or delete pods towards the wanted number."""
+    active = found.active_count
     if found.suspended:
         deleted, _, error = await delete_active(found, hands, found.active, keep_tracking=False)
         found.terminating += deleted
-        return Managed(len(found.active) - deleted, PODS_DELETED, None, error)
+        return Managed(active - deleted, PODS_DELETED, None, error)
     wanted = _wanted(found)
-    excess = pods.surplus(found.active, wanted, found.completions if found.indexed else None)[:MAX_PODS_PER_SYNC]
+    excess = _surplus(found, wanted)[:MAX_PODS_PER_SYNC]
     if excess:
         deleted, ready, error = await delete_active(found, hands, excess, keep_tracking=False)
         found.terminating += deleted
         found.ready -= ready
-        return Managed(len(found.active) - deleted, PODS_DELETED, None, error)
-    missing = wanted - len(found.active) - (found.terminating if found.only_replace_failed else 0)
+        return Managed(active - deleted, PODS_DELETED, None, error)
+    missing = wanted - active - (found.terminating if found.only_replace_failed else 0)
     if missing <= 0:
-        return Managed(len(found.active), TRACKING)
+        return Managed(active, TRACKING)
     if not found.per_index and (wait := found.record.remaining_seconds(found.now)) > 0:
-        return Managed(len(found.active), PODS_CREATED, wait)
+        return Managed(active, PODS_CREATED, wait)
     return await _create(found, hands, min(missing, MAX_PODS_PER_SYNC))
+
+
+def _surplus(found: Round, wanted: int) -> list[pods.Pod]:
+    """The active pods that are to go."""
+    completions = found.completions if found.indexed else None
+    if found.active_count <= wanted and (completions is None or _fill_places(found, completions)):
+        return []
+    return pods.surplus(found.active, wanted, completions)
+
+
+def _fill_places(found: Round, completions: int) -> bool:
+    """Whether every active pod of an indexed Job has an index of its own that the Job has."""
+    held = dict.fromkeys(fact.completion_index for fact in found.mine.facts if fact.active)
+    return len(held) == found.active_count and all(index is not None and index < completions for index in held)
 
 
 def _wanted(found: Round) -> int:
     parallelism: int = found.spec.get("parallelism", 1)
-    active = len(found.active)
     if found.completions is None:
-        return active if found.succeeded > 0 else parallelism
+        return found.active_count if found.succeeded > 0 else parallelism
     wanted = max(0, min(parallelism, found.completions - found.succeeded))
     if found.per_index:
         left = found.completions - len(found.completed) - len(found.failed_indexes or ())
@@ -73,6 +88,7 @@ async def delete_active(
         try:
             if not keep_tracking and pods.is_tracked(pod):
                 await hands.remove_tracking(pod)
+                found.released[pod["metadata"]["uid"]] = None
             await hands.delete(found.job, pod)
         except APIError as error:
             hands.deletion_failed(found.job, pod)
@@ -87,7 +103,7 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
     wait: float | None = None
     chosen: list[int | None] = [None] * count
     if found.indexed:
-        held = [pod for pod in found.pods if _holds_index(found, pod)]
+        held = [fact.completion_index for fact in found.mine.facts if _holds_index(found, fact)]
         free = free_indexes(found, count, held)
         delays = {index: found.index_delay_seconds(index) for index in free}
         waiting = [delay for delay in delays.values() if delay > 0]
@@ -97,11 +113,9 @@ async def _create(found: Round, hands: Hands, count: int) -> Managed:
     made, error = await slow_start(chosen, lambda index: hands.create(found.job, podtemplate.pod_for(found, index)))
     hands.creation_failed(found.job, len(chosen) - made)
     hands.metrics.created(found, made, len(chosen) - made)
-    return Managed(len(found.active) + made, PODS_CREATED, wait, error)
+    return Managed(found.active_count + made, PODS_CREATED, wait, error)
 
 
-def _holds_index(found: Round, pod: pods.Pod) -> bool:
+def _holds_index(found: Round, fact: Fact) -> bool:
     """Active pods do; while only failed pods are replaced, terminating ones too."""
-    if pods.is_finished(pod) or indexes.index_of(pod) is None:
-        return False
-    return found.only_replace_failed or not pods.is_terminating(pod)
+    return fact.active or (fact.terminating and found.only_replace_failed)

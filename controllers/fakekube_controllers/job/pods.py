@@ -60,8 +60,6 @@ def finish_time(pod: Pod) -> float:
 def surplus(active: Sequence[Pod], wanted: int, completions: int | None) -> list[Pod]:
     """Which active pods to delete so that ``wanted`` stay. ``completions`` is given for indexed Jobs only."""
     excess = len(active) - wanted
-    if excess <= 0 and (completions is None or _fill_places(active, completions)):
-        return []
     chosen: list[Pod] = []
     ordered = sorted(active, key=rank)
     if completions is not None:
@@ -80,9 +78,3 @@ def surplus(active: Sequence[Pod], wanted: int, completions: int | None) -> list
         if pod["metadata"]["uid"] not in taken:
             chosen.append(pod)
     return chosen
-
-
-def _fill_places(active: Sequence[Pod], completions: int) -> bool:
-    """Whether every pod of an indexed Job has an index of its own that the Job has."""
-    held = dict.fromkeys(indexes.index_of(pod) for pod in active)
-    return len(held) == len(active) and all(index is not None and index < completions for index in held)

@@ -3,7 +3,7 @@
 Nothing here writes. Upstream: the first half of syncJob (pkg/controller/job/job_controller.go).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from fakekube.apimachinery import times
 from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
+from fakekube_controllers.job.controlled import JobPods
 from fakekube_controllers.job.features import ALL, Features
 from fakekube_controllers.job.pods import Pod
 from fakekube_controllers.job.policies import Verdict
@@ -28,17 +29,18 @@ class Round:
     """What one sync knows. ``status`` and metadata are the sync's own copies; the spec and pods are read-only."""
 
     job: dict[str, Any]
-    pods: list[Pod]
+    mine: JobPods
     now: float
     removed: Collection[str]  # uids of pods whose tracking finalizer is known to be on its way out
     record: Backoff
     features: Features = ALL
     written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
-    active: list[Pod] = field(default_factory=list)
-    tracked: dict[str, None] = field(default_factory=dict)  # uids of pods that are yet to lose their tracking finalizer
-    ended: list[Pod] = field(default_factory=list)  # those of them that have finished or are on their way out
+    tracked: dict[str, None] | None = None  # uids of pods with the tracking finalizer, once somebody asks
+    active_count: int = 0
     ready: int = 0
     terminating: int = 0
+    ended: list[Pod] = field(default_factory=list)  # tracked, and finished or on their way out
+    released: dict[str, None] = field(default_factory=dict)  # uids of pods whose tracking finalizer this sync has taken
     new_succeeded: list[Pod] = field(default_factory=list)
     new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
@@ -66,6 +68,25 @@ class Round:
         """status.uncountedTerminatedPods."""
         lists: dict[str, Any] = self.status["uncountedTerminatedPods"]
         return lists
+
+    @property
+    def pods(self) -> Sequence[Pod]:
+        """All pods of the Job, in the order in which they came."""
+        return self.mine.pods
+
+    @property
+    def active(self) -> list[Pod]:
+        """Those that are neither finished nor on their way out."""
+        return [*self.mine.those(fact.active for fact in self.mine.facts)]
+
+    def is_tracked(self, uid: str) -> bool:
+        """Whether the pod of that uid is there and is yet to lose its tracking finalizer."""
+        if uid in self.removed or uid in self.released:
+            return False
+        if self.tracked is None:
+            self.tracked = dict.fromkeys(
+                pod["metadata"]["uid"] for pod in self.mine.those(fact.tracked for fact in self.mine.facts))
+        return uid in self.tracked
 
     @property
     def indexed(self) -> bool:
@@ -118,27 +139,18 @@ class Round:
             self._look_at_indexes()
 
     def _count(self) -> None:
+        facts, removed = self.mine.facts, self.removed
+        self.active_count = sum([fact.active for fact in facts])
+        self.ready = sum([fact.ready for fact in facts])
+        self.terminating = sum([fact.terminating for fact in facts])
+        ended = self.mine.those(fact.ended for fact in facts)
+        self.ended = [pod for pod in ended if pod["metadata"]["uid"] not in removed]
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
         only_replace_failed = self.only_replace_failed
-        removed, tracked, active = self.removed, self.tracked, self.active
-        for pod in self.pods:  # thousands, at every sync: most are active, or were counted long ago
-            metadata, phase = pod["metadata"], pods.phase(pod)
-            uid = metadata["uid"]
-            is_tracked = pods.is_tracked(pod) and uid not in removed
-            if is_tracked:
-                tracked[uid] = None
-            if phase not in ("Succeeded", "Failed"):
-                if "deletionTimestamp" not in metadata:
-                    active.append(pod)
-                    self.ready += pods.is_ready(pod)
-                    continue
-                self.terminating += 1
-            if not is_tracked:
+        for pod in self.ended:
+            if pod["metadata"]["uid"] in uncounted or not self.is_valid_index(pod):
                 continue
-            self.ended.append(pod)
-            if uid in uncounted or not self.is_valid_index(pod):
-                continue
-            if phase == "Succeeded":
+            if pods.phase(pod) == "Succeeded":
                 self.new_succeeded.append(pod)
             elif pods.is_failed(pod, only_replace_failed):
                 self.new_failed.append(pod)
@@ -220,7 +232,7 @@ class Round:
     def _delayed_pods(self) -> dict[int, Pod]:
         """For every index that waits for a replacement, the failed pod that knows how often the index failed."""
         decided = dict.fromkeys([*self.completed, *(self.failed_indexes or ())])
-        held = dict.fromkeys(indexes.index_of(pod) for pod in self.active)
+        held = dict.fromkeys(fact.completion_index for fact in self.mine.facts if fact.active)
         latest: dict[int, Pod] = {}
         for pod in self.pods:
             index = indexes.index_of(pod)
@@ -245,9 +257,9 @@ def attempts(pod: Pod) -> int:
     return indexes.count_of(pod, indexes.FAILURE_COUNT) + indexes.count_of(pod, indexes.IGNORED_FAILURE_COUNT)
 
 
-def free_indexes(found: Round, count: int, held: Sequence[Pod]) -> list[int]:
-    """The lowest indexes that nobody holds, completed or failed, at most ``count``."""
-    taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *(indexes.index_of(pod) for pod in held)])
+def free_indexes(found: Round, count: int, held: Iterable[int | None]) -> list[int]:
+    """The lowest indexes that are not among those ``held``, nor completed or failed, at most ``count``."""
+    taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *held])
     result: list[int] = []
     for index in range(found.completions or 0):
         if len(result) >= count:

@@ -34,7 +34,7 @@ async def sync(found: Round, hands: Hands, *, satisfied: bool) -> Synced:
     changed, action = False, RECONCILING
     wait = found.deadline_seconds() if found.outcome is None else None
     error: APIError | None = None
-    active = len(found.active)
+    active = found.active_count
     if found.outcome is not None:
         active, error = await _wind_down(found, hands, satisfied=satisfied)
     else:
@@ -60,12 +60,13 @@ def _sooner(one: float | None, other: float | None) -> float | None:
 
 async def _wind_down(found: Round, hands: Hands, *, satisfied: bool) -> tuple[int, APIError | None]:
     """Delete what is still active. The outcome is withheld while some pods may be unseen or refused to go."""
-    deleted, ready, error = await delete_active(found, hands, found.active, keep_tracking=True)
-    if deleted != len(found.active) or not satisfied:
+    active = found.active
+    deleted, ready, error = await delete_active(found, hands, active, keep_tracking=True)
+    if deleted != len(active) or not satisfied:
         found.outcome = None
     found.terminating += deleted
     found.ready -= ready
-    return len(found.active) - deleted, error
+    return len(active) - deleted, error
 
 
 def _is_complete(found: Round, active: int) -> bool:

@@ -6,8 +6,6 @@ left to count and no pod is terminating does the Job get its terminal condition.
 Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go.
 """
 
-from collections.abc import Mapping
-
 from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions, indexes, pods
@@ -22,19 +20,16 @@ async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
 
     True when there were too many pods for one sync. ``changed`` says that the status differs already.
     """
-    tracked = found.tracked
-    for uid in found.removed:  # of pods that were deleted since this sync looked at them, too
-        tracked.pop(uid, None)
-    changed = _settle_uncounted(found, tracked) or changed
+    changed = _settle_uncounted(found) or changed
     actions: dict[str, int] = {}
-    releasable, noted, too_many = _note_finished(found, tracked, actions)
+    releasable, noted, too_many = _note_finished(found, actions)
     changed = _write_indexes(found) or noted or changed
     changed = _write_interim(found) or changed
     if changed:
         await hands.write_status(found)
     hands.metrics.handled(actions)
-    failure = await _release(hands, releasable, tracked)
-    changed = _settle_uncounted(found, tracked)
+    failure = await _release(found, hands, releasable)
+    changed = _settle_uncounted(found)
     if failure is None and not too_many and _finish(found):
         changed = True
         await hands.write_status(found)
@@ -46,12 +41,12 @@ async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
     return too_many
 
 
-def _settle_uncounted(found: Round, tracked: dict[str, None]) -> bool:
+def _settle_uncounted(found: Round) -> bool:
     """Turn uids whose pods have lost their finalizer into numbers."""
     changed = False
     for key in ("succeeded", "failed"):
         uids = found.uncounted.get(key) or []
-        kept = [uid for uid in uids if uid in tracked]
+        kept = [uid for uid in uids if found.is_tracked(uid)]
         if len(kept) == len(uids):
             continue
         changed = True
@@ -63,13 +58,10 @@ def _settle_uncounted(found: Round, tracked: dict[str, None]) -> bool:
     return changed
 
 
-def _note_finished(
-    found: Round, tracked: Mapping[str, None], actions: dict[str, int],
-) -> tuple[list[pods.Pod], bool, bool]:
+def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
     """Pods that may lose their finalizer; whether anything new was noted; whether there are more than one sync takes.
 
-    ``tracked`` has the uids of pods that are yet to lose it; ``actions`` gets how many failures were treated in which way by
-    rules of the podFailurePolicy.
+    ``actions`` gets how many failures were treated in which way by rules of the podFailurePolicy.
     """
     releasable: list[pods.Pod] = []
     noted = False
@@ -80,7 +72,7 @@ def _note_finished(
     only_replace_failed = found.only_replace_failed
     for pod in _candidates(found):
         uid = pod["metadata"]["uid"]
-        if uid not in tracked or not _may_release(found, pod, only_replace_failed=only_replace_failed):
+        if uid in found.removed or uid in found.released or not _may_release(found, pod, only_replace_failed=only_replace_failed):
             continue
         releasable.append(pod)
         if pods.phase(pod) == "Succeeded" and uid not in counted_failed:
@@ -106,7 +98,9 @@ def _note_finished(
 def _candidates(found: Round) -> list[pods.Pod]:
     """The pods that may be let go, by index if they have one: of a Job that goes on, only what has ended."""
     ending = "deletionTimestamp" in found.job["metadata"] or found.outcome is not None
-    candidates = found.pods if ending else found.ended
+    candidates = found.ended
+    if ending:
+        candidates = [*found.mine.those(fact.tracked for fact in found.mine.facts)]
     if not found.indexed:
         return candidates
     return sorted(candidates, key=lambda pod: index if (index := indexes.index_of(pod)) is not None else -1)
@@ -171,7 +165,7 @@ def _write_interim(found: Round) -> bool:
     return True
 
 
-async def _release(hands: Hands, releasable: list[pods.Pod], tracked: dict[str, None]) -> APIError | None:
+async def _release(found: Round, hands: Hands, releasable: list[pods.Pod]) -> APIError | None:
     failure: APIError | None = None
     for pod in releasable:
         try:
@@ -179,7 +173,7 @@ async def _release(hands: Hands, releasable: list[pods.Pod], tracked: dict[str, 
         except APIError as error:
             failure = failure or error
         else:
-            tracked.pop(pod["metadata"]["uid"], None)
+            found.released[pod["metadata"]["uid"]] = None
     return failure
 
 
