@@ -72,35 +72,24 @@ _NOTHING: Objects = {}
 class _Index:
     """Objects by value and key."""
 
-    __slots__ = ("function", "number", "objects", "of_owners")
+    __slots__ = ("function", "objects", "of_owners")
 
-    def __init__(self, function: IndexFunction, number: int) -> None:
-        self.function, self.number = function, number
+    def __init__(self, function: IndexFunction) -> None:
+        self.function = function
         self.of_owners = isinstance(function, OwnersIndex)
         self.objects: dict[str, Objects] = {}
 
-    def add(self, values: tuple[str, ...], key: ObjectKey, obj: Tree) -> None:
-        for value in values:
+    def add(self, key: ObjectKey, obj: Tree) -> None:
+        for value in self.function(obj):
             self.objects.setdefault(value, {})[key] = obj
 
-    def remove(self, values: tuple[str, ...], key: ObjectKey) -> None:
-        for value in values:
-            bucket = self.objects.get(value)
-            if bucket is not None:
-                bucket.pop(key, None)
-                if not bucket:
+    def remove(self, key: ObjectKey, obj: Tree) -> None:
+        for value in self.function(obj):
+            objects = self.objects.get(value)
+            if objects is not None:
+                objects.pop(key, None)
+                if not objects:
                     del self.objects[value]
-
-
-class _Place:
-    """Where one object is: under which values of each index, and so in which dictionaries."""
-
-    __slots__ = ("dictionaries", "key", "values")
-
-    def __init__(self, key: ObjectKey) -> None:
-        self.key = key  # the very one that is in the dictionaries, where it is found sooner than an equal one
-        self.values: list[tuple[str, ...]] = []  # by the number of the index
-        self.dictionaries: list[Objects] = []
 
 
 class Indexer:
@@ -108,11 +97,11 @@ class Indexer:
 
     def __init__(self) -> None:
         self._objects: Objects = {}
-        self._places: dict[ObjectKey, _Place] = {}
         self._namespaces: dict[str, Objects] = {}
         self._indices: dict[str, _Index] = {}
         self._distinct: list[_Index] = []  # two names may be of one function
         self._not_of_owners: list[_Index] = []
+        self._places: dict[ObjectKey, tuple[Objects, ...]] = {}  # all the dictionaries that an object is in
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -155,61 +144,54 @@ class Indexer:
             return
         index = next((known for known in self._distinct if known.function is function), None)
         if index is None:
-            index = _Index(function, len(self._distinct))
+            index = _Index(function)
             self._distinct.append(index)
             self._not_of_owners = [known for known in self._distinct if not known.of_owners]
             for key, obj in self._objects.items():
-                place = self._places[key]
-                values = tuple(function(obj))
-                place.values.append(values)
-                index.add(values, key, obj)
-                self._note_dictionaries(place)
+                index.add(key, obj)
+                self._places[key] = self._find_places(key, obj)
         self._indices[name] = index
 
     def put(self, key: ObjectKey, obj: Tree) -> Tree | None:
         """Add or replace an object; returns what it replaced."""
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = _Place(key)
+        old = self._objects.get(key)
+        if old is None:
+            self._objects[key] = obj
             if key.namespace:
                 self._namespaces.setdefault(key.namespace, {})[key] = obj
-            self._objects[key] = obj
             for index in self._distinct:
-                values = tuple(index.function(obj))
-                place.values.append(values)
-                index.add(values, key, obj)
-            self._note_dictionaries(place)
+                index.add(key, obj)
+            self._places[key] = self._find_places(key, obj)
             return None
-        key = place.key
-        old = self._objects[key]
         if self._distinct:
             same_owners = old["metadata"].get("ownerReferences") == obj["metadata"].get("ownerReferences")
+            moved = False
             for index in self._not_of_owners if same_owners else self._distinct:
-                values = tuple(index.function(obj))
-                if values != place.values[index.number]:
-                    self._move(place, index, values, obj)
-        for objects in place.dictionaries:
+                if list(index.function(old)) != list(index.function(obj)):
+                    index.remove(key, old)
+                    index.add(key, obj)
+                    moved = True
+            if moved:
+                self._places[key] = self._find_places(key, obj)
+        for objects in self._places[key]:
             objects[key] = obj
         return old
 
-    def _move(self, place: _Place, index: _Index, values: tuple[str, ...], obj: Tree) -> None:
-        index.remove(place.values[index.number], place.key)
-        index.add(values, place.key, obj)
-        place.values[index.number] = values
-        self._note_dictionaries(place)
-
-    def _note_dictionaries(self, place: _Place) -> None:
-        namespace = place.key.namespace
-        place.dictionaries = [self._objects, *([self._namespaces[namespace]] if namespace else ()), *(
-            index.objects[value] for index in self._distinct for value in place.values[index.number])]
+    def _find_places(self, key: ObjectKey, obj: Tree) -> tuple[Objects, ...]:
+        places = [self._objects]
+        if key.namespace:
+            places.append(self._namespaces[key.namespace])
+        for index in self._distinct:
+            places += [index.objects[value] for value in index.function(obj)]
+        return tuple(places)
 
     def remove(self, key: ObjectKey) -> Tree | None:
         """Take an object out; returns it."""
-        place = self._places.pop(key, None)
-        if place is None:
-            return None
-        if key.namespace:
-            del self._namespaces[key.namespace][key]
-        for index in self._distinct:
-            index.remove(place.values[index.number], key)
-        return self._objects.pop(key)
+        old = self._objects.pop(key, None)
+        if old is not None:
+            del self._places[key]
+            if key.namespace:
+                del self._namespaces[key.namespace][key]
+            for index in self._distinct:
+                index.remove(key, old)
+        return old

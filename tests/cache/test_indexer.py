@@ -98,8 +98,8 @@ def test_it_finds_what_a_search_would_find(steps: list) -> None:
 
 
 def test_a_change_in_place_of_owners_is_seen() -> None:
-    """Given an object with an owner / when another tree of it has an equal list of owners, and then another list / then the object
-    is found under the owners that it has."""
+    """Given an object with an owner / when another tree of it has an equal list of owners, and then another list / then it is
+    found under those that it has."""
     indexer = Indexer()
     indexer.add_index("owners", by_owner_uid)
     for uids in (["u1"], ["u1"], ["u2"], []):

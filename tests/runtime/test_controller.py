@@ -1,5 +1,6 @@
 """Controllers: what makes them run, what makes them run again, and what ends them."""
 
+import asyncio
 import logging
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, NODES, PODS
 from fakekube.runtime import Request, Result, TerminalError, controller, predicates
+from fakekube.runtime.controller import UNTURNED_KEYS
 from fakekube.util.driver import Stalled
 from tests.runtime.harness import WEBS, harness
 
@@ -200,6 +202,28 @@ async def test_a_reconcile_that_sleeps_lets_time_pass():
         await world.client.patch(WEBS, "a", body={"spec": {"x": 1}})
         await world.driver.advance(20)
         assert world.manager.component("web").reconciler.times == [0, "done", 10, "done"]
+
+
+async def test_a_long_queue_does_not_keep_the_loop_from_its_timers():
+    """Given many keys whose reconciles wait for nothing and wake nobody, when a timer of the loop is due, then it fires long
+    before the queue is empty."""
+    seen = []
+
+    class Counting:
+        def __init__(self, ctx):
+            self.ctx = ctx
+
+        async def reconcile(self, request):
+            if not seen:
+                asyncio.get_running_loop().call_later(0, lambda: seen.append("timer"))
+            seen.append(request.name)
+
+    async with harness() as world:
+        for number in range(100):
+            await world.web(f"w{number}")
+        await world.start(controller("web").for_(WEBS).complete(Counting))
+        assert len(seen) == 101
+        assert seen.index("timer") <= UNTURNED_KEYS + 1
 
 
 async def test_cluster_scoped_owners_have_no_namespace():
