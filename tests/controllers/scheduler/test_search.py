@@ -161,7 +161,7 @@ def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     / then the first is the better one, as it is when every node is asked.
     """
     world = World(0, nodes=0)
-    for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "3Gi"})):
+    for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "1536Mi"})):
         world.cache.set_node({
             "metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": cpu, "memory": "4Gi", "pods": "9"}}})
         world.cache.place({
