@@ -139,7 +139,7 @@ def test_the_scheduler_takes_only_what_a_pod_may_name_for_itself():
 
 
 def test_a_limit_range_measures_neither_overhead_nor_huge_pages_of_the_pod():
-    """Given a pod with overhead and huge pages of its own / then a LimitRange of Pods goes by cpu and memory alone, without it."""
+    """Given a pod with overhead and huge pages of its own / then a LimitRange goes by cpu and memory alone, without it."""
     tree = pod(
         container("c", {"cpu": "1", "hugepages-2Mi": "4Mi"}), overhead={"cpu": "1"},
         resources={"requests": {"cpu": "2", "hugepages-2Mi": "8Mi"}})
