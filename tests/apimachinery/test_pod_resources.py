@@ -119,17 +119,20 @@ def test_the_scheduler_rounds_the_sum():
 def test_quotas_and_the_kubelet_count_overhead_as_the_scheduler_does():
     """Given a pod with overhead / then all three count it; quotas and the kubelet used to leave it out."""
     tree = pod(container("c", {"memory": "100Mi"}, {"memory": "200Mi"}), overhead={"memory": "20Mi"})
-    usage = texts(quotas.usage(PODS, tree))
+    usage = texts(quotas.usage(PODS, tree, in_flight=True))
     assert (usage["requests.memory"], usage["limits.memory"]) == ("120Mi", "220Mi")
     assert pod_info(tree).requests == requests_of(tree) == {"memory": 120 * MEBI}
 
 
-def test_quotas_the_kubelet_and_the_scheduler_count_a_resize_in_flight():
-    """Given a pod that still has more than it wishes for / then all count what it has; they used to count the wish."""
+@pytest.mark.parametrize(("gate", "cpu"), [(True, "2"), (False, "1")])
+def test_quotas_and_the_scheduler_count_a_resize_in_flight(gate, cpu):
+    """Given a pod that still has more than it wishes for / then both count what it has; they used to count the wish, as they do
+    where the gate is off.
+    """
     tree = in_flight(allocated="2", running="2")
-    usage = texts(quotas.usage(PODS, tree))
-    assert (usage["requests.cpu"], usage["limits.cpu"]) == ("2", "2")
-    assert pod_info(tree).requests == requests_of(tree) == {"cpu": 2000}
+    usage = texts(quotas.usage(PODS, tree, in_flight=gate))
+    assert (usage["requests.cpu"], usage["limits.cpu"]) == (cpu, cpu)
+    assert pod_info(tree, IN_FLIGHT if gate else DEFAULTS).requests == {"cpu": int(cpu) * 1000}
 
 
 def test_the_scheduler_takes_only_what_a_pod_may_name_for_itself():
