@@ -7,6 +7,7 @@ is deleted. Upstream: apiserver/pkg/admission/plugin/resourcequota. Left out: re
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
 from fakekube.apimachinery import quotas
 from fakekube.apimachinery.amounts import Amounts, add, pick, read, shown, spent, texts
+from fakekube.apimachinery.pod_resources import RESIZE_GATE
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -35,7 +36,7 @@ class ResourceQuota(Plugin):
         bound = [quota for quota in present if _binds(attrs, quota, obj)]
         if not bound:
             return
-        cost = quotas.usage(attrs.kind.group_resource, obj)
+        cost = quotas.usage(attrs.kind.group_resource, obj, in_flight=attrs.ctx.cluster.gate(RESIZE_GATE))
         charges = [(quota, charge) for quota in bound if (charge := _charge(attrs, quota, cost)) is not None]
         if attrs.ctx.dry_run:
             return
@@ -79,7 +80,7 @@ def _charge(attrs: Attributes, quota: Tree, cost: Amounts) -> Amounts | None:
     """What the quota has used with this object; None when it costs nothing more. Raises Forbidden."""
     old, resource, hard, used = attrs.old, attrs.kind.group_resource, _hard(quota), _used(quota)
     if attrs.operation == "UPDATE" and old is not None and quotas.counted(resource, old, quota, hard):
-        cost = spent(cost, quotas.usage(resource, old))
+        cost = spent(cost, quotas.usage(resource, old, in_flight=attrs.ctx.cluster.gate(RESIZE_GATE)))
     asked = pick({name: amount for name, amount in cost.items() if amount.nano}, hard)
     if not asked:
         return None

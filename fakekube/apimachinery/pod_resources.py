@@ -47,7 +47,8 @@ DEFAULTS = Options(pod_level=is_pod_level)
 CONTAINERS = Options(exclude_overhead=True)
 """The containers alone: neither overhead nor what the pod names for itself."""
 IN_FLIGHT = Options(use_status_resources=True, pod_level=is_pod_level)
-"""What the pod may take while it is resized. The gate for it cannot be switched off in the releases that are served."""
+"""What the pod may take while it is resized, where the gate for it is on."""
+RESIZE_GATE, POD_LEVEL_RESIZE_GATE = "InPlacePodVerticalScaling", "InPlacePodLevelResourcesVerticalScaling"
 
 
 def requests(pod: Tree, options: Options = DEFAULTS) -> Sum:

@@ -52,10 +52,10 @@ def _is_extended(name: str) -> bool:
     return name.startswith("requests.") and "/" in name and "kubernetes.io/" not in name
 
 
-def usage(resource: GroupResource, obj: Tree) -> Amounts:
-    """What one object costs."""
+def usage(resource: GroupResource, obj: Tree, *, in_flight: bool) -> Amounts:
+    """What one object costs. ``in_flight``: what a resize of a pod has in flight counts (gate InPlacePodVerticalScaling)."""
     if resource == PODS:
-        return _pod_usage(obj)
+        return _pod_usage(obj, pod_resources.IN_FLIGHT if in_flight else pod_resources.DEFAULTS)
     result: Amounts = {count_name(resource): count(1)}
     if resource in ALIASES:
         result[resource.resource] = count(1)
@@ -66,12 +66,12 @@ def usage(resource: GroupResource, obj: Tree) -> Amounts:
     return result
 
 
-def _pod_usage(pod: Tree) -> Amounts:
+def _pod_usage(pod: Tree, options: pod_resources.Options) -> Amounts:
     result: Amounts = {"count/pods": count(1)}
     if (pod.get("status") or {}).get("phase") in FINISHED:
         return result
-    requests = pod_resources.quantities(pod_resources.requests(pod, pod_resources.IN_FLIGHT))
-    return {**result, **compute_usage(requests, pod_resources.quantities(pod_resources.limits(pod, pod_resources.IN_FLIGHT)))}
+    requests, limits = pod_resources.requests(pod, options), pod_resources.limits(pod, options)
+    return {**result, **compute_usage(pod_resources.quantities(requests), pod_resources.quantities(limits))}
 
 
 def compute_usage(requests: Amounts, limits: Amounts) -> Amounts:
@@ -137,9 +137,9 @@ def counted(resource: GroupResource, obj: Tree, quota: Tree, names: Iterable[str
     return found
 
 
-def has_moved(resource: GroupResource, old: Tree, new: Tree) -> bool:
+def has_moved(resource: GroupResource, old: Tree, new: Tree, *, in_flight: bool) -> bool:
     """Whether a change of an object gives something back: it costs otherwise, or has left a scope in which it counted."""
-    if usage(resource, old) != usage(resource, new):
+    if usage(resource, old, in_flight=in_flight) != usage(resource, new, in_flight=in_flight):
         return True
     if resource == PODS:
         return in_scope(resource, old, TERMINATING) != in_scope(resource, new, TERMINATING)

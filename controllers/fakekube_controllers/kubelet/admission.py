@@ -30,7 +30,7 @@ def requests_of(pod: Tree) -> Requests:
     if not spec.get("resources") and not spec.get("overhead") and not any(
             c.get("resources") for c in (*spec["containers"], *(spec.get("initContainers") or ()))):
         return {}
-    return pod_resources.whole(pod_resources.requests(pod, pod_resources.IN_FLIGHT))
+    return pod_resources.whole(pod_resources.requests(pod))
 
 
 class Room:

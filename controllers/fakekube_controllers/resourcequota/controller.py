@@ -14,6 +14,7 @@ from fakekube.apimachinery import meta, quotas
 from fakekube.apimachinery.amounts import Amounts, add, count, pick, read, texts
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.pod_resources import RESIZE_GATE
 from fakekube.client.resources import (
     CONFIG_MAPS,
     PERSISTENT_VOLUME_CLAIMS,
@@ -82,7 +83,7 @@ class ResourceQuotaController:
             await self.ctx.wait_for_sync()
 
     def _changed(self, resource: Resource, old: Tree, new: Tree) -> None:
-        if quotas.has_moved(resource.group_resource, old, new):
+        if quotas.has_moved(resource.group_resource, old, new, in_flight=self.ctx.enabled(RESIZE_GATE)):
             self._gone(resource, old)
 
     def _gone(self, resource: Resource, obj: Tree) -> None:
@@ -115,7 +116,8 @@ class ResourceQuotaController:
             total: Amounts = {}
             for obj in (await self.client.list(resource, meta.namespace_of(quota))).items:
                 if quotas.counted(resource.group_resource, obj, quota, names):
-                    total = add(total, pick(quotas.usage(resource.group_resource, obj), names))
+                    cost = quotas.usage(resource.group_resource, obj, in_flight=self.ctx.enabled(RESIZE_GATE))
+                    total = add(total, pick(cost, names))
             used.update({name: total.get(name, count(0)) for name in names})
         return texts(used)
 

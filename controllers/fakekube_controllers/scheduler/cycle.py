@@ -42,12 +42,6 @@ class Eligible(NamedTuple):
         kept = [name for name in names if self.names is None or name in self.names]
         return Eligible(dict.fromkeys(kept), tuple(sorted([*self.plugins, plugin])))
 
-    def left_out(self, name: str) -> Status | None:
-        """Why a node does not come into question, or None."""
-        if self.names is None or name in self.names:
-            return None
-        return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(self.plugins)}]")
-
 
 class SchedulingError(Exception):
     """A plugin failed: not a matter of the pod not fitting."""
@@ -88,7 +82,9 @@ class Framework:
         eligible, skipped = self._pre_filter(state, pod, snapshot)
         filters = [plugin for plugin in self.filter if plugin.name not in skipped]
         fitting: list[NodeInfo] = []
-        if eligible.names is None and self._search is not None and self._search.covers(snapshot, skipped):
+        shared = eligible.names is None and self._search is not None and self._search.covers(snapshot, skipped)
+        if shared:
+            assert self._search is not None
             found = self._search.best(state, pod, snapshot, filters)
             if found is not None:
                 return found
@@ -96,7 +92,7 @@ class Framework:
             names = nodes if eligible.names is None else [name for name in eligible.names if name in nodes]
             fitting = [nodes[name] for name in names if self._fits(filters, state, pod, nodes[name]) is None]
         if not fitting:
-            raise self._no_fit(state, pod, snapshot, eligible, filters)
+            raise self._no_fit(state, pod, snapshot, eligible, filters, shared=shared)
         if len(fitting) == 1:
             return fitting[0].name
         totals = self._scores(state, pod, fitting)
@@ -129,22 +125,27 @@ class Framework:
         return None
 
     def _no_fit(
-        self, state: State, pod: PodInfo, snapshot: Snapshot, eligible: "Eligible", filters: Sequence[Filter],
+        self, state: State, pod: PodInfo, snapshot: Snapshot, eligible: "Eligible", filters: Sequence[Filter], *, shared: bool,
     ) -> FitError:
-        """What every node has to say."""
+        """What every node has to say. ``shared``: nodes that look the same say it together."""
+        nodes = snapshot.nodes
         statuses: dict[str, Status] = {}
         plugins: dict[str, None] = {}
-        for name, node in snapshot.nodes.items():
-            left_out = eligible.left_out(name)
-            if left_out is not None:
-                statuses[name] = left_out
-                plugins.update(dict.fromkeys(eligible.plugins))
-                continue
-            found = self._fits(filters, state, pod, node)
-            assert found is not None, "no node fits"
-            statuses[name] = found[0]
-            plugins[found[1]] = None
-        return self._fit_error(state, pod, snapshot, FitError(statuses, len(snapshot.nodes), plugins=tuple(plugins)))
+        if eligible.names is not None:
+            left_out = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(eligible.plugins)}]")
+            statuses = {name: left_out for name in nodes if name not in eligible.names}
+            if statuses:
+                plugins = dict.fromkeys(eligible.plugins)
+        elif shared:
+            assert self._search is not None
+            statuses, plugins = self._search.statuses(state, pod, filters)
+        for name, node in nodes.items():
+            if name not in statuses:
+                found = self._fits(filters, state, pod, node)
+                assert found is not None, "no node fits"
+                statuses[name] = found[0]
+                plugins[found[1]] = None
+        return self._fit_error(state, pod, snapshot, FitError(statuses, len(nodes), plugins=tuple(plugins)))
 
     def _fit_error(self, state: State, pod: PodInfo, snapshot: Snapshot, error: FitError) -> FitError:
         for plugin in self.post_filter:

@@ -7,7 +7,9 @@ date by what has changed since it was last asked.
 Upstream has nothing of the kind: it samples large clusters, and remembers the order of nodes for pods alike (KEP-5598).
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from fakekube_controllers.scheduler.cache import Snapshot
@@ -75,15 +77,25 @@ class NodeTree:
         self._places = {name: first + number for number, name in enumerate(self._names)}
         self._first = first
 
-    def best(self, bound: Bound, accepts: Callable[[str], bool] | None, least: int) -> Best | None:
-        """The best node by a bound, of those that are accepted (None: all); None when there is none of ``least`` or more."""
+    def most(self, bound: Bound) -> int:
+        """A bound of all nodes; there is one at least."""
         if self._places is None:
             self._build()
+        load = self._loads[1]
+        assert load is not None, "there is a node"
+        return bound(load)
+
+    def best(self, bound: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
+        """The best node by a bound, of those that are accepted (None: all); None when no node is better than another.
+
+        ``most`` is what ``most`` tells.
+        """
         loads, first = self._loads, self._first
         depth = first.bit_length()
-        found, found_place = least - 1, 0  # of the same score only a leaf before this one is better
-        load = loads[1]
-        waiting = [(bound(load), 1)] if load is not None else []
+        # Of the same score only a leaf before this place is better.
+        found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
+        given = found, found_place
+        waiting = [(most, 1)]
         while waiting:
             most, place = waiting.pop()
             while most > found or (most == found and place << (depth - place.bit_length()) < found_place):
@@ -103,7 +115,7 @@ class NodeTree:
                     if here >= found:
                         waiting.append((here, place))
                     most, place = there, place + 1
-        return Best(found, self._names[found_place - first]) if found_place else None
+        return Best(found, self._names[found_place - first]) if (found, found_place) != given else None
 
 
 def _least(one: Loads | None, other: Loads | None) -> Loads | None:
@@ -112,6 +124,9 @@ def _least(one: Loads | None, other: Loads | None) -> Loads | None:
         return one if other is None else other
     least = tuple(map(min, one, other))
     return one if least == one else other if least == other else least
+
+
+_first = itemgetter(0)
 
 
 class NodeClass:
@@ -127,12 +142,14 @@ class NodeClass:
 
     def best(self, bounds: Mapping[Hashable, Bound | None], accepts: Callable[[str], bool] | None) -> Best | None:
         """The best node of all shapes."""
+        trees = [(tree.most(bound), tree, bound) for shape, tree in self.trees.items() if (bound := bounds[shape]) is not None]
+        if len(trees) > 1:
+            trees.sort(key=_first, reverse=True)
         found: Best | None = None
-        for shape, tree in self.trees.items():
-            bound = bounds[shape]
-            one = tree.best(bound, accepts, found.score if found is not None else 0) if bound is not None else None
-            if one is not None and (found is None or one.score > found.score or one.name < found.name):
-                found = one
+        for most, tree, bound in trees:
+            if most < (found.score if found is not None else 0):
+                break
+            found = tree.best(bound, accepts, most, found) or found
         return found
 
 
@@ -189,7 +206,10 @@ class View:
             if tree is None:
                 tree = node_class.trees[shape] = NodeTree()
             entry = self._entries[name] = _Entry(info.node, node_class, shape, tree)
-        entry.tree.set(name, self._load.load(info))
+        load = info.load
+        if load is None:
+            load = info.load = self._load.load(info)
+        entry.tree.set(name, load)
 
     def _take_out(self, name: str, entry: _Entry | None) -> None:
         if entry is None:

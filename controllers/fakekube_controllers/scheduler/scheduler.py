@@ -10,7 +10,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.pod_resources import IN_FLIGHT
+from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -26,7 +26,6 @@ from fakekube_controllers.scheduler.queue import SchedulingQueue
 SCHEDULER_NAME = "default-scheduler"
 CYCLE = "cycle"
 OBSERVED_GENERATION = "PodObservedGenerationTracking"
-POD_LEVEL_RESIZE = "InPlacePodLevelResourcesVerticalScaling"
 EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
 
 Tree = dict[str, Any]
@@ -44,7 +43,9 @@ class Scheduler:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder(SCHEDULER_NAME)
         self.framework = Framework(ctx.options.get("scheduler_plugins", default_plugins)(ctx.client))
-        counted = IN_FLIGHT._replace(pod_level_status=ctx.enabled(POD_LEVEL_RESIZE))
+        counted = Options(
+            use_status_resources=ctx.enabled(RESIZE_GATE), pod_level_status=ctx.enabled(POD_LEVEL_RESIZE_GATE),
+            pod_level=is_pod_level)
         self.cache, self.snapshot = Cache(counted), Snapshot()
         self._cycles = ctx.queue("scheduler")
         self.queue = SchedulingQueue(

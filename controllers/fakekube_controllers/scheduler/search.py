@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler import cache
 from fakekube_controllers.scheduler.framework.interface import Filter, Load, PreScore, Score, Sign, Snapshot, State
-from fakekube_controllers.scheduler.framework.status import Code
+from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.index import Best, Bound, Index, NodeClass
 
@@ -92,6 +92,44 @@ class Search:
             return fitting[0][1].name if fitting else None
         totals = self._totals(state, pod, [nodes[best.name] for _, best in fitting])
         return min((-totals[best.name] - self._load_weight * best.score, best.name) for _, best in fitting)[1]
+
+    def statuses(
+        self, state: State, pod: PodInfo, filters: Sequence[Filter],
+    ) -> tuple[dict[str, Status], dict[str, None]]:
+        """Why the pod fits none of the nodes, by name, and the plugins that say so, once ``best`` has found none.
+
+        Where only asking each node tells, a node is left out.
+        """
+        assert self._index is not None, "best was asked"
+        nodes = self._index.snapshot.nodes
+        statuses: dict[str, Status] = {}
+        plugins: dict[str, None] = {}
+        for node_class in self._index.view(pod).classes:
+            for tree in node_class.trees.values():
+                told: dict[Hashable, Status] = {}
+                for name in tree:
+                    node = nodes[name]
+                    status = told.get(node.load)
+                    if status is None:
+                        found = self._rejection(state, pod, filters, node)
+                        if found is None:
+                            continue
+                        status = told[node.load] = found[0]
+                        plugins[found[1]] = None
+                    statuses[name] = status
+        return statuses, plugins
+
+    def _rejection(
+        self, state: State, pod: PodInfo, filters: Sequence[Filter], node: NodeInfo,
+    ) -> tuple[Status, str] | None:
+        """What the first filter says that rejects a node; None where one comes before it whose word is for one node alone."""
+        for plugin in filters:
+            if plugin.name in self._last:
+                return None
+            status = plugin.filter(state, pod, node)
+            if status is not None:
+                return status, plugin.name
+        return None
 
     def _fitting_classes(
         self, state: State, pod: PodInfo, snapshot: cache.Snapshot, filters: Sequence[Filter],

@@ -147,6 +147,43 @@ async def test_a_node_named_by_affinity_is_the_only_one(nodes):
         "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.")
 
 
+async def test_room_that_a_resize_gives_back_is_used(nodes):
+    """Given a pod that wishes for less than its kubelet has allocated for it / then what is allocated counts
+    / when the kubelet has given it back / then a pod that waited for room is tried, and fits.
+    """
+    async def allocate(cpu):
+        given = {"name": "main", "image": "i", "imageID": "", "ready": True, "restartCount": 0}
+        given["allocatedResources"] = {"cpu": cpu}
+        await nodes.client.patch(PODS, "a", NAMESPACE, {"status": {"containerStatuses": [given]}}, subresource="status")
+        await nodes.cluster.settle()
+
+    await nodes.node("n", cpu="4")
+    assert await nodes.pod("a", cpu="1") == "n"
+    await allocate("4")
+    assert await nodes.pod("b", cpu="3") is None
+    assert "1 Insufficient cpu" in await nodes.why("b")
+    await allocate("1")
+    await nodes.cluster.advance(2)
+    assert await nodes.where("b") == "n"
+
+
+async def test_an_event_that_cannot_help_is_no_reason_to_try_again(nodes):
+    """Given a pod that selects a label / when nodes without it come, and one has its heartbeat / then it is not tried
+    / when one gets the label / then it is bound.
+    """
+    await nodes.node("a")
+    assert await nodes.pod("p", nodeSelector={"disk": "fast"}) is None
+    for name in ("b", "c"):
+        await nodes.node(name)
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2030-01-01T00:00:00Z"}
+    await nodes.client.patch(NODES, "a", "", {"status": {"conditions": [ready]}}, subresource="status")
+    await nodes.cluster.advance(60)
+    assert (await nodes.why("p")).startswith("0/1 nodes are available")
+    await nodes.client.patch(NODES, "b", "", {"metadata": {"labels": {"disk": "fast"}}})
+    await nodes.cluster.advance(1)
+    assert await nodes.where("p") == "b"
+
+
 async def test_a_host_port_is_given_once(nodes):
     """Given one node / when two pods want the same host port / then the second waits; another protocol would do."""
     await nodes.node("n")

@@ -8,7 +8,7 @@ from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework
 from fakekube_controllers.scheduler.framework.status import FitError
 from fakekube_controllers.scheduler.framework.types import pod_info
-from fakekube_controllers.scheduler.index import NodeTree
+from fakekube_controllers.scheduler.index import Best, NodeTree
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
 
 SHAPES = [
@@ -161,7 +161,7 @@ def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     / then the first is the better one, as it is when every node is asked.
     """
     world = World(0, nodes=0)
-    for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "3Gi"})):
+    for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "1536Mi"})):
         world.cache.set_node({
             "metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": cpu, "memory": "4Gi", "pods": "9"}}})
         world.cache.place({
@@ -222,5 +222,12 @@ def test_a_tree_finds_the_best_and_of_several_the_first(seed):
 
         fitting = [(-bound(load), name) for name, load in loads.items()
                    if load is not None and bound(load) >= 0 and name != refused]
-        best = tree.best(bound, lambda name, refused=refused: name != refused, 0)
+        if not tree:
+            continue
+        most = tree.most(bound)
+        best = tree.best(bound, lambda name, refused=refused: name != refused, most)
         assert (best and (-best.score, best.name)) == min(fitting, default=None)
+        other = Best(rng.randrange(14), f"n{rng.randrange(30)}")
+        best = tree.best(bound, lambda name, refused=refused: name != refused, most, other)
+        better = [each for each in fitting if each < (-other.score, other.name)]
+        assert (best and (-best.score, best.name)) == min(better, default=None)

@@ -1,6 +1,7 @@
 """What a plugin says. Upstream: kube-scheduler/framework/interface.go (Code, Status)."""
 
 import enum
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -78,8 +79,9 @@ class FitError(Exception):
 
 def histogram(statuses: Sequence[Status]) -> str:
     """How many nodes gave each reason, sorted by their texts."""
+    several = {id(status): status for status in statuses}  # nodes that look the same share theirs
     counts: dict[str, int] = {}
-    for status in statuses:
-        for reason in status.reasons:
-            counts[reason] = counts.get(reason, 0) + 1
+    for number, times in Counter(map(id, statuses)).items():
+        for reason in several[number].reasons:
+            counts[reason] = counts.get(reason, 0) + times
     return ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))

@@ -96,6 +96,7 @@ class NodeInfo:
     generation: int = 0
     taints: Sequence[Mapping[str, str]] = ()
     priorities: dict[int, int] = field(default_factory=dict)  # how many of its pods have which
+    load: tuple[int, ...] | None = field(default=None, repr=False, compare=False)  # of a snapshot's node, told once for all views
 
     def set_node(self, node: Tree) -> None:
         """Take what the node says of itself."""

@@ -9,6 +9,9 @@ from fakekube_controllers.scheduler.framework.interface import Filter, Snapshot,
 from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
 
+NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
+NO_VICTIMS = unschedulable("No preemption victims found for incoming pod")
+
 
 class DefaultPreemption:
     """PostFilter."""
@@ -28,9 +31,9 @@ class DefaultPreemption:
         for name in snapshot.nodes:
             status = statuses.get(name)
             if status is None or status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                found.append(unresolvable("Preemption is not helpful for scheduling"))
+                found.append(NOT_HELPFUL)
             elif not self._has_victims(state, pod, snapshot, name):
-                found.append(unschedulable("No preemption victims found for incoming pod"))
+                found.append(NO_VICTIMS)
         if len(found) < len(snapshot.nodes):
             return "", ""
         return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(found)}."

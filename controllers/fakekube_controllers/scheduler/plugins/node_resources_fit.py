@@ -38,18 +38,18 @@ class NodeResourcesFit:
 
     def bound(self, pod: PodInfo, shape: Shape) -> Callable[[tuple[int, ...]], int] | None:
         """The score by a load. The sum of two shares tells more of many nodes than the least of each does."""
-        room = dict(shape)
-        if any(asked > room.get(name, 0) for name, asked in pod.requests.items()):
-            return None
+        room, requests = dict(shape), pod.requests
+        for name, asked in requests.items():
+            if asked > room.get(name, 0):
+                return None
+        cpu, memory, free = room.get("cpu", 0), room.get("memory", 0), 2 * UNIT
         limits = [(3, room.get("pods", 0) - 1)]
-        limits += [
-            (4 + place, has - pod.requests[name]) for place, (name, has) in enumerate(shape) if pod.requests.get(name)]
-        cpu, memory = room.get("cpu", 0), room.get("memory", 0)
+        for place, (name, has) in enumerate(shape, 4):
+            if asked := requests.get(name, 0):
+                limits.append((place, has - asked))
+                if name in SCORED:
+                    free -= asked * UNIT // has
         cpu_left, memory_left = cpu - pod.weighed["cpu"], memory - pod.weighed["memory"]
-        free = 2 * UNIT
-        for name in SCORED:
-            if has := room.get(name, 0):
-                free -= pod.requests.get(name, 0) * UNIT // has
 
         def score(load: tuple[int, ...]) -> int:
             for place, limit in limits:
