@@ -20,6 +20,7 @@ from fakekube.cluster import Cluster
 from tests.differential.histories import history
 from tests.differential.moves import Move, Moves
 from tests.differential.servers import Turning, use_plugin
+from tests.fuzz.conftest import Hurried
 
 MOST_AT_ONCE = 4
 MOST_WATCHES = 4
@@ -73,7 +74,8 @@ class Scenario:
         """What a request is answered, all of it; what it tells is kept for later requests."""
         query = {name: [value] for name, value in move.query.items()}
         response = await self.cluster.apiserver.handle(Request(
-            move.method, move.path, query, dict(move.headers), move.body, user=users.admin(), canonical=move.canonical))
+            move.method, move.path, query, dict(move.headers), move.body, user=users.admin(), patience=Hurried(),
+            canonical=move.canonical))
         assert b'"reason":"InternalError"' not in response.body, (move, response.body)
         if response.stream is not None:
             watcher = Watcher(response.stream, number + WATCHED_STEPS)
