@@ -328,6 +328,12 @@ async def test_clusters_of_one_process_with_other_gates_do_not_meet(first: bool)
 TOLERATION = {"key": "mine", "operator": "Exists"}
 
 
+@pytest.fixture
+def undetected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says that a cached object was changed: what comes of it is what is looked at."""
+    monkeypatch.setenv("KUBE_CACHE_MUTATION_DETECTOR", "false")
+
+
 class Careless:
     """Changes every pod that it finds in its cache: what is nested too."""
 
@@ -349,6 +355,7 @@ class Careless:
 @pytest.mark.parametrize("spec", [SPEC, {
     "containers": [{**CONTAINER, "env": [{"name": "A", "value": "1"}]}], "tolerations": [{"key": "a", "operator": "Exists"}],
     "volumes": [{"name": "data", "emptyDir": {}}]}], ids=["short", "long"])
+@pytest.mark.usefixtures("undetected")
 async def test_who_changes_cached_pods_changes_nothing_but_the_cache(spec: Tree) -> None:
     """Given a controller that changes pods in its cache, lists within them among others
     When pods of their template are created, read and listed
@@ -369,6 +376,7 @@ async def answers_about(cluster: Cluster, name: str, spec: Tree) -> list[Any]:
     return [created, await send(cluster, "GET", f"{PODS}/{name}"), await send(cluster, "GET", PODS)]
 
 
+@pytest.mark.usefixtures("undetected")
 async def test_who_changes_a_cached_workload_changes_no_pod_of_its_template() -> None:
     """Given a controller that changes ReplicaSets in its cache / when pods are created from the template as it is stored
     Then they are as the template says."""
