@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from benchmarks import shapes
-from benchmarks.table import Figure, calibrate, show
+from benchmarks.table import Figure, calibrate, decode_seconds, show
 from fakekube.apimachinery import meta
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.cluster import Cluster
@@ -26,15 +26,16 @@ Life = Callable[[Cluster], Awaitable[None]]
 
 
 def figures() -> Iterator[Figure]:
-    """On the wall, and what the life did in that time."""
+    """CPU time, and what the life did in it."""
     for name in LIVES:
+        before = decode_seconds(50)
         life = run(name)
-        seconds = life["seconds"]
-        note = (f"CPU {life['cpu']:.1f} s, {life['writes']:,} writes, {life['virtual_hours'] / seconds:,.1f} virtual hours/s, "
-                f"peak {life['peak_mb']:,.0f} MB")
-        yield Figure(name, seconds, "s", note=note)
-        yield Figure(f"{name}: writes", life["writes"] / seconds, "/s")
-        yield Figure(f"{name}: reconciles", life["reconciles"] / seconds, "/s")
+        cpu, decode = life["cpu"], (before + decode_seconds(50)) / 2
+        note = (f"{life['seconds']:.1f} s on the wall, {life['writes']:,} writes, {life['virtual_hours'] / cpu:,.1f} virtual "
+                f"hours/s, peak {life['peak_mb']:,.0f} MB")
+        yield Figure(name, cpu, "s", note=note, decode_seconds=decode)
+        yield Figure(f"{name}: writes", life["writes"] / cpu, "/s", decode_seconds=decode)
+        yield Figure(f"{name}: reconciles", life["reconciles"] / cpu, "/s", decode_seconds=decode)
 
 
 def run(name: str) -> dict[str, Any]:

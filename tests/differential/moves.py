@@ -83,6 +83,30 @@ class Moves:
                        (8, self.status), (5, self.subresource), (5, self.get)]
         return rng.choices([make for _, make in writes], [weight for weight, _ in writes])[0]()
 
+    def every(self, kind: Kind) -> list[Move]:
+        """The life of a small right object of a kind, twice over: what is remembered of the first one meets the second one."""
+        path, tree = collection(kind), specimen(kind)
+        item = f"{path}/{tree.get('metadata', {}).get('name', '')}"
+        label = {"metadata": {"labels": {"l": "1"}}}
+
+        def write(method: str, where: str, body: Any, media: str = JSON, **query: str) -> Move:
+            return Move(method, where, orjson.dumps(body), {"content-type": media}, query, kind)
+
+        moves = [write("POST", path, tree, dryRun="All")]
+        for value in "12":
+            moves += [
+                write("POST", path, tree), Move("GET", item, kind=kind), Move("GET", path, b"", {"accept": TABLE}, {}, kind),
+                write("PUT", item, {**tree, "metadata": {**tree.get("metadata", {}), "annotations": {"a": value}}}),
+                write("PATCH", item, label, MERGE), write("PATCH", item, {"metadata": {"labels": {"s": value}}}, STRATEGIC),
+                write("PATCH", item, [{"op": "add", "path": "/metadata/labels/j", "value": value}], PATCH),
+                write("PATCH", item, {**tree, "metadata": {**tree.get("metadata", {}), "labels": {"b": value}}}, APPLY,
+                      fieldManager="one", force="true"),
+                write("PATCH", f"{item}/status", {"status": {"conditions": []}}, MERGE),
+                write("POST", path, {**tree, "spec": "wrong", "extra": value}, fieldValidation="Strict"),
+                Move("GET", path, b"", {"accept": PROTOBUF}, {"limit": "1"}, kind),
+                write("DELETE", item, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})]
+        return moves
+
     # what is drawn
 
     def kind(self) -> Kind:

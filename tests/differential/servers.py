@@ -1,7 +1,7 @@
 """A server in the same process, and a short way to send it bytes or trees."""
 
 import random
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import orjson
@@ -84,7 +84,7 @@ class Waiting(DefaultTolerationSeconds):
 class Pausing(Waiting):
     """For the pod called ``paused`` it awaits what ``meanwhile`` does."""
 
-    def __init__(self, meanwhile: Awaitable[Any]) -> None:
+    def __init__(self, meanwhile: Callable[[], Awaitable[Any]]) -> None:
         self._meanwhile = meanwhile
 
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
@@ -95,7 +95,7 @@ class Pausing(Waiting):
         return self._pause() if is_paused else None
 
     async def _pause(self) -> None:
-        await self._meanwhile
+        await self._meanwhile()
 
 
 class Turning(Waiting):
@@ -118,6 +118,6 @@ def use_plugin(cluster: Cluster, plugin: Waiting) -> None:
     cluster.apiserver.use_admission(Chain([plugin if each.name == plugin.name else each for each in plugins()]))
 
 
-def pause(cluster: Cluster, meanwhile: Awaitable[Any]) -> None:
+def pause(cluster: Cluster, meanwhile: Callable[[], Awaitable[Any]]) -> None:
     """From now on the create of a pod called ``paused`` awaits this, in the middle of the mutating pass."""
     use_plugin(cluster, Pausing(meanwhile))
