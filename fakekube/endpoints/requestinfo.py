@@ -71,8 +71,8 @@ def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo
 
 def asks_for_watch(query: Mapping[str, list[str]]) -> bool:
     """Whether ``watch`` is given and is neither ``false`` nor ``0``; an empty value counts as true."""
-    values = query.get("watch")
-    return bool(values) and values[0] not in FALSE
+    values = query.get("watch") or FALSE
+    return values[0] not in FALSE
 
 
 def single_name(query: Mapping[str, list[str]]) -> str:
