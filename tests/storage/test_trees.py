@@ -4,7 +4,10 @@ import pytest
 
 from fakekube.storage.memory import Bucket, Record, Storage
 from fakekube.storage.trees import RECENT_TREES
+from fakekube.util.memory import ENABLED
 from tests.storage.pods import pod, pods
+
+pytestmark = pytest.mark.skipif(not ENABLED, reason="speaks of what is remembered, and memos are switched off")
 
 
 def test_a_hot_tree_is_decoded_once_and_shared() -> None:
@@ -110,3 +113,16 @@ def test_in_tests_a_changed_tree_is_found(bucket: Bucket, storage: Storage) -> N
         record.tree()
     with pytest.raises(AssertionError, match="changed the shared tree"):
         storage.trees.check()
+
+
+def test_without_room_nothing_is_kept() -> None:
+    """Given room for no tree / when an object is written, read and changed / then every answer is decoded from the bytes, and
+    nothing is held, neither by the cache nor because somebody else has it."""
+    bucket = pods(Storage(hot_trees=0))
+    record = bucket.create(pod("a"))
+    kept = record.tree()
+    use(record, 10)
+    assert record.tree() is not kept
+    changed = bucket.update(pod("a", node="n1"), record)
+    assert (record.held_tree, record.seen_tree, changed.held_tree, changed.seen_tree) == (None, None, None, None)
+    assert changed.tree()["spec"] == {"nodeName": "n1"}
