@@ -78,7 +78,8 @@ class CronJobController:
         if cached is None:
             return None
         jobs = sorted(self.jobs.controlled_by(meta.uid_of(cached)), key=meta.name_of)
-        cron_job: Tree = orjson.loads(orjson.dumps(cached))
+        status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
+        cron_job: Tree = {**cached, "status": status}  # all else is only read
         seconds = await Sync(self.ctx.client, self.events, cron_job, jobs, self.clock.time()).run()
         if seconds is None:
             return None

@@ -32,7 +32,7 @@ Tree = dict[str, Any]
 
 
 class Sync:
-    """The CronJob (a copy that is changed here), the Jobs that it controls, the time, and whether the status changed."""
+    """The CronJob (with a status that is changed here), the Jobs that it controls, the time, and whether the status changed."""
 
     def __init__(self, client: Client, events: Recorder, cron_job: Tree, jobs: Sequence[Tree], now: float) -> None:
         self.client, self.events, self.cron_job, self.jobs, self.now = client, events, cron_job, jobs, now

@@ -14,7 +14,7 @@ from fakekube_controllers.job import indexes, pods
 
 
 class Fact(NamedTuple):
-    """What one pod is to its Job. Pods that are alike share one."""
+    """What one pod is to its Job. Pods without an index that are alike share one."""
 
     selected: bool
     active: bool
@@ -60,4 +60,4 @@ class Facts:
         fact = Fact(
             self.selector.matches(meta.labels_of(pod)), active, active and pods.is_ready(pod), leaving and not finished, tracked,
             tracked and not active, indexes.index_of(pod))
-        return self._shared.setdefault(fact, fact)
+        return self._shared.setdefault(fact, fact) if fact.completion_index is None else fact
