@@ -7,8 +7,9 @@ changed the object in place.
 
 Upstream: client-go/tools/cache/mutation_detector.go, behind KUBE_CACHE_MUTATION_DETECTOR, which compares everything with deep
 copies once a second and names neither the controller nor its key. What is kept here costs an encoding of every object that comes
-in, of every one that leaves, and of those that were handed out, ``COMPARED_AT_ONCE`` of them at most each time; the others are
-compared later. Objects that were never handed out (a timer of a component changes what a handler kept) are found without a name.
+in, of every one that leaves, and of those that were handed out, a bounded number of them each time; the others are compared
+later, with the names of all who were given them. Objects that were never handed out (a timer of a component changes what a
+handler kept) are found without a name.
 """
 
 import logging
@@ -32,8 +33,12 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-COMPARED_AT_ONCE = 100
-"""So many of the objects that a reconcile was given are compared when it ends; a list of more waits for the end of others."""
+COMPARED_AFTER_RECONCILE = 100
+COMPARED_AFTER_HANDLER = 10
+"""So many of the objects that a reconcile, or a handler, was given are compared when it ends; those beyond wait."""
+
+COMPARED_BESIDES = 10
+"""So many of those that wait are compared each time that a reconcile ends."""
 
 KEPT_AFTERWARDS = 256
 """So many objects that no cache holds any more are still known, for who keeps them a little longer."""
@@ -60,10 +65,10 @@ class _Known:
 class _Watched:
     """A reconcile or a handler that runs: who that is, and what it was given."""
 
-    __slots__ = ("detector", "handed", "who")
+    __slots__ = ("bound", "detector", "handed", "who")
 
-    def __init__(self, detector: "MutationDetector", who: str) -> None:
-        self.detector, self.who = detector, who
+    def __init__(self, detector: "MutationDetector", who: str, bound: int) -> None:
+        self.detector, self.who, self.bound = detector, who, bound
         self.handed: dict[int, Tree] = {}  # by identity: equal objects are many
 
 
@@ -134,7 +139,7 @@ class MutationDetector:
     def watched_process(self, component: str, process: Callable[[Any], Awaitable[T]]) -> Callable[[Any], Awaitable[T]]:
         """A reconcile that is watched for what it does to cached objects."""
         async def watched(key: Any) -> T:
-            with self._watch(_name(component, key)):
+            with self._watch(_name(component, key), COMPARED_AFTER_RECONCILE):
                 return await process(key)
 
         return watched
@@ -145,17 +150,18 @@ class MutationDetector:
 
         def watched(*objects: Tree) -> T:
             last = objects[-1]
-            with self._watch(f"the handler of {name} for {last.get('kind', 'object')} {meta.key_of(last)}", objects):
+            who = f"the handler of {name} for {last.get('kind', 'object')} {meta.key_of(last)}"
+            with self._watch(who, COMPARED_AFTER_HANDLER, objects):
                 return function(*objects)
 
         return watched
 
     @contextmanager
-    def _watch(self, who: str, objects: tuple[Tree, ...] = ()) -> Iterator[None]:
+    def _watch(self, who: str, bound: int, objects: tuple[Tree, ...] = ()) -> Iterator[None]:
         if self._over:
             yield
             return
-        running = _Watched(self, who)
+        running = _Watched(self, who, bound)
         # an object that is in no cache (the last state of a deleted one) is known for as long as the handler runs
         visiting = [_Known(obj) for obj in objects if id(obj) not in self._known]
         running.handed = {id(obj): obj for obj in objects if id(obj) in self._known}
@@ -176,12 +182,13 @@ class MutationDetector:
         given = [known for identity in running.handed if (known := self._known.get(identity)) is not None]
         for known in given:
             known.readers[running.who] = None
-        for known in given[:COMPARED_AT_ONCE]:
+        for known in given[:running.bound]:
             self._prove(known)
-        for known in given[COMPARED_AT_ONCE:]:
+        for known in given[running.bound:]:
             self._unproven[id(known.obj)] = known
-        for known in list(islice(self._unproven.values(), max(0, COMPARED_AT_ONCE - len(given)))):
-            self._prove(known)
+        if running.bound == COMPARED_AFTER_RECONCILE:
+            for known in list(islice(self._unproven.values(), COMPARED_BESIDES)):
+                self._prove(known)
 
     # proof
 

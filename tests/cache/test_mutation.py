@@ -5,7 +5,14 @@ import copy
 import pytest
 
 from fakekube.apimachinery import meta
-from fakekube.cache.mutation import COMPARED_AT_ONCE, KEPT_AFTERWARDS, CacheMutated, MutationDetector, WatchedIndexer
+from fakekube.cache.mutation import (
+    COMPARED_AFTER_RECONCILE,
+    COMPARED_BESIDES,
+    KEPT_AFTERWARDS,
+    CacheMutated,
+    MutationDetector,
+    WatchedIndexer,
+)
 from fakekube.client.resources import PODS
 from fakekube.cluster import Cluster
 from fakekube.runtime import Context, Request, Result, controller
@@ -204,7 +211,7 @@ async def test_the_failure_of_the_block_comes_first() -> None:
 
 async def test_two_that_had_it_are_both_named_when_nobody_knows_better() -> None:
     """Given more objects than are compared at once, handed to two reconciles / when one was changed / then both are named."""
-    caches = Caches(COMPARED_AT_ONCE + 1)
+    caches = Caches(COMPARED_AFTER_RECONCILE + COMPARED_BESIDES * 3)
 
     async def innocent(key) -> None:
         list(caches.indexer.list())
@@ -299,4 +306,4 @@ async def test_reading_costs_no_more_than_a_bound() -> None:
         caches.indexer.list()
 
     await caches.reconcile(process)
-    assert 0 < len(compared) <= COMPARED_AT_ONCE
+    assert 0 < len(compared) <= COMPARED_AFTER_RECONCILE + COMPARED_BESIDES
