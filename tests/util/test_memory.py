@@ -1,13 +1,62 @@
-"""Memories of a bounded size."""
+"""Memos: bounded, and empty where they are switched off."""
 
-from fakekube.util.memory import remember
+import subprocess
+import sys
+
+from fakekube.util import memory
+from fakekube.util.memory import Memo
+
+SWITCHED_OFF = """
+from fakekube.util.memory import Memo, memoized
+calls = []
+@memoized(4)
+def double(number):
+    calls.append(number)
+    return 2 * number
+memo = Memo(4)
+memo.put("a", 1)
+print(double(2) + double(2), calls, len(memo), memo.get("a"))
+"""
 
 
-def test_the_oldest_is_forgotten_for_a_new_key_and_nothing_for_a_known_one() -> None:
-    """Given a memory of two / when a known key comes again, and then a third one / then only the third costs the oldest."""
-    memory: dict[str, int] = {}
-    for key, value in (("a", 1), ("b", 2), ("a", 3)):
-        remember(memory, key, value, 2)
-    assert memory == {"a": 3, "b": 2}
-    remember(memory, "c", 4, 2)
-    assert memory == {"b": 2, "c": 4}
+def test_the_oldest_values_go_first() -> None:
+    """Given a memo of two / when a third value comes / then the first one is gone, and one that was put again counts as new."""
+    memo: Memo[str, int] = Memo(2)
+    for name, number in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        memo.put(name, number)
+    assert (memo.get("a"), memo.get("b"), memo.get("c"), len(memo)) == (3, None, 4, 2)
+
+
+def test_bytes_are_bounded_too() -> None:
+    """Given a memo of ten bytes / when values come that take more / then the oldest go, one that is too large with them
+    / and what a value took is given back when it is put again.
+    """
+    memo: Memo[str, int] = Memo(10, max_bytes=10)
+    memo.put("a", 1, 6)
+    memo.put("a", 2, 4)
+    memo.put("b", 3, 6)
+    assert (memo.get("a"), memo.get("b")) == (2, 3)
+    memo.put("c", 4, 1)
+    assert (memo.get("a"), memo.get("b"), memo.get("c")) == (None, 3, 4)
+    memo.put("d", 5, 11)
+    assert len(memo) == 0
+
+
+def test_a_memoized_function_is_asked_once() -> None:
+    """Given a function of a memo / when it is asked twice for the same / then it works once."""
+    asked: list[int] = []
+
+    @memory.memoized(4)
+    def double(number: int) -> int:
+        asked.append(number)
+        return 2 * number
+
+    assert (double(2), double(2), asked) == (4, 4, [2])
+
+
+def test_all_can_be_switched_off() -> None:
+    """Given a process with FAKEKUBE_MEMO=off / when values are kept and functions asked again / then nothing is remembered."""
+    done = subprocess.run(
+        [sys.executable, "-c", SWITCHED_OFF], env={"FAKEKUBE_MEMO": "off", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True, text=True, check=True)
+    assert done.stdout == "8 [2, 2] 0 None\n"
