@@ -77,7 +77,8 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
     looked_at = strict and not request.canonical
     repeated = [f"duplicate field {go_quote(path)}" for path in duplicate_keys(body, value)] if looked_at else []
     if media == MERGE_PATCH:
-        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings)
+        nulls = b"null" in body  # or else there is none to take out
+        change = _by_merge_patch(scope, _Again(body, value or {}), repeated, options.directive, warnings, nulls=nulls)
     else:
         change = _by_strategic_merge(scope, _Again(body, value or {}), repeated, options.directive, warnings)
     return _shallow(change) if cut else change
@@ -177,15 +178,17 @@ def _by_json_patch(
     return change
 
 
-def _by_merge_patch(scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str]) -> Change:
+def _by_merge_patch(
+    scope: Scope, again: _Again, found: list[str], directive: str, warnings: list[str], *, nulls: bool,
+) -> Change:
     schema = scope.services.definitions.schema(scope.gvk)
 
     def change(old: Tree) -> Tree:
         def show() -> str:
             value = again.take()
-            return patched_text(merge_patch.apply(old, value), schema, merged=value)
+            return patched_text(merge_patch.apply(old, value, nulls=nulls), schema, merged=value)
 
-        return _decoded(scope, old, merge_patch.apply(old, again.take()), show, found, directive, warnings)
+        return _decoded(scope, old, merge_patch.apply(old, again.take(), nulls=nulls), show, found, directive, warnings)
 
     return change
 

@@ -162,15 +162,26 @@ def capped(managed: Managed) -> Managed:
     return result
 
 
-def differ_in_times_only(new: Tree, old: Tree) -> bool:
-    """Whether two different objects are the same but for the times of their entries: such a write is none.
+def same_but_for_times(new: Tree, old: Tree) -> bool:
+    """Whether two objects say the same, whatever the times of their entries: a write that makes one of the other is none.
 
     Upstream: fieldmanager.IgnoreManagedFieldsTimestampsTransformer.
     """
+    if not _same_but_for(new, old, "metadata"):
+        return False
     new_metadata, old_metadata = new.get("metadata") or {}, old.get("metadata") or {}
+    if not _same_but_for(new_metadata, old_metadata, "managedFields"):
+        return False
     ours, theirs = new_metadata.get("managedFields") or [], old_metadata.get("managedFields") or []
-    if len(ours) != len(theirs) or {**new_metadata, "managedFields": 0} != {**old_metadata, "managedFields": 0}:
+    return ours is theirs or (len(ours) == len(theirs) and all(
+        {**left, "time": 0} == {**right, "time": 0} for left, right in zip(ours, theirs, strict=True)))
+
+
+def _same_but_for(new: Tree, old: Tree, ignored: str) -> bool:
+    """Whether two maps hold the same, one key ignored. What is not the same is mostly told by one look."""
+    if len(new) - (ignored in new) != len(old) - (ignored in old):
         return False
-    if not all({**left, "time": 0} == {**right, "time": 0} for left, right in zip(ours, theirs, strict=True)):
-        return False
-    return same({**new, "metadata": 0}, {**old, "metadata": 0})
+    for name, value in new.items():
+        if name != ignored and (known := old.get(name)) is not value and (name not in old or not same(value, known)):
+            return False
+    return True

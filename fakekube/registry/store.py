@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import Protocol
 
 from fakekube.apimachinery import errors, field_errors, strconv
-from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.managedfields.entries import differ_in_times_only
+from fakekube.managedfields.entries import same_but_for_times
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import write
 from fakekube.registry.attributes import Admission
@@ -205,7 +204,7 @@ class Store:
             if not ctx.dry_run:
                 self.remove(old, record, ctx)
             return Written(obj)
-        if same(obj, old) or differ_in_times_only(obj, old):
+        if same_but_for_times(obj, old):
             return Written(old, record)
         if ctx.dry_run:
             return Written(obj)

@@ -36,12 +36,12 @@ def test_times_alone_make_no_difference_worth_writing() -> None:
     """Given two objects / when only times of entries differ / then it is no change; anything else is one."""
     old = {"metadata": {"name": "a", "managedFields": [entry("a", REPLICAS)]}, "spec": {"replicas": 1}}
     later = {"metadata": {"name": "a", "managedFields": [entry("a", REPLICAS, time=T1)]}, "spec": {"replicas": 1}}
-    assert entries.differ_in_times_only(later, old)
-    assert not entries.differ_in_times_only({**later, "spec": {"replicas": 2}}, old)
-    assert not entries.differ_in_times_only({**later, "metadata": {**later["metadata"], "name": "b"}}, old)
-    assert not entries.differ_in_times_only({**later, "metadata": {"name": "a"}}, old)
+    assert entries.same_but_for_times(later, old)
+    assert not entries.same_but_for_times({**later, "spec": {"replicas": 2}}, old)
+    assert not entries.same_but_for_times({**later, "metadata": {**later["metadata"], "name": "b"}}, old)
+    assert not entries.same_but_for_times({**later, "metadata": {"name": "a"}}, old)
     other = {"name": "a", "managedFields": [entry("b", REPLICAS)]}
-    assert not entries.differ_in_times_only({**later, "metadata": other}, old)
+    assert not entries.same_but_for_times({**later, "metadata": other}, old)
 
 
 @pytest.mark.parametrize("tree", [[], {"f": {}}, {"fx": {}}, {"f:a": 1}, {"k:x": {}}, {"i:x": {}}, {"k:[]": {}}])
