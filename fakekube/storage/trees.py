@@ -19,7 +19,7 @@ import orjson
 from fakekube.apimachinery.types import Tree
 from fakekube.storage.record import Record, SharedTree
 
-RECENT_TREES = 32
+RECENT_TREES = 128
 HOT_USES = 3  # the writer and one shared frame are no sign that anybody will come back
 
 
