@@ -14,8 +14,9 @@ from typing import Any
 
 import orjson
 
+from benchmarks import shapes
 from benchmarks.inprocess import call, pod_bucket
-from benchmarks.lives import job, of_jobs
+from benchmarks.lives import of_jobs
 from benchmarks.load import resident_bytes
 from benchmarks.table import Figure
 from fakekube.apimachinery.gvk import GroupResource
@@ -86,7 +87,7 @@ async def lived() -> Measured:
 async def living() -> Measured:
     """Pods of a Job that run, with all that was written until then."""
     async def start(cluster: Cluster) -> None:
-        await cluster.client.create(JOBS, job("j", LIVED))
+        await cluster.client.create(JOBS, shapes.job(0, LIVED))
 
         pods = pod_bucket(cluster)
 
