@@ -87,8 +87,9 @@ async def lived() -> Measured:
 async def living() -> Measured:
     """Pods of a Job that run, with all that was written until then."""
     async def start(cluster: Cluster) -> None:
-        await cluster.client.create(JOBS, shapes.job(0, LIVED))
-
+        job = shapes.job(0, LIVED)
+        job["spec"]["template"]["metadata"] = {"annotations": {"fakekube.dev/run-duration": "1h"}}
+        await cluster.client.create(JOBS, job)
         pods = pod_bucket(cluster)
 
         async def running() -> bool:
