@@ -139,7 +139,10 @@ class Indexer:
         return index in self._indices
 
     def add_index(self, name: str, function: IndexFunction) -> None:
-        """Index by a function, what is there included. The first function of a name stays."""
+        """Index by a function, what is there included. The first function of a name stays.
+
+        A function that is indexed under another name already has one index under both, in the order that it has by then.
+        """
         if name in self._indices:
             return
         index = next((known for known in self._distinct if known.function is function), None)

@@ -1,6 +1,7 @@
 """Metadata as Go prints it: fields in the order of its struct, maps sorted. Upstream: ObjectMeta, encoding/json."""
 
 from fakekube.apimachinery.types import Tree
+from fakekube.util import memory
 
 METADATA_FIELDS = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -34,9 +35,11 @@ class MetadataOrder:
         return result
 
     def _remember(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(self._orders) >= MAX_ORDERS:
-            self._orders.clear()
         rank = {name: number for number, name in enumerate(METADATA_FIELDS)}
         order = tuple(sorted(dict.fromkeys((*names, "resourceVersion")), key=lambda name: rank.get(name, len(rank))))
-        self._orders[names] = order = () if order == names else order
+        order = () if order == names else order
+        if memory.ENABLED:
+            if len(self._orders) >= MAX_ORDERS:
+                self._orders.clear()
+            self._orders[names] = order
         return order

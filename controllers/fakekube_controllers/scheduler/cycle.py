@@ -28,7 +28,7 @@ from fakekube_controllers.scheduler.framework.interface import (
 )
 from fakekube_controllers.scheduler.framework.status import Code, FitError, Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
-from fakekube_controllers.scheduler.search import Search, add_scores, skipped_scores
+from fakekube_controllers.scheduler.search import Search, total_scores
 
 
 class Eligible(NamedTuple):
@@ -95,7 +95,7 @@ class Framework:
             raise self._no_fit(state, pod, snapshot, eligible, filters, shared=shared)
         if len(fitting) == 1:
             return fitting[0].name
-        totals = self._scores(state, pod, fitting)
+        totals = total_scores(self.score, self.pre_score, state, pod, fitting)
         best = max(totals.values())
         return min(name for name, total in totals.items() if total == best)
 
@@ -153,15 +153,6 @@ class Framework:
             if text:
                 return FitError(error.statuses, error.nodes, error.early, text, error.plugins)
         return error
-
-    def _scores(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        skipped = skipped_scores(self.pre_score, state, pod, nodes)
-        totals = {node.name: 0 for node in nodes}
-        for plugin in self.score:
-            if plugin.name not in skipped:
-                scores = {node.name: plugin.score(state, pod, node) for node in nodes}
-                add_scores(plugin, state, pod, scores, totals)
-        return totals
 
     def reserve(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
         """Book with every Reserve plugin and ask every Permit plugin; when one objects all bookings are taken back."""

@@ -17,19 +17,25 @@ from fakekube_controllers.scheduler.index import Best, Bound, Index, NodeClass
 REMEMBERED = 4096  # answers of plugins about classes of nodes
 
 
-def skipped_scores(plugins: Sequence[PreScore], state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> list[str]:
-    """The plugins that leave their score out."""
-    return [
-        plugin.name for plugin in plugins
+def total_scores(
+    plugins: Sequence[Score], pre_score: Sequence[PreScore], state: State, pod: PodInfo, nodes: Sequence[NodeInfo],
+) -> dict[str, int]:
+    """What plugins score together, by the name of the node: each between 0 and 100, by its weight.
+
+    Those whose ``pre_score`` asks to be skipped are left out.
+    """
+    skipped = [
+        plugin.name for plugin in pre_score
         if (status := plugin.pre_score(state, pod, nodes)) is not None and status.code == Code.SKIP
     ]
-
-
-def add_scores(plugin: Score, state: State, pod: PodInfo, scores: dict[str, int], totals: dict[str, int]) -> None:
-    """Bring a plugin's scores between 0 and 100, and add them with its weight."""
-    plugin.normalize_score(state, pod, scores)
-    for name, score in scores.items():
-        totals[name] += score * plugin.weight
+    totals = {node.name: 0 for node in nodes}
+    for plugin in plugins:
+        if plugin.name not in skipped:
+            scores = {node.name: plugin.score(state, pod, node) for node in nodes}
+            plugin.normalize_score(state, pod, scores)
+            for name, score in scores.items():
+                totals[name] += score * plugin.weight
+    return totals
 
 
 class Plugins(NamedTuple):
@@ -90,7 +96,7 @@ class Search:
                 fitting.append((node_class, best))
         if len(fitting) <= 1:
             return fitting[0][1].name if fitting else None
-        totals = self._totals(state, pod, [nodes[best.name] for _, best in fitting])
+        totals = total_scores(self._score, self._pre_score, state, pod, [nodes[best.name] for _, best in fitting])
         return min((-totals[best.name] - self._load_weight * best.score, best.name) for _, best in fitting)[1]
 
     def statuses(
@@ -149,12 +155,3 @@ class Search:
             if fits:
                 found.append(node_class)
         return found
-
-    def _totals(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """What the plugins that look at nodes themselves score, for one node of each class."""
-        skipped = skipped_scores(self._pre_score, state, pod, nodes)
-        totals = {node.name: 0 for node in nodes}
-        for plugin in self._score:
-            if plugin.name not in skipped:
-                add_scores(plugin, state, pod, {node.name: plugin.score(state, pod, node) for node in nodes}, totals)
-        return totals
