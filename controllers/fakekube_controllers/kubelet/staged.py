@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fakekube.apimachinery import meta
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node.addresses import Addresses
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.stages.configuration import Managed

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import meta, times
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
 
 Tree = dict[str, Any]
 Verdict = tuple[str, str, str]

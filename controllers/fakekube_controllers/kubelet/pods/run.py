@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fakekube_controllers.kubelet.container import Container
+from fakekube_controllers.kubelet.containers.container import Container
 
 Pod = Mapping[str, Any]
 TERMINAL = ("Succeeded", "Failed")
