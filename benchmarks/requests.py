@@ -16,7 +16,7 @@ from benchmarks.table import Figure
 from fakekube.apimachinery.http import Request
 from fakekube.client import users
 from fakekube.client.resources import EVENTS, JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 JSON, MERGE, STRATEGIC = (
     "application/json", "application/merge-patch+json", "application/strategic-merge-patch+json")

@@ -7,7 +7,7 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 Tree = dict[str, Any]
 

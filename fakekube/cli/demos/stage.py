@@ -18,8 +18,8 @@ import yaml
 from fakekube.apimachinery import meta
 from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
-from fakekube.cluster import Cluster
-from fakekube.options import ClusterOptions
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.options import ClusterOptions
 from fakekube.util.tasks import Tasks
 
 Tree = dict[str, Any]
