@@ -182,7 +182,7 @@ class Cluster:
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
-            detector=detector, stock=self.apiserver.stores, metrics=self.metrics)
+            detector=detector, presence=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
         for name in self._selected:
             controllers.add(_factory(name)())

@@ -47,10 +47,10 @@ async def namespace(client):
     made = await client.create(NAMESPACES, {"metadata": {"generateName": "engine-"}})
     name = meta.name_of(made)
 
-    async def furnished():
+    async def has_namespace_defaults():
         return await client.get(CONFIG_MAPS, "kube-root-ca.crt", name, missing_ok=True) is not None
 
-    await eventually(furnished)
+    await eventually(has_namespace_defaults)
     yield name
     await client.delete(NAMESPACES, name)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.furnishing import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.namespace_defaults import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
