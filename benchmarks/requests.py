@@ -17,7 +17,7 @@ from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.client import users
 from fakekube.client.resources import EVENTS, JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 JSON, MERGE, STRATEGIC = (
     "application/json", "application/merge-patch+json", "application/strategic-merge-patch+json")

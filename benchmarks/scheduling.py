@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from benchmarks.table import Figure, decode_seconds
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 SIZES = ((100, 4_000), (1_000, 3_500), (5_000, 2_500))
 PODS_TO_SCHEDULE = 1_500

@@ -12,7 +12,7 @@ from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.kubeconfig import load_client
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, NAMESPACES, PODS, SECRETS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import controller
 from fakekube.runtime.ownership import ControllerRefManager
 from fakekube.runtime.standalone import run_components

@@ -12,7 +12,7 @@ from fakekube.admission.defaults_on import plugins
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.client import users
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.util.tasks import turn

@@ -9,7 +9,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, JOBS, LEASES, PODS, SERVICES
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 
 def config_map(name: str = "", **metadata: Any) -> Tree:

@@ -19,8 +19,8 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
-from fakekube.cluster import Cluster
-from fakekube.options import ClusterOptions
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.options import ClusterOptions
 from fakekube.util.tasks import Tasks
 
 Row = Callable[[Tree], tuple[str, ...]]

@@ -9,7 +9,7 @@ from fakekube import Cluster
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, SERVICES, Resource
-from fakekube.snapshot import decode
+from fakekube.composition.snapshot import decode
 
 NAMESPACE_DEFAULTS = (SERVICE_ACCOUNTS, CONFIG_MAPS)
 

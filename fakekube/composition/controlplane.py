@@ -16,7 +16,7 @@ from fakekube.apis.gates import Gates
 from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.expiry import Expiry
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
