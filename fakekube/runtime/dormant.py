@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration
@@ -20,7 +20,7 @@ from fakekube.runtime.context import Context
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-    from fakekube.apimachinery.stock import Cancel
+    from fakekube.apimachinery.presence import Cancel
 
 OWNED: Final = "owned"
 """In the place of a resource: whatever names an owner, or has a finalizer for its dependents."""
@@ -111,9 +111,9 @@ class Dormant:
         """Whether there is something to do whatever there is."""
         return self._component is not None or (self._busy is not None and self._busy(options))
 
-    def await_owned(self, stock: Stock) -> None:
+    def await_owned(self, presence: ResourcePresence) -> None:
         """Sleep until something is owned."""
-        cancel = stock.await_owned(self._rouse)
+        cancel = presence.await_owned(self._rouse)
         if cancel is None:
             self._rouse()
         else:

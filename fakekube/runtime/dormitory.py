@@ -7,12 +7,12 @@ of a cluster next to nothing.
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.client.resources import Resource
 from fakekube.runtime.dormant import Dormant, Matters
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.stock import Cancel
+    from fakekube.apimachinery.presence import Cancel
 
 Bed = tuple[Dormant, Resource, Matters | None]
 
@@ -20,8 +20,8 @@ Bed = tuple[Dormant, Resource, Matters | None]
 class Dormitory:
     """The sleeping components of one manager."""
 
-    def __init__(self, stock: Stock) -> None:
-        self._stock = stock
+    def __init__(self, presence: ResourcePresence) -> None:
+        self._presence = presence
         self._beds: dict[GroupResource, list[Bed]] = {}
         self._changed: dict[GroupResource, None] = {}
         self._cancel: Cancel | None = None
@@ -29,10 +29,10 @@ class Dormitory:
     def admit(self, guest: Dormant) -> None:
         """Let a component sleep. It has a look at once at what has changed already."""
         if self._cancel is None:
-            self._cancel = self._stock.await_changes(self._wake)
+            self._cancel = self._presence.await_changes(self._wake)
         for each in guest.awaited:
             if isinstance(each, str):
-                guest.await_owned(self._stock)
+                guest.await_owned(self._presence)
                 continue
             resource, matters = (each, None) if isinstance(each, Resource) else each
             key = resource.group_resource

@@ -1,8 +1,6 @@
 """The addresses of nodes and pods: each follows from the order in which nodes and pods came."""
 
-from typing import Any
-
-Tree = dict[str, Any]
+from fakekube.apimachinery.types import Tree
 
 
 class Addresses:

@@ -8,17 +8,15 @@ A node that falls silent can be seen to: for a minute, time then stops every fiv
 it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/lease.
 """
 
-from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.util.clock import Clock
-
-Tree = dict[str, Any]
 
 LEASE_NAMESPACE = "kube-node-lease"
 LEASE_DURATION_SECONDS = 40

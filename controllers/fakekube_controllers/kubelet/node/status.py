@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.node.addresses import address
 
 CAPACITY = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
 NOT_READY_TAINT = "node.kubernetes.io/not-ready"
-
-Tree = dict[str, Any]
 
 PRESSURES = (
     ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),

@@ -11,14 +11,13 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
+from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers import config, container
 from fakekube_controllers.kubelet.outcomes import annotations, outcome
 from fakekube_controllers.kubelet.outcomes.outcome import Callback, Defaults
 from fakekube_controllers.kubelet.pods.checkpoint import Memory, expanded, memory_of, packed, take_up
 from fakekube_controllers.kubelet.pods.run import Happened, PodRun
-
-Tree = dict[str, Any]
-Pod = Mapping[str, Any]
 
 
 class Builder:
