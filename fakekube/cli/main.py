@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from fakekube.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
+from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

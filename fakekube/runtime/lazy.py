@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration
@@ -21,7 +21,7 @@ from fakekube.runtime.context import Context
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-    from fakekube.apimachinery.stock import Cancel
+    from fakekube.apimachinery.presence import Cancel
 
 OWNED: Final = "owned"
 """In the place of a resource: whatever names an owner, or has a finalizer for its dependents."""
@@ -114,9 +114,9 @@ class LazyController:
         """Whether there is something to do even without an object."""
         return self._component is not None or (self._is_needed is not None and self._is_needed(options))
 
-    def wait_for_owned(self, stock: Stock) -> None:
+    def wait_for_owned(self, presence: ResourcePresence) -> None:
         """Wait until something is owned."""
-        cancel = stock.await_owned(self._start_soon)
+        cancel = presence.await_owned(self._start_soon)
         if cancel is None:
             self._start_soon()
         else:
@@ -168,8 +168,8 @@ class LazyStarter:
     start of a cluster next to nothing.
     """
 
-    def __init__(self, stock: Stock) -> None:
-        self._stock = stock
+    def __init__(self, presence: ResourcePresence) -> None:
+        self._presence = presence
         self._waiting: dict[GroupResource, list[tuple[LazyController, Resource, ObjectFilter | None]]] = {}
         self._changed: dict[GroupResource, None] = {}
         self._cancel: Cancel | None = None
@@ -177,10 +177,10 @@ class LazyStarter:
     def add(self, controller: LazyController) -> None:
         """Start a controller when it is needed: soon, where its resources have been written to already."""
         if self._cancel is None:
-            self._cancel = self._stock.await_changes(self._resource_changed)
+            self._cancel = self._presence.await_changes(self._resource_changed)
         for each in controller.resources:
             if isinstance(each, str):
-                controller.wait_for_owned(self._stock)
+                controller.wait_for_owned(self._presence)
                 continue
             resource, counts = (each, None) if isinstance(each, Resource) else each
             key = resource.group_resource

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Json
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
@@ -44,7 +44,7 @@ class Runnable(Protocol):
 class Manager:
     """Components by name, and what they share.
 
-    ``on_failure`` of ``tasks`` hears of components that break. ``stock`` lets the caches of unused resources sleep.
+    ``on_failure`` of ``tasks`` hears of components that break. ``presence`` lets the caches of unused resources wait.
     ``detector`` proves that components change nothing in their caches.
     ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them to count in.
     """
@@ -52,13 +52,13 @@ class Manager:
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks, version: str = "",
         gates: Mapping[str, bool] | None = None, options: Mapping[str, Any] | None = None,
-        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
-        metrics: Metrics | None = None,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+        presence: ResourcePresence | None = None, metrics: Metrics | None = None,
     ) -> None:
         self.tasks = tasks.child()
         self.informers = Informers(
             client, clock=clock, activity=activity, rng=rng.fork("informers"), tasks=self.tasks, detector=detector,
-            watch_timeout_seconds=watch_timeout_seconds, stock=stock,
+            watch_timeout_seconds=watch_timeout_seconds, presence=presence,
         )
         self._root = Context(
             "manager", client=client, clock=clock, activity=activity, rng=rng, tasks=self.tasks,
@@ -66,7 +66,7 @@ class Manager:
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context | None] = {}  # None: it has needed none yet
-        self._lazy_starter = LazyStarter(stock) if stock is not None else None
+        self._lazy_starter = LazyStarter(presence) if presence is not None else None
 
     @cached_property
     def events(self) -> "EventBroadcaster":

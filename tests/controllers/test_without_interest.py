@@ -1,7 +1,7 @@
 """Controllers that a pod is none of the business of: they queue nothing, and send nothing."""
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, condition, job_manifest, pod_template
 
 CONCERNED = ["job", "kubelet", "scheduler"]  # who makes, runs and places the pods of a Job

@@ -8,7 +8,7 @@ import yaml
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.util.durations import seconds_of
 from fakekube_controllers.kubelet import annotations
 from tests.docs.test_readme import ROOT, python

@@ -93,7 +93,7 @@ def test_a_project_that_does_not_use_us_starts_no_cluster(run: Run) -> None:
 import sys
 
 def test_nothing_came_along():
-    assert [name for name in ("fakekube.cluster", "fakekube.options", "aiohttp") if name in sys.modules] == []
+    assert [name for name in ("fakekube.composition", "aiohttp") if name in sys.modules] == []
 """)
     assert outcome(done) == "1 passed", done.stdout
 

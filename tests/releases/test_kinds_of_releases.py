@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from fakekube.apimachinery.http import Frame, Request, Response
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.registry.kind import Kind
 
 

@@ -8,8 +8,8 @@ import pytest
 from fakekube.apimachinery.http import Request
 from fakekube.apis.gates import InvalidFeatureGate, UnknownFeatureGate
 from fakekube.client.resources import CONFIG_MAPS, DEPLOYMENTS
-from fakekube.cluster import Cluster
-from fakekube.options import OptionError
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.options import OptionError
 
 RELEASES = ["1.30", "1.33", "1.35", "1.36", "1.37"]
 MERGE, JSON_PATCH, APPLY = (

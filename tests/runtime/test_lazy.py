@@ -6,7 +6,7 @@ import pytest
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime.context import Context
 from fakekube.runtime.lazy import OWNED, LazyController
 from tests.runtime.harness import harness

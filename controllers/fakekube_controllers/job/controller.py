@@ -7,7 +7,6 @@ Upstream: pkg/controller/job/job_controller.go (NewController, addPod, updatePod
 """
 
 from datetime import timedelta
-from typing import Any
 
 import orjson
 
@@ -15,6 +14,7 @@ from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.context import Context
@@ -34,8 +34,6 @@ from fakekube_controllers.job.sync import Synced, sync
 SYNC_PERIOD_SECONDS = 1.0
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
 MANAGED_BY = "kubernetes.io/job-controller"
-
-Tree = dict[str, Any]
 
 
 class JobController:

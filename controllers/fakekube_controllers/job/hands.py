@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import PATCH_CONTENT_TYPES, Client
 from fakekube.client.recorder import Recorder
@@ -20,8 +21,6 @@ from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
 from fakekube_controllers.job.metrics import JobMetrics
 from fakekube_controllers.job.round import Round
-
-Tree = dict[str, Any]
 
 PATCHED_TOO_LATE = (404, 409, 422)  # the pod is gone, or another one has its name
 COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")

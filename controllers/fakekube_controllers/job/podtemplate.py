@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta as objectmeta
+from fakekube.apimachinery.types import Tree
 from fakekube_controllers.job import indexes, pods
 from fakekube_controllers.job.round import Round
 
 GENERATED_NAME_BASE = 58
 INDEX_ENV = "JOB_COMPLETION_INDEX"
-
-Tree = dict[str, Any]
 
 
 def pod_for(found: Round, index: int | None) -> Tree:

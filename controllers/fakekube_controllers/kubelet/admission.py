@@ -4,13 +4,13 @@ Upstream: pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/nodeshutdown. Left out
 and devices.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta, pod_resources, quantity
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
 
-Tree = Mapping[str, Any]
 Requests = dict[str, int]
 
 
@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
 SHUTTING_DOWN = Refusal("NodeShutdown", "Pod was rejected as the node is shutting down.")
 
 
-def requests_of(pod: Tree) -> Requests:
+def requests_of(pod: ReadOnlyTree) -> Requests:
     """What a pod asks for: thousandths of a CPU, and units of all else."""
     spec = pod["spec"]
     if not spec.get("resources") and not spec.get("overhead") and not any(
@@ -57,7 +57,7 @@ class Room:
         for name, amount in requests.items():
             used[name] = used.get(name, 0) + sign * amount
 
-    def lack(self, node: Tree, requests: Requests) -> Refusal | None:
+    def lack(self, node: ReadOnlyTree, requests: Requests) -> Refusal | None:
         """What a node has too little of for another pod; None when it has enough."""
         name, status = meta.name_of(node), node.get("status") or {}
         texts = status.get("allocatable") or status.get("capacity") or {}
@@ -79,7 +79,7 @@ def _out_of(name: str, requested: int, used: int, capacity: int) -> Refusal:
         f"Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: {capacity}"))
 
 
-def refusal(pod: Tree, node: Tree, others: Callable[[str], Iterable[Tree]]) -> Refusal | None:
+def refusal(pod: ReadOnlyTree, node: ReadOnlyTree, others: Callable[[str], Iterable[ReadOnlyTree]]) -> Refusal | None:
     """Why the node does not take the pod beside those that ``others(name)`` has there, apart from what it lacks; None when it
     does.
     """
@@ -98,7 +98,7 @@ def _predicate(name: str, why: str) -> Refusal:
     return Refusal(name, f"Predicate {name} failed: {why}")
 
 
-def _ports(pod: Tree) -> list[tuple[str, str, int]]:
+def _ports(pod: ReadOnlyTree) -> list[tuple[str, str, int]]:
     return [
         (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - a pod's, not ours
         for container in pod["spec"]["containers"] for port in container.get("ports") or () if port.get("hostPort")]

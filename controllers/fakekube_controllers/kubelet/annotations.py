@@ -7,8 +7,8 @@ included. ``docs/kubelet.md`` has an example of each.
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from fakekube.runtime.pods import Pod
 from fakekube.util import durations
 
 PREFIX = "fakekube.dev/"
@@ -55,8 +55,6 @@ CONTRADICTIONS: Sequence[tuple[str, str]] = (
     ("oom", "reason"), ("ignore-sigterm", "term-duration"), ("ignore-sigterm", "term-exit-code"),
     ("start-error", "config-error"),
 )
-
-Pod = Mapping[str, Any]
 
 
 class BadOutcome(ValueError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.outcomes import Outcome
 from fakekube_controllers.kubelet.traits import MIN_GRACE_SECONDS, PLAIN, RESTART_ALL, Traits, bad_image
 
@@ -19,7 +20,6 @@ SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
 
 PULL, PULL_BACKOFF, STARTED, UNREADY, UNHEALTHY, KILL = "pull", "pull-backoff", "started", "unready", "unhealthy", "kill"
 
-Tree = dict[str, Any]
 Plan = Callable[[int], Outcome]
 
 

@@ -12,6 +12,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
@@ -34,8 +35,6 @@ HOLD_STATUS, REJECT = PREFIX + "hold-status", PREFIX + "admission-reject"
 FAILURES_TOLD = 40  # lines
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
 RESTART_RULES, QUICK_RESTARTS = "ContainerRestartRules", "ReduceDefaultCrashLoopBackOffDecay"
-
-Tree = dict[str, Any]
 
 
 class Kubelet:

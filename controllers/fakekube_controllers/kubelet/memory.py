@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apimachinery.types import Tree
 from fakekube.util.memory import memoized
 from fakekube_controllers.kubelet.container import Container
 from fakekube_controllers.kubelet.outcomes import Outcome
@@ -22,8 +23,6 @@ OF_THE_KUBELET = ("happened", "plan", "traits", "outcome", "status")
 """What is not packed, or not as it is."""
 PLAIN = (str, bool, int, float, tuple, type(None))
 """What can be put down as it is. All else, such as functions, belongs to the kubelet that has it."""
-
-Tree = dict[str, Any]
 
 
 class Memory:

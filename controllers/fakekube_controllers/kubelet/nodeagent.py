@@ -14,6 +14,7 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -24,8 +25,6 @@ from fakekube_controllers.kubelet.nodes import Addresses
 MODE, CONDITIONS = "fakekube.dev/kubelet", "fakekube.dev/conditions"
 TERMINATED = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
 RUNNING, STOPPED, SHUTDOWN = "running", "stopped", "shutdown"
-
-Tree = dict[str, Any]
 
 
 class NodeAgent:

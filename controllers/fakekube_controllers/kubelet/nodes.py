@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.types import Tree
 
 CAPACITY = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
 LEASE_NAMESPACE = "kube-node-lease"
@@ -14,7 +15,6 @@ LEASE_DURATION_SECONDS = 40
 RENEW_SECONDS = 10.0
 NOT_READY_TAINT = "node.kubernetes.io/not-ready"
 
-Tree = dict[str, Any]
 
 PRESSURES = (
     ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),

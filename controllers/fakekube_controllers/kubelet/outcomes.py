@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fakekube.runtime.controller import attempt
+from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet import annotations, commands
 from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome, Said, bad
 
@@ -17,8 +18,6 @@ JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 OOM_CODE = 137
 
 log = logging.getLogger(__name__)
-
-Pod = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

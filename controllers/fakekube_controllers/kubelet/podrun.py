@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.container import Container
 
-Pod = Mapping[str, Any]
 TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")

@@ -11,13 +11,12 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
+from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet import annotations, container, outcomes, traits
 from fakekube_controllers.kubelet.memory import Memory, expanded, memory_of, packed, take_up
 from fakekube_controllers.kubelet.outcomes import Callback, Defaults
 from fakekube_controllers.kubelet.podrun import Happened, PodRun
-
-Tree = dict[str, Any]
-Pod = Mapping[str, Any]
 
 
 class Builder:

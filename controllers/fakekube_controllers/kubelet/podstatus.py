@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.container import Container
 from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
 
-Tree = dict[str, Any]
 Verdict = tuple[str, str, str]
 """A condition's status, reason and message; what is empty is left out."""
 Condition = tuple[str, str, str, str]

@@ -4,9 +4,9 @@ Upstream: pkg/kubelet/server, whose handlers these are.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet import usage
@@ -16,8 +16,6 @@ from fakekube_controllers.kubelet.usage import Usage
 
 NODE_INDEX = "node"
 """Of the cache of pods: those that are bound to a node."""
-
-Tree = dict[str, Any]
 
 
 class Reports:

@@ -8,7 +8,7 @@ fellows) and k8s.io/cri-streaming.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from fakekube.apimachinery.streams import (
     PortStreams,
     StreamError,
 )
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt_async
 from fakekube.util.pipe import Pipe
@@ -41,7 +42,6 @@ from fakekube_controllers.kubelet.process import Answer, Connection, OnConnect, 
 INTERRUPTED = 130
 log = logging.getLogger(__name__)
 
-Tree = Mapping[str, Any]
 T = TypeVar("T")
 
 
@@ -49,7 +49,7 @@ class Streams:
     """The streams of all pods. ``run_of`` finds what the kubelet knows of one, ``wake`` has it look at one again."""
 
     def __init__(
-        self, ctx: Context, run_of: Callable[[Tree], PodRun | None], wake: Callable[[ObjectKey], object],
+        self, ctx: Context, run_of: Callable[[ReadOnlyTree], PodRun | None], wake: Callable[[ObjectKey], object],
     ) -> None:
         self._clock, self._activity, self._run_of, self._wake = ctx.clock, ctx.activity, run_of, wake
         self._on_exec: OnExec | None = ctx.options.get("on_exec")
@@ -109,7 +109,7 @@ class Streams:
 
         return attached
 
-    async def forward(self, pod: Tree) -> Forward:
+    async def forward(self, pod: ReadOnlyTree) -> Forward:
         """The way to the ports of a running pod. Raises NodeError."""
         running = self._any_running(pod)
         if running is None:
@@ -122,7 +122,7 @@ class Streams:
 
         return connect
 
-    async def dial(self, pod: Tree, port: int) -> Dialled:
+    async def dial(self, pod: ReadOnlyTree, port: int) -> Dialled:
         """A connection to a port on which ``on_connect`` listens. ConnectionRefusedError when nothing runs that could; reading
         from it raises that when ``on_connect`` does not care for the port.
         """
@@ -160,7 +160,7 @@ class Streams:
         return stop
 
     def follow_log(
-        self, pod: Tree, container: str, skip: int, tell: Callable[[Line], None], ended: Callable[[], None],
+        self, pod: ReadOnlyTree, container: str, skip: int, tell: Callable[[Line], None], ended: Callable[[], None],
     ) -> Callable[[], None]:
         """The same for a container by its name; it has ended if it is not known."""
         run = self._run_of(pod)
@@ -291,25 +291,25 @@ class Streams:
             return None, None
         return run, next((c for c in run.containers if c.name == options.container and c.running), None)
 
-    def _any_running(self, pod: Tree) -> Container | None:
+    def _any_running(self, pod: ReadOnlyTree) -> Container | None:
         """A container of a pod that runs."""
         run = self._run_of(pod)
         return next((container for container in run.containers if container.running), None) if run is not None else None
 
-    def _files_of(self, pod: Tree, container: Container) -> Files:
+    def _files_of(self, pod: ReadOnlyTree, container: Container) -> Files:
         mine = self._files.setdefault(meta.uid_of(pod), {})
         return mine.setdefault((container.name, container.restart_count), Files())
 
 
-def _spec(options: CommandOptions) -> Tree:
+def _spec(options: CommandOptions) -> ReadOnlyTree:
     """The specification of the container that is meant."""
     spec = options.pod["spec"]
     fields = ("containers", "initContainers", "ephemeralContainers")
-    found: Tree = next(c for field in fields for c in spec.get(field) or () if c["name"] == options.container)
+    found: ReadOnlyTree = next(c for field in fields for c in spec.get(field) or () if c["name"] == options.container)
     return found
 
 
-def _full_name(pod: Tree) -> str:
+def _full_name(pod: ReadOnlyTree) -> str:
     return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}"
 
 

@@ -12,7 +12,7 @@ from fakekube.runtime.lazy import LazyController
 
 component = partial(
     LazyController, "serviceaccount", "fakekube_controllers.serviceaccount.controller:ServiceAccountController",
-    NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster is found with its first namespaces furnished
+    NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster has the default objects of its first namespaces
 
 
 def is_token(secret: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube_controllers.job import indexes, policies
 from tests.controllers.world import NAMESPACE, condition, is_active, is_tracked, job_manifest, phase
 

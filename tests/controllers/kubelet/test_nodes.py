@@ -1,7 +1,7 @@
 """Nodes that the kubelet registers and looks after."""
 
 from fakekube.client.resources import LEASES, NODES
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 
 def is_ready(node):

@@ -17,7 +17,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.util.control import ClockError
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"

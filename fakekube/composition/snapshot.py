@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
 from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
@@ -142,7 +142,7 @@ def _header(line: bytes, name: str) -> dict[str, Any]:
 
 
 def _fields_of(options: ClusterOptions) -> FieldsOf:
-    from fakekube.controlplane import selectable_fields
+    from fakekube.composition.controlplane import selectable_fields
 
     fields: Callable[..., Any] = selectable_fields(options)
     return fields

@@ -9,17 +9,17 @@ from fakekube import Cluster
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, SERVICES, Resource
-from fakekube.snapshot import decode
+from fakekube.composition.snapshot import decode
 
-FURNISHINGS = (SERVICE_ACCOUNTS, CONFIG_MAPS)
+NAMESPACE_DEFAULTS = (SERVICE_ACCOUNTS, CONFIG_MAPS)
 
 
 def cluster_of(**options: Any) -> Cluster:
     return Cluster(**{"nodes": 0, "clock": "manual", "controllers": "namespace,serviceaccount", **options})
 
 
-async def furnishings(client: Client) -> list[Tree]:
-    return [obj for resource in FURNISHINGS for obj in (await client.list(resource)).items]
+async def namespace_defaults(client: Client) -> list[Tree]:
+    return [obj for resource in NAMESPACE_DEFAULTS for obj in (await client.list(resource)).items]
 
 
 def without_identity(obj: Tree) -> Tree:
@@ -32,18 +32,18 @@ async def test_the_first_namespaces_hold_what_their_controller_would_have_made()
     When all accounts and certificates are deleted, and come back
     Then the new ones are like those that the cluster was found with, in all but uid and version."""
     async with cluster_of() as cluster:
-        found = await furnishings(cluster.client)
+        found = await namespace_defaults(cluster.client)
         assert len(found) == 8
-        for resource, name in zip(FURNISHINGS, ("default", "kube-root-ca.crt"), strict=True):
+        for resource, name in zip(NAMESPACE_DEFAULTS, ("default", "kube-root-ca.crt"), strict=True):
             for namespace in (await cluster.client.list(NAMESPACES)).items:
                 await cluster.client.delete(resource, name, namespace["metadata"]["name"])
         await cluster.settle()
-        made = await furnishings(cluster.client)
+        made = await namespace_defaults(cluster.client)
         assert [without_identity(obj) for obj in made] == [without_identity(obj) for obj in found]
         assert not {obj["metadata"]["uid"] for obj in found} & {obj["metadata"]["uid"] for obj in made}
 
 
-@pytest.mark.parametrize("resource", [*FURNISHINGS, SERVICES, NAMESPACES])
+@pytest.mark.parametrize("resource", [*NAMESPACE_DEFAULTS, SERVICES, NAMESPACES])
 async def test_who_asks_late_finds_what_was_there_all_along(resource: Resource) -> None:
     """Given a cluster in which something was written
     When a watch goes on from the version before, and then its first objects are asked for
@@ -75,7 +75,7 @@ async def test_a_cluster_that_goes_on_has_the_same_ones(way: str, controllers: s
             taken = cluster.snapshot()
             other = Cluster(state=decode(taken.encode()) if way == "file" else taken, controllers=controllers)
         async with other:
-            assert await furnishings(other.client) == await furnishings(cluster.client)
+            assert await namespace_defaults(other.client) == await namespace_defaults(cluster.client)
             assert (await other.client.list(SERVICES)).items == (await cluster.client.list(SERVICES)).items
 
 
@@ -85,10 +85,10 @@ async def test_where_no_controller_ran_nothing_is_found_until_one_does() -> None
     Then the first has no accounts, and the other makes them now."""
     async with cluster_of(controllers="") as cluster:
         taken = cluster.snapshot()
-        assert await furnishings(cluster.client) == []
+        assert await namespace_defaults(cluster.client) == []
         await cluster.client.create(SECRETS, {"metadata": {"name": "x"}}, "default")
         async with Cluster(state=taken, controllers="serviceaccount") as other:
-            made = await furnishings(other.client)
+            made = await namespace_defaults(other.client)
             assert len(made) == 8
             assert min(int(obj["metadata"]["resourceVersion"]) for obj in made) > taken.revision
 
@@ -101,7 +101,7 @@ async def test_asking_for_first_objects_disturbs_nobodys_history() -> None:
     for look in (False, True):
         async with cluster_of() as cluster:
             if look:
-                await furnishings(cluster.client)
+                await namespace_defaults(cluster.client)
                 await cluster.client.list(SERVICES)
             made = await cluster.client.create(SECRETS, {"metadata": {"name": "x"}}, "default")
             uids.append((made["metadata"]["uid"], made["metadata"]["resourceVersion"]))

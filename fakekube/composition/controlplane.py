@@ -16,7 +16,7 @@ from fakekube.apis.gates import Gates
 from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.expiry import Expiry
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
@@ -61,7 +61,8 @@ def build_apiserver(
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
-    first = FirstObjects(served, lambda: _added(apiserver), furnished=state is None and service_accounts())
+    first = FirstObjects(
+        served, lambda: _added(apiserver), with_namespace_defaults=state is None and service_accounts())
     apiserver = APIServer(
         served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=gates.is_on,
         first=first, tokens=tokens, nodes=nodes)

@@ -7,7 +7,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
-from fakekube.options import OptionError
+from fakekube.composition.options import OptionError
 
 KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from fakekube import Cluster, differences
+from fakekube import Cluster
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, JOBS, PODS
-from fakekube.options import OptionError
-from fakekube.snapshot import Snapshot, SnapshotError, decode, read
+from fakekube.composition import snapshot_diff
+from fakekube.composition.options import OptionError
+from fakekube.composition.snapshot import Snapshot, SnapshotError, decode, read
 
 JOB = {"metadata": {"name": "j", "namespace": "default"}, "spec": {"completions": 3, "parallelism": 1, "template": {
     "metadata": {"annotations": {"fakekube.dev/run-duration": "60s", "fakekube.dev/log": "hello"}},
@@ -76,7 +77,7 @@ async def test_forks_go_their_own_ways() -> None:
             assert (await cluster.client.get(CONFIG_MAPS, "a", "default"))["data"] == {"x": "1"}
             with pytest.raises(APIError, match='configmaps "b" not found'):
                 await other.client.get(CONFIG_MAPS, "b", "default")
-            found = list(differences.between(cluster.snapshot(), other.snapshot(), ["configmaps"]))
+            found = list(snapshot_diff.between(cluster.snapshot(), other.snapshot(), ["configmaps"]))
             assert [line for one in found for line in one.lines()] == [
                 "~ configmaps default/a", '    data.x: "1" -> "2"', "- configmaps default/b"]
 
@@ -132,7 +133,7 @@ async def test_a_file_holds_all_that_the_snapshot_does(tmp_path: Path) -> None:
         pods, same = (next(b for b in s.storage.buckets if b.resource == ("", "pods")) for s in (taken, again))
         assert [(e.type, e.record.data, e.cause and e.cause.user_agent) for e in pods.history()] == [
             (e.type, e.record.data, e.cause and e.cause.user_agent) for e in same.history()]
-        assert list(differences.between(taken, again)) == []
+        assert list(snapshot_diff.between(taken, again)) == []
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from fakekube import Cluster
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.client.resources import CONFIG_MAPS, EVENTS
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.snapshot import decode
 from fakekube.registry.expiry import PORTION
-from fakekube.snapshot import decode
 from fakekube.storage.memory import Event
 
 EVENTS_BUCKET = GroupResource("", "events")

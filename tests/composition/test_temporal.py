@@ -4,7 +4,7 @@ import pytest
 
 from fakekube import Cluster
 from fakekube.client.resources import CONFIG_MAPS, JOBS, LEASES, PODS
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.testing import (
     BackgroundCluster,
     History,
@@ -183,7 +183,7 @@ async def test_requests_are_asserted(cluster) -> None:
 
 async def test_a_file_is_asked_like_a_cluster(cluster, tmp_path) -> None:
     """Given the file of a snapshot, when claims are made about it, then they are judged by the history in it."""
-    from fakekube.snapshot import read
+    from fakekube.composition.snapshot import read
 
     cluster.snapshot().write(tmp_path / "file")
     taken = read(tmp_path / "file")

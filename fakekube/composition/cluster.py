@@ -15,17 +15,17 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from fakekube import options as cluster_options
-from fakekube import ownpaths
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
-from fakekube.controlplane import build_apiserver, serve_metrics
-from fakekube.nodeagents import NodeAgents
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition import fakekube_api
+from fakekube.composition import options as cluster_options
+from fakekube.composition.controlplane import build_apiserver, serve_metrics
+from fakekube.composition.nodeagents import NodeAgents
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
 from fakekube.util.clock import START, AutoClock, ManualClock
 from fakekube.util.control import ClusterClock
@@ -38,10 +38,10 @@ from fakekube.util.wallclock import RealClock, ScaledClock
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fakekube.composition.serving import Served
+    from fakekube.composition.snapshot import Snapshot
     from fakekube.runtime.manager import Manager, Runnable
     from fakekube.runtime.metrics import Metrics
-    from fakekube.served import Served
-    from fakekube.snapshot import Snapshot
     from fakekube.storage.memory import Storage
     from fakekube.util.entrypoints import EntryPoint
 
@@ -130,7 +130,7 @@ class Cluster:
             self.apiserver.stores.started = state.started
             self._remembered = state.components
             self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
-        ownpaths.install(self)
+        fakekube_api.install(self)
         self.apiserver.metric_texts.append(self._counted)
 
     @cached_property
@@ -182,7 +182,7 @@ class Cluster:
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
-            detector=detector, stock=self.apiserver.stores, metrics=self.metrics)
+            detector=detector, presence=self.apiserver.stores, metrics=self.metrics)
         self._manager = controllers
         for name in self._selected:
             controllers.add(_factory(name)())
@@ -212,7 +212,7 @@ class Cluster:
         return self._moment(stores.complete(stores.storage.fork()))
 
     def _moment(self, storage: "Storage") -> "Snapshot":
-        from fakekube.snapshot import Snapshot
+        from fakekube.composition.snapshot import Snapshot
 
         components = self._manager.dump() if self._manager is not None else self._remembered
         return Snapshot(
@@ -239,7 +239,7 @@ class Cluster:
         Controllers stop and start again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
-        from fakekube.snapshot import Snapshot, read
+        from fakekube.composition.snapshot import Snapshot, read
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
         running, before = self._manager, self.apiserver.stores.storage
@@ -307,7 +307,7 @@ class Cluster:
         An object that exists already is applied over it. KWOK's Stages (and its KwokConfiguration) are for the kubelet, see
         ``docs/kubelet.md``. Raises APIError, OptionError for what is no manifest, and for a Stage that cannot be meant.
         """
-        from fakekube.manifests import create_all
+        from fakekube.composition.manifests import create_all
 
         runs = self._manager is not None and self._manager.is_running("kubelet")
         return await create_all(self.client, manifests, add_stages=self._add_stages if runs else None)
@@ -322,7 +322,7 @@ class Cluster:
 
     async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
         """Listen on a port (0: one that is free) until the cluster stops. Raises OSError when it is taken."""
-        from fakekube.served import Served
+        from fakekube.composition.serving import Served
 
         server = Served(self, host, port)
         await server.start()

@@ -8,7 +8,7 @@ from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
 
 
 class Served:

@@ -1,6 +1,8 @@
-"""What every namespace is given: the service account ``default``, and the cluster's CA in the ConfigMap ``kube-root-ca.crt``.
+"""The objects that every namespace is given by default.
 
-The controller that sees to it and the server that is found with its first namespaces furnished mean the same objects.
+These are the service account ``default``, and the ConfigMap ``kube-root-ca.crt`` with the
+certificate of the cluster's CA. The controller that creates them and the server, whose first
+namespaces have them from the start, must agree about them.
 Upstream: serviceaccounts_controller.go and publisher.go.
 """
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import times
-from fakekube.snapshot import Snapshot
+from fakekube.composition.snapshot import Snapshot
 from fakekube.storage.memory import Storage
 from fakekube.storage.record import Record
 from fakekube.util.treediff import MISSING, Difference, differences, shown
