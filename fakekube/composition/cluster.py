@@ -313,7 +313,7 @@ class Cluster:
         return await create_all(self.client, manifests, add_stages=self._add_stages if runs else None)
 
     def _add_stages(self, stages: "list[Tree]") -> None:
-        kubelet: Any = self.manager.awake("kubelet")
+        kubelet: Any = self.manager.activate("kubelet")
         kubelet.add_stages(stages)
 
     def node(self, name: str) -> NodeHandle:

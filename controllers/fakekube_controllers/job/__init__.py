@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 
@@ -20,4 +20,4 @@ def _is_tracked(pod: dict[str, Any]) -> bool:
     return TRACKING_FINALIZER in pod["metadata"].get("finalizers", ())
 
 
-component = partial(Dormant, "job", "fakekube_controllers.job.controller:JobController", JOBS, (PODS, _is_tracked))
+component = partial(LazyController, "job", "fakekube_controllers.job.controller:JobController", JOBS, (PODS, _is_tracked))

@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fakekube.client.resources import NODES, PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.kubelet import Kubelet as Kubelet
@@ -42,7 +42,8 @@ def _has_nodes(options: Mapping[str, Any]) -> bool:
 
 
 component = partial(
-    Dormant, "kubelet", "fakekube_controllers.kubelet.kubelet:Kubelet", NODES, PODS, user_agent="kubelet", busy=_has_nodes)
+    LazyController, "kubelet", "fakekube_controllers.kubelet.kubelet:Kubelet", NODES, PODS, user_agent="kubelet",
+    is_needed=_has_nodes)
 
 
 def __getattr__(name: str) -> Any:
