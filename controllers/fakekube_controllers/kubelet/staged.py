@@ -10,7 +10,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node.addresses import Addresses
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.stages.configuration import Managed

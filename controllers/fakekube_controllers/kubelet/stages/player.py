@@ -17,7 +17,7 @@ from fakekube.client.resources import NODES, PODS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.util.timers import Timer
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.stages.functions import BUILT_IN
 from fakekube_controllers.kubelet.stages.render import render
 from fakekube_controllers.kubelet.stages.stage import Stage, Step, read

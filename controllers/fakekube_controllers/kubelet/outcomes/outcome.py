@@ -11,8 +11,8 @@ from typing import Any
 
 from fakekube.runtime.controller import attempt
 from fakekube.runtime.pods import Pod
-from fakekube_controllers.kubelet import annotations, commands
-from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome, Said, bad
+from fakekube_controllers.kubelet.outcomes import annotations, commands
+from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, BadOutcome, Said, bad
 
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 OOM_CODE = 137

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fakekube_controllers.kubelet import commands
+from fakekube_controllers.kubelet.outcomes import commands
 
 RESTART_ALL = "RestartAllContainers"
 MIN_GRACE_SECONDS = 2.0  # what SIGTERM has left when preStop took all

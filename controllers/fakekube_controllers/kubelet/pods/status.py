@@ -5,8 +5,8 @@ from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
 
 Verdict = tuple[str, str, str]
 """A condition's status, reason and message; what is empty is left out."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakekube.runtime.pods import Pod
-from fakekube_controllers.kubelet.container import Container
+from fakekube_controllers.kubelet.containers.container import Container
 
 TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "

@@ -18,9 +18,9 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import nodes
-from fakekube_controllers.kubelet.heartbeat import Heartbeat
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node import status
+from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.leases import Heartbeat
 
 MODE, CONDITIONS = "fakekube.dev/kubelet", "fakekube.dev/conditions"
 TERMINATED = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
@@ -55,7 +55,7 @@ class NodeAgent:
         for number in range(count):
             name = f"node-{number}"
             try:
-                await self.client.create(NODES, nodes.node(name))
+                await self.client.create(NODES, status.initial_node(name))
             except APIError as error:
                 if error.code != 409:
                     raise
@@ -92,13 +92,13 @@ class NodeAgent:
         await self.heartbeat.begin(name)
 
     def _wanted_of(self, node: Mapping[str, Any]) -> dict[str, str]:
-        wanted = {kind: "False" for kind, _, _ in nodes.PRESSURES} | {"Ready": "True"}
+        wanted = {kind: "False" for kind, _, _ in status.PRESSURES} | {"Ready": "True"}
         if self.mode_of(meta.name_of(node)) == SHUTDOWN:
             wanted["Ready"] = "False"
         for part in meta.annotations_of(node).get(CONDITIONS, "").split(","):
-            kind, equals, status = part.strip().partition("=")
+            kind, equals, value = part.strip().partition("=")
             if kind:
-                wanted[kind] = status if equals and status in ("False", "Unknown") else "True"
+                wanted[kind] = value if equals and value in ("False", "Unknown") else "True"
         return wanted
 
     async def _post(self, name: str) -> None:
@@ -109,7 +109,7 @@ class NodeAgent:
         present, conditions = node.get("status") or {}, self._wanted_of(node)
         given = present.get("capacity") or self.ctx.options.get("node_capacity")
         version = self.ctx.version or "0.0"
-        wanted = nodes.status(name, self._addresses.number_of(name), version, self.clock.time(), given, conditions, present)
+        wanted = status.node_status(name, self._addresses.number_of(name), version, self.clock.time(), given, conditions, present)
         kept = {key: value for key, value in present.items() if key == "allocatable" and value}
         node["status"] = {**present, **wanted, **kept}
         node = await self.client.update_status(NODES, node)
@@ -117,11 +117,11 @@ class NodeAgent:
             self._recorder.event(node, "Normal", "NodeNotReady", f"Node {name} status is now: NodeNotReady", host=name)
             return
         taints = node["spec"].get("taints") or []
-        left = [taint for taint in taints if taint["key"] != nodes.NOT_READY_TAINT]
+        left = [taint for taint in taints if taint["key"] != status.NOT_READY_TAINT]
         if len(left) != len(taints):
             await self.client.patch(NODES, name, body={"spec": {"taints": left or None}})
 
 
 def _says(node: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
     present = {c["type"]: c["status"] for c in (node.get("status") or {}).get("conditions") or ()}
-    return all(present.get(kind) == status for kind, status in wanted.items())
+    return all(present.get(kind) == value for kind, value in wanted.items())

@@ -5,10 +5,10 @@ is sent; any other command writes its own words and succeeds, since nothing is i
 program runs.
 """
 
-from fakekube_controllers.kubelet import script
-from fakekube_controllers.kubelet.process import Process
-from fakekube_controllers.kubelet.script import BadScript, Simple, Step
-from fakekube_controllers.kubelet.utilities import COMMANDS, Io
+from fakekube_controllers.kubelet.server.process import Process
+from fakekube_controllers.kubelet.shell import parser
+from fakekube_controllers.kubelet.shell.parser import BadScript, Simple, Step
+from fakekube_controllers.kubelet.shell.utilities import COMMANDS, Io
 
 SHELLS = ("sh", "bash", "ash", "dash")
 PROMPT = "/ # "
@@ -78,7 +78,7 @@ class Shell:
     async def interpret(self, text: str, io: Io) -> int:
         """Run a script: the code of its last command."""
         try:
-            steps = script.parse(text)
+            steps = parser.parse(text)
         except BadScript as error:
             self.code = await io.complain(f"sh: {error}", SYNTAX)
             return self.code
@@ -102,12 +102,12 @@ class Shell:
         return code
 
     async def _simple(self, command: Simple, io: Io) -> int:
-        words = [script.expand(word, self.variables) for word in command.words]
+        words = [parser.expand(word, self.variables) for word in command.words]
         while words and (name := words[0].partition("=")[0]).isidentifier() and "=" in words[0]:
             self.variables[name] = words.pop(0).partition("=")[2]
         files: list[tuple[str, bytearray, bool]] = []
         for operator, word in command.redirections:
-            target = script.expand(word, self.variables) if word is not None else ""
+            target = parser.expand(word, self.variables) if word is not None else ""
             if operator == "<":
                 io.given = self.process.files.read(target)
                 if io.given is None:

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fakekube.util import durations
-from fakekube_controllers.kubelet.process import Process
+from fakekube_controllers.kubelet.server.process import Process
 
 if TYPE_CHECKING:
-    from fakekube_controllers.kubelet.shell import Shell
+    from fakekube_controllers.kubelet.shell.shell import Shell
 
 Write = Callable[[bytes], Awaitable[None]]
 

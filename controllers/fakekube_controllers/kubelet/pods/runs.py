@@ -13,10 +13,11 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.runtime.pods import Pod
-from fakekube_controllers.kubelet import annotations, container, outcomes, traits
-from fakekube_controllers.kubelet.memory import Memory, expanded, memory_of, packed, take_up
-from fakekube_controllers.kubelet.outcomes import Callback, Defaults
-from fakekube_controllers.kubelet.podrun import Happened, PodRun
+from fakekube_controllers.kubelet.containers import config, container
+from fakekube_controllers.kubelet.outcomes import annotations, outcome
+from fakekube_controllers.kubelet.outcomes.outcome import Callback, Defaults
+from fakekube_controllers.kubelet.pods.checkpoint import Memory, expanded, memory_of, packed, take_up
+from fakekube_controllers.kubelet.pods.run import Happened, PodRun
 
 
 class Builder:
@@ -54,8 +55,8 @@ class Builder:
             restarts_on = spec.get("restartPolicy") or restarts_on
         callback, defaults = self._callback, self._defaults
         return container.container_of(
-            spec, lambda number: outcomes.decide(pod, number, spec, callback, defaults), restarts_on, called, attempt,
-            traits.traits_of(spec, pod, rules=self._rules, quick=self._quick))
+            spec, lambda number: outcome.decide(pod, number, spec, callback, defaults), restarts_on, called, attempt,
+            config.traits_of(spec, pod, rules=self._rules, quick=self._quick))
 
 
 class PodRuns:

@@ -7,11 +7,11 @@ somebody asks; then the Outcome of the run; then the cluster's defaults. Upstrea
 from typing import NamedTuple
 
 from fakekube.apimachinery import quantity
-from fakekube_controllers.kubelet import annotations
-from fakekube_controllers.kubelet.annotations import Said, bad
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.outcomes import Defaults
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.outcomes import annotations
+from fakekube_controllers.kubelet.outcomes.annotations import Said, bad
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults
+from fakekube_controllers.kubelet.pods.run import PodRun
 
 
 class Usage(NamedTuple):

@@ -30,14 +30,14 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt_async
 from fakekube.util.pipe import Pipe
 from fakekube.util.tasks import Tasks
-from fakekube_controllers.kubelet.annotations import PREFIX
-from fakekube_controllers.kubelet.container import SIGKILL_CODE, Container
-from fakekube_controllers.kubelet.dialling import Dialled
-from fakekube_controllers.kubelet.files import Files
-from fakekube_controllers.kubelet.follower import Follower, Line
-from fakekube_controllers.kubelet.outcomes import Outcome
-from fakekube_controllers.kubelet.podrun import PodRun
-from fakekube_controllers.kubelet.process import Answer, Connection, OnConnect, OnExec, Process, Result
+from fakekube_controllers.kubelet.containers.container import SIGKILL_CODE, Container
+from fakekube_controllers.kubelet.outcomes.annotations import PREFIX
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
+from fakekube_controllers.kubelet.pods.run import PodRun
+from fakekube_controllers.kubelet.server.logs import Follower, Line
+from fakekube_controllers.kubelet.server.port_connection import Dialled
+from fakekube_controllers.kubelet.server.process import Answer, Connection, OnConnect, OnExec, Process, Result
+from fakekube_controllers.kubelet.shell.files import Files
 
 INTERRUPTED = 130
 log = logging.getLogger(__name__)
@@ -187,7 +187,7 @@ class Streams:
 
         try:
             if options.tty:
-                from fakekube_controllers.kubelet.terminal import Terminal
+                from fakekube_controllers.kubelet.server.terminal import Terminal
 
                 terminal = Terminal(client, interrupt)
                 tasks.spawn(terminal.type(), "terminal")  # a client that has gone is noticed by who writes to it
@@ -240,7 +240,7 @@ class Streams:
         if answer is None:
             answer = _annotated(process)
         if answer is None:
-            from fakekube_controllers.kubelet.shell import Shell
+            from fakekube_controllers.kubelet.shell.shell import Shell
 
             return await Shell(process).run()
         result = _result(answer)
@@ -257,7 +257,7 @@ class Streams:
             meta.uid_of(run.pod), container, told, lambda line: lines.feed(f"{line[1]}\n".encode()), lines.end)
 
         async def write_lines() -> None:
-            from fakekube_controllers.kubelet.terminal import with_returns
+            from fakekube_controllers.kubelet.server.terminal import with_returns
 
             output = with_returns(client.stdout) if own.tty else client.stdout
             while data := await lines.read():

@@ -9,10 +9,10 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.util.clock import Clock
-from fakekube_controllers.kubelet import usage
-from fakekube_controllers.kubelet.outcomes import Defaults
-from fakekube_controllers.kubelet.podrun import PodRun
-from fakekube_controllers.kubelet.usage import Usage
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults
+from fakekube_controllers.kubelet.pods.run import PodRun
+from fakekube_controllers.kubelet.server import stats
+from fakekube_controllers.kubelet.server.stats import Usage
 
 NODE_INDEX = "node"
 """Of the cache of pods: those that are bound to a node."""
@@ -48,7 +48,7 @@ class Reports:
         if run is None or self._is_silent(run.pod["spec"]["nodeName"]):
             return None
         now = self._clock.time()
-        used = {c.name: usage.of_container(run, c, now, self._defaults) for c in run.containers}
+        used = {c.name: stats.of_container(run, c, now, self._defaults) for c in run.containers}
         return {container: found for container, found in used.items() if found is not None}
 
     def node_usage(self, name: str) -> Usage | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fakekube.apimachinery.streams import CommandOptions, CommandStreams, PortStreams
 from fakekube.util.clock import Clock
-from fakekube_controllers.kubelet.files import Files
+from fakekube_controllers.kubelet.shell.files import Files
 
 
 @dataclass(frozen=True, slots=True)

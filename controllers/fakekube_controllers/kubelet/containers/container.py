@@ -11,8 +11,8 @@ from typing import Any
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.kubelet.outcomes import Outcome
-from fakekube_controllers.kubelet.traits import MIN_GRACE_SECONDS, PLAIN, RESTART_ALL, Traits, bad_image
+from fakekube_controllers.kubelet.containers.config import MIN_GRACE_SECONDS, PLAIN, RESTART_ALL, Traits, bad_image
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 
 BACKOFF_RESET_SECONDS = 600.0
 PULL_BACKOFF_SECONDS, MAX_PULL_BACKOFF_SECONDS, PULL_SHOWN_SECONDS = 10.0, 300.0, 1.0

@@ -13,9 +13,9 @@ import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.util.memory import memoized
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.outcomes import Outcome
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
+from fakekube_controllers.kubelet.pods.run import PodRun
 
 OF_THE_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """What follows from the pod."""

@@ -3,8 +3,8 @@
 from typing import Literal
 
 from fakekube.client.recorder import Recorder
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.pods.run import PodRun
 
 
 class Teller:

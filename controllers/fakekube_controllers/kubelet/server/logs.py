@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fakekube.util.clock import Clock
-from fakekube_controllers.kubelet.container import Container
+from fakekube_controllers.kubelet.containers.container import Container
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer

@@ -8,15 +8,19 @@ A node that falls silent can be seen to: for a minute, time then stops every fiv
 it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/lease.
 """
 
+
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.util.clock import Clock
-from fakekube_controllers.kubelet import nodes
 
+LEASE_NAMESPACE = "kube-node-lease"
+LEASE_DURATION_SECONDS = 40
+RENEW_SECONDS = 10.0
 ROUND = "round"
 TICK_SECONDS, TICKS = 5.0, 12
 
@@ -54,7 +58,7 @@ class Heartbeat:
     def _wait(self) -> None:
         if not self._waiting:
             self._waiting = True
-            self._clock.call_later(nodes.RENEW_SECONDS, self._queue.add, ROUND, lazy=True)
+            self._clock.call_later(RENEW_SECONDS, self._queue.add, ROUND, lazy=True)
 
     async def _round(self, _: str) -> None:
         self._waiting = False
@@ -70,15 +74,26 @@ class Heartbeat:
         now = self._clock.time()
         try:
             # Not client.patch: what comes back is of no use to anybody.
-            path, body = LEASES.path(nodes.LEASE_NAMESPACE, name), {"spec": {"renewTime": times.format_micro_time(now)}}
+            path, body = LEASES.path(LEASE_NAMESPACE, name), {"spec": {"renewTime": times.format_micro_time(now)}}
             await self._client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
         except APIError as error:
             if error.code != 404:
                 raise
-            await self._client.create(LEASES, nodes.lease(name, meta.uid_of(node), now))
+            await self._client.create(LEASES, _lease(name, meta.uid_of(node), now))
 
 
 def _tick(clock: Clock, left: int) -> None:
     """Let time stop here, and again; nothing else happens."""
     if left:
         clock.call_later(TICK_SECONDS, _tick, clock, left - 1)
+
+
+def _lease(name: str, uid: str, now: float) -> Tree:
+    """The lease by which a node says that it lives."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [
+            {"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}]},
+        "spec": {
+            "holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION_SECONDS, "renewTime": times.format_micro_time(now)},
+    }
