@@ -1,4 +1,7 @@
-"""How the arguments of a call become the query and the body of a request. Upstream: apimachinery/pkg/apis/meta/v1 (ListOptions ...)."""
+"""How the arguments of a call become the query and the body of a request.
+
+Upstream: apimachinery/pkg/apis/meta/v1 (ListOptions, CreateOptions, PatchOptions, DeleteOptions).
+"""
 
 from collections.abc import Mapping
 from typing import Literal
