@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from benchmarks import pods
 from benchmarks.table import Figure
-from fakekube import snapshot
 from fakekube.client.resources import PODS
-from fakekube.cluster import Cluster
+from fakekube.composition import snapshot
+from fakekube.composition.cluster import Cluster
 
 OBJECTS = 10_000
 ROUNDS = 20

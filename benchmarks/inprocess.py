@@ -9,7 +9,7 @@ from benchmarks.table import Figure, decode_seconds, median
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.client import users
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.storage.memory import Bucket
 
 PODS = "/api/v1/namespaces/default/pods"

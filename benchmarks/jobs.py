@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks import lives, shapes
 from benchmarks.table import Figure, decode_seconds, median
 from fakekube.client.resources import JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 JOBS_A_ROUND = 50
 PODS = 8

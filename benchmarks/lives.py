@@ -17,7 +17,7 @@ from benchmarks import shapes
 from benchmarks.table import Figure, calibrate, decode_seconds, show
 from fakekube.apimachinery import meta
 from fakekube.client.resources import CRON_JOBS, JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
 YEAR, WEEK = 365 * 86_400, 7 * 86_400

@@ -10,7 +10,7 @@ from benchmarks import shapes
 from benchmarks.inprocess import PODS, call, fill, per_second
 from benchmarks.servers import fakekube
 from benchmarks.table import Figure
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 FULL = 100_000
 REQUESTS = 100_000

@@ -21,7 +21,7 @@ from benchmarks.load import resident_bytes
 from benchmarks.table import Figure
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.client.resources import JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.util.collector import give_back
 
 LIVED, EXPIRED, NODES = 10_000, 200_000, 100

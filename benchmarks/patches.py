@@ -11,7 +11,7 @@ from benchmarks.percall import Call, per_call
 from benchmarks.table import Figure, rate
 from fakekube.apimachinery.http import Request
 from fakekube.client import users
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 POD = f"{PODS}/pod-000000"
 PROTOBUF = "application/vnd.kubernetes.protobuf"

@@ -15,7 +15,7 @@ from benchmarks import lives, shapes
 from benchmarks.inprocess import PODS, call, fill
 from benchmarks.table import Figure, decode_seconds
 from fakekube.client.resources import JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 MANY = 50_000
 LARGE = 10_000

@@ -6,19 +6,17 @@ What a pod costs is the way from the create's event to its node, with the server
 import asyncio
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from benchmarks.table import Figure, decode_seconds
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 SIZES = ((100, 4_000), (1_000, 3_500), (5_000, 2_500))
 PODS_TO_SCHEDULE = 1_500
 SHAPES = (("16", "64Gi"), ("32", "128Gi"), ("64", "512Gi"), ("96", "192Gi"))
 POOLS, ZONES = ("training", "serving", "batch", "general"), ("a", "b", "c")
 FULL_EVERY = 3  # of so many nodes one is full
-
-Tree = dict[str, Any]
 
 
 def figures() -> Iterator[Figure]:

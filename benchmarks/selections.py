@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchmarks import pods
 from benchmarks.inprocess import PODS, Counter, call, pod_bucket
 from benchmarks.table import Figure
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 MANY = 50_000
 NODES = 500

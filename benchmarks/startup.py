@@ -16,7 +16,7 @@ from benchmarks.table import Figure, median
 FIRST = """
 import time; started = time.perf_counter()
 import asyncio
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 async def main():
     async with Cluster(nodes=0) as cluster:
         first, cpu = time.perf_counter() - started, time.process_time()

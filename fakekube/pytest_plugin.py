@@ -19,7 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fakekube.options import ClusterOptions
+    from fakekube.composition.options import ClusterOptions
     from fakekube.testing.background import BackgroundCluster
 
 INI = {
@@ -81,7 +81,7 @@ def fakekube_options(request: pytest.FixtureRequest) -> "ClusterOptions":
 
     Raises UsageError for an option that cannot be meant.
     """
-    from fakekube.options import ClusterOptions, OptionError
+    from fakekube.composition.options import ClusterOptions, OptionError
 
     values: dict[str, Any] = {GUARD: True}
     for name in (*INI, GUARD):
@@ -104,7 +104,7 @@ def fakekube_server(fakekube_options: "ClusterOptions", tmp_path: Path) -> "Iter
     It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
     from the test.
     """
-    from fakekube.options import OptionError
+    from fakekube.composition.options import OptionError
     from fakekube.testing.background import BackgroundCluster
 
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ storage. The other objects (``bootstrap.py``) are written when somebody first as
 
 from collections.abc import Callable, Sequence
 
-from fakekube.apimachinery import furnishing
+from fakekube.apimachinery import namespace_defaults
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.bootstrap import API_SERVICES, KINDS, bootstrap_objects
@@ -17,49 +17,49 @@ from fakekube.registry.kind import Kind
 NAMESPACES, SERVICES = GroupResource("", "namespaces"), GroupResource("", "services")
 ACCOUNTS, CONFIG_MAPS = GroupResource("", "serviceaccounts"), GroupResource("", "configmaps")
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
-FURNISHINGS = (ACCOUNTS, CONFIG_MAPS)
+NAMESPACE_DEFAULTS = (ACCOUNTS, CONFIG_MAPS)
 VERSIONS = {NAMESPACES: (2, 1), SERVICES: (6, 1), ACCOUNTS: (7, 2), CONFIG_MAPS: (8, 2)}
 """Of a resource's first object, and how much greater that of each further one is."""
-LAST_VERSION, LAST_VERSION_FURNISHED = 6, 14
+LAST_VERSION, LAST_VERSION_WITH_DEFAULTS = 6, 14
 
 ROOT_CA_OWNERSHIP = {
     "manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": None, "fieldsType": "FieldsV1",
     "fieldsV1": {
-        "f:data": {".": {}, f"f:{furnishing.CERTIFICATE_KEY}": {}},
-        "f:metadata": {"f:annotations": {".": {}, f"f:{furnishing.DESCRIPTION_KEY}": {}}}},
+        "f:data": {".": {}, f"f:{namespace_defaults.CERTIFICATE_KEY}": {}},
+        "f:metadata": {"f:annotations": {".": {}, f"f:{namespace_defaults.DESCRIPTION_KEY}": {}}}},
 }
 
 
 class FirstObjects:
     """Those of one cluster, whose stored versions ``catalog`` knows. ``added`` are kinds that are served besides.
 
-    ``furnished``: whether a service account controller was at work in the first namespaces.
+    ``with_namespace_defaults``: whether the first namespaces have their default objects already.
     """
 
-    def __init__(self, catalog: Catalog, added: Callable[[], Sequence[Kind]], *, furnished: bool) -> None:
-        self._catalog, self._added, self._furnished = catalog, added, furnished
+    def __init__(self, catalog: Catalog, added: Callable[[], Sequence[Kind]], *, with_namespace_defaults: bool) -> None:
+        self._catalog, self._added, self._with_defaults = catalog, added, with_namespace_defaults
 
     def __contains__(self, resource: GroupResource) -> bool:
         """Whether there are any of a resource."""
-        return resource in KINDS or resource == API_SERVICES or (self._furnished and resource in FURNISHINGS)
+        return resource in KINDS or resource == API_SERVICES or (self._with_defaults and resource in NAMESPACE_DEFAULTS)
 
     @property
     def kept(self) -> tuple[GroupResource, ...]:
         """The resources of which there was something before the history begins."""
-        return (NAMESPACES, SERVICES, *FURNISHINGS) if self._furnished else (NAMESPACES, SERVICES)
+        return (NAMESPACES, SERVICES, *NAMESPACE_DEFAULTS) if self._with_defaults else (NAMESPACES, SERVICES)
 
     @property
     def version(self) -> int:
         """Where the history begins that the cluster tells."""
-        return LAST_VERSION_FURNISHED if self._furnished else LAST_VERSION
+        return LAST_VERSION_WITH_DEFAULTS if self._with_defaults else LAST_VERSION
 
     def of(self, resource: GroupResource) -> list[Tree]:
         """The objects of a resource in their stored form, the caller's own, without uid and times.
 
         Those with a resourceVersion were there before the history begins.
         """
-        if resource in FURNISHINGS:
-            trees = [_furnishing(resource, namespace) for namespace in FIRST_NAMESPACES] if self._furnished else []
+        if resource in NAMESPACE_DEFAULTS:
+            trees = [_namespace_default(resource, namespace) for namespace in FIRST_NAMESPACES] if self._with_defaults else []
         else:
             trees = bootstrap_objects(resource, self._catalog, self._added() if resource == API_SERVICES else ())
         if resource in VERSIONS:
@@ -69,9 +69,9 @@ class FirstObjects:
         return trees
 
 
-def _furnishing(resource: GroupResource, namespace: str) -> Tree:
+def _namespace_default(resource: GroupResource, namespace: str) -> Tree:
     if resource == ACCOUNTS:
-        return {"kind": "ServiceAccount", "apiVersion": "v1", **furnishing.default_account(namespace)}
-    tree = furnishing.root_ca(namespace, "")
+        return {"kind": "ServiceAccount", "apiVersion": "v1", **namespace_defaults.default_account(namespace)}
+    tree = namespace_defaults.root_ca(namespace, "")
     tree["metadata"]["managedFields"] = [dict(ROOT_CA_OWNERSHIP)]
     return {"kind": "ConfigMap", "apiVersion": "v1", **tree}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.apimachinery.stock import Cancel, Stock
+from fakekube.apimachinery.presence import Cancel, ResourcePresence
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import Indexer, IndexFunction
 from fakekube.cache.lister import Lister
@@ -54,11 +54,11 @@ class SharedInformer:
         self, client: Client, resource: Resource, *, clock: Clock, activity: Activity, rng: Rng, namespace: str = "",
         label_selector: str = "", field_selector: str = "", resync_seconds: float = 0,
         transform: Callable[[Tree], Tree] | None = None, detector: MutationDetector | None = None,
-        watch_timeout_seconds: float | None = None, stock: Stock | None = None,
+        watch_timeout_seconds: float | None = None, presence: ResourcePresence | None = None,
     ) -> None:
         self.resource = resource
         self.whole = False  # somebody wants to see what came with the cluster, too
-        self._stock = stock
+        self._presence = presence
         self._sleeps: Cancel | None = None
         self.indexer = Indexer() if detector is None else WatchedIndexer(detector)
         self.lister = Lister(self.indexer)
@@ -66,7 +66,7 @@ class SharedInformer:
         self.reflector = Reflector(
             client, resource, self, clock=clock, activity=activity, rng=rng, namespace=namespace,
             label_selector=label_selector, field_selector=field_selector, watch_timeout_seconds=watch_timeout_seconds,
-            bookmarks=stock is None,  # a server in this process cuts no watch that would have to be resumed
+            bookmarks=presence is None,  # a server in this process cuts no watch that would have to be resumed
         )
         self._clock = clock
         self._resync_seconds, self._detector = resync_seconds, detector
@@ -99,8 +99,8 @@ class SharedInformer:
             tasks.spawn(self._resync(), f"resync {self.resource}")
 
     def _sleep_or_begin(self, tasks: Tasks, since: int | None) -> None:
-        if self._stock is not None and since is None:
-            self._sleeps = self._stock.await_first(
+        if self._presence is not None and since is None:
+            self._sleeps = self._presence.await_first(
                 self.resource.group_resource, lambda since: self._begin(tasks, since), whole=self.whole)
         if self._sleeps is None:
             self._begin(tasks, since)

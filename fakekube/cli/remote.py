@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fakekube.options import DEFAULT_KUBECONFIG
+from fakekube.composition.options import DEFAULT_KUBECONFIG
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import Response

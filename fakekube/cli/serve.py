@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fakekube.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
+from fakekube.composition.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
 from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
-    from fakekube.snapshot import Snapshot
+    from fakekube.composition.cluster import Cluster
+    from fakekube.composition.snapshot import Snapshot
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -39,7 +39,7 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
 
 
 def _read(file: str) -> "Snapshot":
-    from fakekube.snapshot import SnapshotError, read
+    from fakekube.composition.snapshot import SnapshotError, read
 
     try:
         return read(file)
@@ -64,7 +64,7 @@ def _import_server() -> None:
     before = {name: os.environ.get(name) for name in paths}
     os.environ.update(paths)
     try:
-        import fakekube.served  # noqa: F401
+        import fakekube.composition.serving  # noqa: F401
     finally:
         for name, value in before.items():
             if value is None:
@@ -90,7 +90,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
 
     _import_server()
     cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)

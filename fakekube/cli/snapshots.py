@@ -21,18 +21,18 @@ def take(server: str | None, kubeconfig: str | None, output: str) -> None:
 
 def diff(first: str, second: str, resources: tuple[str, ...]) -> bool:
     """Print what differs between two files; whether anything does. Raises ClickException for one that cannot be read."""
-    from fakekube import differences
-    from fakekube.snapshot import SnapshotError, read
+    from fakekube.composition import snapshot_diff
+    from fakekube.composition.snapshot import SnapshotError, read
 
     try:
         old, new = read(first), read(second)
     except (SnapshotError, OSError) as error:
         raise click.ClickException(str(error)) from error
     found = False
-    for line in differences.of_clusters(old, new):
+    for line in snapshot_diff.of_clusters(old, new):
         click.echo(line)
         found = True
-    for one in differences.between(old, new, resources):
+    for one in snapshot_diff.between(old, new, resources):
         found = True
         for line in one.lines():
             click.echo(line)

@@ -1,9 +1,9 @@
-"""Who sleeps until a resource is asked for, or changes. ``apimachinery.stock`` says what for."""
+"""Who sleeps until a resource is asked for, or changes. ``apimachinery.presence`` says what for."""
 
 from collections.abc import Callable
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.stock import Cancel, Wake
+from fakekube.apimachinery.presence import Cancel, Wake
 from fakekube.storage.memory import Bucket, Event, Subscription
 
 Tell = Callable[[GroupResource, int | None], None]

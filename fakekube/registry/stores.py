@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.stock import Cancel, Wake
+from fakekube.apimachinery.presence import Cancel, Wake
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.deletion import has_ties
 from fakekube.registry.kind import Kind
 from fakekube.registry.sleepers import Sleepers
-from fakekube.registry.store import FieldOwnership, Store
+from fakekube.registry.store import Store
 from fakekube.registry.strategy import SERVER_MANAGER
+from fakekube.registry.write import FieldOwnership
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.rng import Rng
@@ -97,7 +98,7 @@ class Stores:
         return storage.bucket(resource, fields=fields, sort_keys=kind.custom if kind else False)
 
     def await_first(self, resource: GroupResource, wake: Wake, *, whole: bool) -> Cancel | None:
-        """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.stock``."""
+        """What lets a cache sleep while there is nothing to see of a resource; see ``apimachinery.presence``."""
         if resource not in self._stored:
             return None
         bucket = self._bucket_slept_over(resource)
@@ -110,7 +111,7 @@ class Stores:
         return self._sleepers.until_changed(resource, wake, bucket)
 
     def await_changes(self, tell: Callable[[GroupResource, int | None], None]) -> Cancel:
-        """What lets components sleep that are for objects which somebody makes; see ``apimachinery.stock``."""
+        """What lets components sleep that are for objects which somebody makes; see ``apimachinery.presence``."""
         present = [(bucket, bucket.changes == self._came.get(bucket.resource, 0)) for bucket in self.storage.buckets]
         for bucket, is_new in present:
             if not is_new:
@@ -118,7 +119,7 @@ class Stores:
         return self._sleepers.at_changes(tell, [bucket for bucket, is_new in present if is_new])
 
     def await_owned(self, wake: Callable[[], None]) -> Cancel | None:
-        """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.stock``."""
+        """What lets a garbage collector sleep while nothing is owned; see ``apimachinery.presence``."""
         return self.storage.await_record(has_ties, wake)
 
     def complete(self, fork: Storage) -> Storage:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
 from fakekube.cache.mutation import MutationDetector
@@ -85,9 +85,9 @@ class Context:
         return self._informers.detector
 
     @property
-    def stock(self) -> Stock | None:
+    def presence(self) -> ResourcePresence | None:
         """Whoever knows what the server holds, where that is in this process."""
-        return self._informers.stock
+        return self._informers.presence
 
     def informer(
         self, resource: Resource, *, namespace: str = "", label_selector: str = "", field_selector: str = "",

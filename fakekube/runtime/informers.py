@@ -6,7 +6,7 @@ there.
 
 from collections.abc import Iterator
 
-from fakekube.apimachinery.stock import Stock
+from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.informer import SharedInformer
 from fakekube.cache.mutation import MutationDetector
@@ -26,10 +26,11 @@ class Informers:
 
     def __init__(
         self, client: Client, *, clock: Clock, activity: Activity, rng: Rng, tasks: Tasks,
-        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None, stock: Stock | None = None,
+        detector: MutationDetector | None = None, watch_timeout_seconds: float | None = None,
+        presence: ResourcePresence | None = None,
     ) -> None:
         self._client, self._clock, self._activity, self._rng, self._tasks = client, clock, activity, rng, tasks
-        self.stock = stock
+        self.presence = presence
         self.detector, self._watch_timeout_seconds = detector, watch_timeout_seconds
         self._informers: dict[tuple[Resource, str, str, str], SharedInformer] = {}
         self._started = self._definitions_watched = False
@@ -49,7 +50,7 @@ class Informers:
             informer = self._informers[key] = SharedInformer(
                 self._client, resource, clock=self._clock, activity=self._activity, rng=self._rng, namespace=namespace,
                 label_selector=label_selector, field_selector=field_selector, detector=self.detector,
-                watch_timeout_seconds=self._watch_timeout_seconds, stock=self.stock,
+                watch_timeout_seconds=self._watch_timeout_seconds, presence=self.presence,
             )
             if resource != CUSTOM_RESOURCE_DEFINITIONS:
                 informer.reflector.on_missing = self._await_definition

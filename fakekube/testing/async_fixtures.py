@@ -11,14 +11,14 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from fakekube.cluster import Cluster
-    from fakekube.options import ClusterOptions
+    from fakekube.composition.cluster import Cluster
+    from fakekube.composition.options import ClusterOptions
 
 
 async def fake_cluster(fakekube_options: "ClusterOptions") -> "AsyncIterator[Cluster]":
     """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``, ``run_until``."""
-    from fakekube.cluster import Cluster
-    from fakekube.options import OptionError
+    from fakekube.composition.cluster import Cluster
+    from fakekube.composition.options import OptionError
 
     try:
         made = Cluster(options=fakekube_options)

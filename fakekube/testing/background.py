@@ -10,11 +10,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from fakekube.options import ClusterOptions
+from fakekube.composition.options import ClusterOptions
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
-    from fakekube.snapshot import Snapshot
+    from fakekube.composition.cluster import Cluster
+    from fakekube.composition.snapshot import Snapshot
     from fakekube.util.control import ClusterClock
     from fakekube.util.durations import Duration
 
@@ -58,7 +58,7 @@ class BackgroundCluster:
             self._served.result()
 
     async def _serve(self) -> None:
-        from fakekube.cluster import Cluster
+        from fakekube.composition.cluster import Cluster
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         async with Cluster(options=self.options) as cluster:

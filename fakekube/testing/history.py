@@ -16,12 +16,12 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage.record import Event, Record
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
-    from fakekube.snapshot import Snapshot
+    from fakekube.composition.cluster import Cluster
+    from fakekube.composition.snapshot import Snapshot
     from fakekube.testing.background import BackgroundCluster
 
     Where: TypeAlias = "Cluster | BackgroundCluster | Snapshot | History"
@@ -78,7 +78,7 @@ class Kinds:
     """How resources are stored, by the options of a cluster. What is not built in is stored as it is."""
 
     def __init__(self, options: ClusterOptions) -> None:
-        from fakekube.controlplane import served_kinds
+        from fakekube.composition.controlplane import served_kinds
 
         self._kinds = {(kind.group, kind.version, kind.plural): kind for kind in served_kinds(options)}
 
@@ -210,7 +210,7 @@ class History:
     @classmethod
     def of(cls, where: "Where") -> "History":
         """The history of a cluster (from its own thread), of one in the background (from any other), or of a snapshot."""
-        from fakekube.snapshot import Snapshot
+        from fakekube.composition.snapshot import Snapshot
         from fakekube.testing.background import BackgroundCluster
 
         if isinstance(where, History):

@@ -12,7 +12,7 @@ from fakekube.testing.temporal import HistoryError
 
 if TYPE_CHECKING:
     from fakekube.apiserver.filters import LogEntry
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
     from fakekube.testing.background import BackgroundCluster
     from fakekube.testing.history import Where
 

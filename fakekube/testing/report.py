@@ -8,7 +8,7 @@ from fakekube.testing.background import BackgroundCluster
 from fakekube.testing.history import History
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
 
 PATIENCE_SECONDS = 5.0
 

@@ -15,7 +15,7 @@ from fakekube.util.driver import Stalled, describe
 from fakekube.util.durations import Duration, seconds_of
 
 if TYPE_CHECKING:
-    from fakekube.cluster import Cluster
+    from fakekube.composition.cluster import Cluster
     from fakekube.testing.history import Where
 
 Predicate = Callable[[State], Any]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fakekube.client.resources import EVENTS, Resource
-from fakekube.differences import BOOKKEEPING
+from fakekube.composition.snapshot_diff import BOOKKEEPING
 from fakekube.testing import explain
 from fakekube.testing.history import Change, History, HistoryForgotten
 from fakekube.util.treediff import Difference, differences

@@ -4,7 +4,7 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import NAMESPACES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 POD = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

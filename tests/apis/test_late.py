@@ -47,8 +47,8 @@ def test_a_name_of_something_else_is_refused() -> None:
 
 
 def test_a_cluster_that_is_not_used_loads_no_rules() -> None:
-    """Given a fresh process, when fakekube.cluster is imported, then no kind's rules and no HTTP library are."""
+    """Given a fresh process, when fakekube.composition.cluster is imported, then no kind's rules and no HTTP library are."""
     heavy = "('fakekube.apis.core.pod', 'fakekube.apis.batch.printers', 'aiohttp', 'yaml')"
-    code = f"import fakekube.cluster, sys; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import fakekube.composition.cluster, sys; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

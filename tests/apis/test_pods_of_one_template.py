@@ -7,7 +7,7 @@ import pytest
 
 from fakekube.apimachinery.http import Request
 from fakekube.client import users
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 CONTAINER = {
     "name": "main", "image": "busybox", "ports": [], "readinessProbe": {"httpGet": {"port": 80}},

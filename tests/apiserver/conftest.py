@@ -11,9 +11,9 @@ import pytest
 from fakekube.apimachinery.http import Frame, Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.apiserver import APIServer
-from fakekube.controlplane import build_apiserver
-from fakekube.nodeagents import NodeAgents
-from fakekube.options import ClusterOptions
+from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.nodeagents import NodeAgents
+from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
 

@@ -7,7 +7,7 @@ import pytest
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"

@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from fakekube.apimachinery.http import Frame, Stream
 from fakekube.apiserver.nodeproxy import NoNodes
-from fakekube.controlplane import build_apiserver
-from fakekube.options import ClusterOptions
+from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
 from tests.apiserver.conftest import Api

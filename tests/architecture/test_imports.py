@@ -32,12 +32,14 @@ def test_reading_the_help_loads_no_server() -> None:
     """Given a shell, when the command line is imported, then neither the server nor an HTTP library is."""
     names = loaded("import fakekube.cli.main")
     assert [name for name in names if name.split(".")[0] in ("aiohttp", "asyncio", "pydantic", "yaml", "orjson")] == []
-    assert {name for name in names if name.startswith("fakekube.")} == {"fakekube.cli", "fakekube.cli.main", "fakekube.options"}
+    assert {name for name in names if name.startswith("fakekube.")} == {
+        "fakekube.apimachinery", "fakekube.apimachinery.releases", "fakekube.cli", "fakekube.cli.main", "fakekube.composition",
+        "fakekube.composition.options"}
 
 
 def test_a_cluster_in_process_needs_no_http_library() -> None:
     """Given a test that speaks to its cluster in-process, when the cluster is imported, then no HTTP library and no model is."""
-    names = loaded("import fakekube.cluster")
+    names = loaded("import fakekube.composition.cluster")
     assert [name for name in names if name in ("aiohttp", "pydantic", "click", "uvloop")] == []
 
 
@@ -45,7 +47,7 @@ def test_a_cluster_in_process_needs_no_http_library() -> None:
 def test_public_names_resolve_on_first_use(name: str) -> None:
     """Given a bare ``import fakekube``, when a public name is asked for, then it is there, and nothing was loaded before."""
     assert loaded("import fakekube") == ["fakekube"]
-    assert "fakekube.cluster" in loaded(f"import fakekube; fakekube.{name}")
+    assert "fakekube.composition.cluster" in loaded(f"import fakekube; fakekube.{name}")
 
 
 def test_the_public_names_are_these() -> None:

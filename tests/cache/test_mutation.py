@@ -14,7 +14,7 @@ from fakekube.cache.mutation import (
     WatchedIndexer,
 )
 from fakekube.client.resources import PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import Context, Request, Result, controller
 
 POD = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"restartPolicy": "Never", "containers": [

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from fakekube.cli.main import cli
-from fakekube.options import ClusterOptions
+from fakekube.composition.options import ClusterOptions
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

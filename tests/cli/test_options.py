@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fakekube.options import WORKLOAD_AWARE_GATES, ClusterOptions, OptionError, selected, switches
+from fakekube.composition.options import WORKLOAD_AWARE_GATES, ClusterOptions, OptionError, selected, switches
 
 KNOWN = ["garbagecollector", "job", "jobset", "kubelet", "namespace", "scheduler"]
 

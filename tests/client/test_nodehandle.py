@@ -5,7 +5,7 @@ import pytest
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.kubeconfig import load_client
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, NAMESPACES, PODS, SECRETS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import controller
 from fakekube.runtime.ownership import ControllerRefManager
 from fakekube.runtime.standalone import run_components
@@ -47,10 +47,10 @@ async def namespace(client):
     made = await client.create(NAMESPACES, {"metadata": {"generateName": "engine-"}})
     name = meta.name_of(made)
 
-    async def furnished():
+    async def has_namespace_defaults():
         return await client.get(CONFIG_MAPS, "kube-root-ca.crt", name, missing_ok=True) is not None
 
-    await eventually(furnished)
+    await eventually(has_namespace_defaults)
     yield name
     await client.delete(NAMESPACES, name)
 

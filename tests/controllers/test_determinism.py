@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import asyncio, hashlib, sys
 from fakekube.client.resources import JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 JOB = {
     "metadata": {"name": "j", "namespace": "default"},

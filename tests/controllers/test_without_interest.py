@@ -1,7 +1,7 @@
 """Controllers that a pod is none of the business of: they queue nothing, and send nothing."""
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, condition, job_manifest, pod_template
 
 CONCERNED = ["job", "kubelet", "scheduler"]  # who makes, runs and places the pods of a Job
@@ -22,7 +22,7 @@ async def test_the_life_of_a_jobs_pods_concerns_only_who_works_on_it():
     / then nobody queued anything but who makes, places, and runs pods."""
     async with Cluster(nodes=2, clock="manual") as cluster:
         for name in cluster.manager.names:
-            cluster.manager.awake(name)
+            cluster.manager.activate(name)
         await cluster.advance(30)
         before = adds(cluster)
         await cluster.client.create(JOBS, job_manifest(parallelism=4, completions=4))

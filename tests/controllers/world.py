@@ -2,7 +2,7 @@
 
 from fakekube.apimachinery import times
 from fakekube.client.resources import EVENTS, JOBS, NAMESPACES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"

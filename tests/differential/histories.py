@@ -10,7 +10,7 @@ import sys
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from fakekube.apimachinery.http import Frame, Request, Stream
 from fakekube.client import users
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.registry.kind import Kind
 from tests.differential.histories import history
 from tests.differential.moves import Move, Moves

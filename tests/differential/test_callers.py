@@ -7,7 +7,7 @@ import pytest
 
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.differential.servers import Tree, new_cluster
 
 POD: Tree = {"metadata": {"name": "p", "namespace": "default", "labels": {"app": "a"}}, "spec": {

@@ -79,7 +79,7 @@ def test_a_history_is_one_whatever_is_remembered_and_however_python_hashes(jobs:
 READS = """
 import asyncio
 from fakekube.client.resources import CONFIG_MAPS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 async def main():
     async with Cluster(nodes=0, controllers="namespace", clock="manual") as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "x", "namespace": "default"}, "data": {"a": "b"}})

@@ -11,7 +11,7 @@ import pytest
 
 from fakekube.client.resources import PODS as POD_RESOURCE
 from fakekube.client.resources import REPLICA_SETS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import controller
 from tests.differential.servers import MERGE, NAMESPACE, PODS, Tree, named, new_cluster, own, pause, post, send
 

@@ -46,8 +46,9 @@ def python(folder: Path, *arguments: str) -> str:
     environment = {
         name: value for name, value in os.environ.items()
         if not name.startswith("PYTEST_") and name != "KUBE_CACHE_MUTATION_DETECTOR"}
+    path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "controllers")])  # this checkout, installed or not
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment | {"PYTHONPATH": str(folder)}, capture_output=True, text=True,
+        [sys.executable, *arguments], cwd=folder, env=environment | {"PYTHONPATH": path}, capture_output=True, text=True,
         timeout=110, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -6,9 +6,9 @@ import pytest
 
 from fakekube.apimachinery.http import Frame, Request
 from fakekube.apiserver.apiserver import APIServer
-from fakekube.controlplane import build_apiserver
-from fakekube.nodeagents import NodeAgents
-from fakekube.options import ClusterOptions
+from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.nodeagents import NodeAgents
+from fakekube.composition.options import ClusterOptions
 from fakekube.registry.kind import Kind
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng

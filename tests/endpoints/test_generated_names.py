@@ -1,6 +1,6 @@
 """Names that the server makes up, in every version of every kind."""
 
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.differential.servers import new_cluster, send
 from tests.releases.specimens import NAMES, collection, specimen
 

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from fakekube.apimachinery.http import Request, Response
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.schema.protobuf.codec import ProtobufCodec
 from tests.schema.releases import release
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fakekube.apimachinery.http import Request
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"

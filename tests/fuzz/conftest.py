@@ -9,8 +9,8 @@ import pytest
 
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.apiserver.nodeproxy import NoNodes
-from fakekube.controlplane import build_apiserver
-from fakekube.options import ClusterOptions
+from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
 

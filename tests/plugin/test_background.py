@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fakekube.client.resources import NODES
-from fakekube.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.testing.background import BackgroundCluster
 
 

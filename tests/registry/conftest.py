@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from fakekube.client.client import Client
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, JOBS, LEASES, PODS, SERVICES
-from fakekube.cluster import Cluster
-
-Tree = dict[str, Any]
+from fakekube.composition.cluster import Cluster
 
 
 def config_map(name: str = "", **metadata: Any) -> Tree:

@@ -9,7 +9,7 @@ import pytest
 SCRIPT = """
 import asyncio, hashlib
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, NAMESPACES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
 

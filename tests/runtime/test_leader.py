@@ -7,7 +7,7 @@ from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.resources import CONFIG_MAPS, LEASES
 from fakekube.client.transport import TransportError
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import controller
 from fakekube.runtime.leader import LeaderElector
 from fakekube.runtime.standalone import run_components

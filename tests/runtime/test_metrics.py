@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.client.resources import NAMESPACES
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import START, ManualClock

@@ -2,7 +2,7 @@
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, Resource
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime.context import Context
 
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)

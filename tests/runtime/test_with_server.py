@@ -9,7 +9,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.client.client import Client
 from fakekube.client.http import HTTP
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, PODS, SECRETS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.runtime import Manager, Result, controller
 from fakekube.runtime.ownership import ControllerRefManager
 from fakekube.util.rng import Rng

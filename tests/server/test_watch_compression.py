@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from fakekube.client.resources import CONFIG_MAPS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 LIST = {"watch": "true", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
 

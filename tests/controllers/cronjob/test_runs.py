@@ -4,7 +4,7 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CRON_JOBS, JOBS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube.util.driver import Stalled
 from fakekube_controllers.cronjob.schedule import plan_of
 from tests.controllers.cronjob.conftest import START

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from fakekube_controllers.job import indexes, policies
 from tests.controllers.world import NAMESPACE, condition, is_active, is_tracked, job_manifest, phase
 
@@ -82,7 +82,7 @@ class Fates:
                 self.held[uid] = None
 
     def _fate(self, job, pod):
-        if phase(pod) == "Failed" and not policies.judge(job["spec"].get("podFailurePolicy"), pod).counts:
+        if phase(pod) == "Failed" and not policies.match_failure_policy(job["spec"].get("podFailurePolicy"), pod).counts:
             return "ignored"
         if phase(pod) in ("Succeeded", "Failed"):
             return phase(pod)

@@ -1,7 +1,7 @@
 """Which pods are let go without being counted, and which are never even asked: upstream's queue of orphan pods."""
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, TRACKING, condition, is_tracked, job_manifest, pod_template
 
 ADDS = "workqueue_adds_total"

@@ -7,7 +7,7 @@ import pytest
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import INDEX, NAMESPACE, condition, is_tracked, job_manifest
 
 CONTROLLERS = "job,kubelet,scheduler,serviceaccount,garbagecollector"

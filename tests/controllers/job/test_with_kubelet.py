@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, condition, counts, index_of, is_tracked, job_manifest, true_conditions
 
 

@@ -1,7 +1,7 @@
 """A cluster with one node, and a pod on it called ``p``."""
 
 from fakekube.client.resources import EVENTS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 NAMESPACE = "default"
 

@@ -1,7 +1,7 @@
 """What others do to a pod while it runs, and what a kubelet does that was away."""
 
 from fakekube.client.resources import JOBS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.kubelet.machine import container
 from tests.controllers.world import NAMESPACE, condition, counts, job_manifest
 

@@ -7,7 +7,7 @@ import pytest
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request
 from fakekube.client.resources import PODS, SERVICES
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 POD = "/api/v1/namespaces/default/pods"
 SERVICE = "/api/v1/namespaces/default/services"

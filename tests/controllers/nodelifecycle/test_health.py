@@ -4,7 +4,7 @@ import pytest
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import EVENTS, LEASES, NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 KUBELET = "fakekube.dev/kubelet"
 UNREACHABLE, NOT_READY = "node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"

@@ -1,7 +1,7 @@
 """A cluster with a Deployment ``web`` of one-container pods that request 100m, and what tests do to its autoscaler ``web``."""
 
 from fakekube.client.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, World, condition
 
 LABELS = {"app": "web"}

@@ -5,7 +5,7 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import NODES, POD_METRICS, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.podautoscaler.scaling import Scaling, cluster_of
 from tests.controllers.world import NAMESPACE
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import EVENTS, NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 from tests.controllers.world import NAMESPACE, condition
 
 

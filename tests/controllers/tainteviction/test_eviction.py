@@ -4,7 +4,7 @@ import pytest
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import EVENTS, NODES, PODS
-from fakekube.cluster import Cluster
+from fakekube.composition.cluster import Cluster
 
 TAINT = {"key": "maintenance", "effect": "NoExecute"}
 

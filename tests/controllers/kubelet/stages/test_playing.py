@@ -8,9 +8,9 @@ import yaml
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import EVENTS, JOBS, NODES, PODS
-from fakekube.cluster import Cluster
-from fakekube.options import OptionError
-from fakekube.snapshot import decode
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.options import OptionError
+from fakekube.composition.snapshot import decode
 from tests.controllers.world import NAMESPACE, job_manifest
 
 

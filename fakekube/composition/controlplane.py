@@ -1,0 +1,114 @@
+"""Puts the server's parts together: what is served, what is stored, who is let in, what is refused.
+
+The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from fakekube.admission import chain
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
+from fakekube.apis.firstobjects import FirstObjects
+from fakekube.apis.gates import Gates
+from fakekube.apis.metrics.declarations import NAME as METRICS
+from fakekube.apiserver.apiserver import APIServer
+from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.registry.expiry import Expiry
+from fakekube.schema import definitions
+from fakekube.schema.definitions import Definitions
+from fakekube.storage.memory import Storage
+from fakekube.util.clock import Clock
+from fakekube.util.memory import memoized
+from fakekube.util.rng import Rng
+
+if TYPE_CHECKING:
+    from fakekube.registry.kind import Kind
+    from fakekube.storage.saved import FieldsOf
+
+
+EVENTS = GroupResource("", "events")
+
+CHECK_TREES = "FAKEKUBE_CHECK_TREES"
+"""In the environment: whether the storage proves at every use of a shared tree that nobody changed it. For our tests."""
+
+
+class ControlPlane(NamedTuple):
+    """An API server, the state of its feature gates, and what lets Events go once it is started."""
+
+    apiserver: APIServer
+    gates: Mapping[str, bool]
+    expiry: Expiry
+
+
+def build_apiserver(
+    options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
+    service_accounts: Callable[[], bool], state: Storage | None = None,
+) -> ControlPlane:
+    """An API server for these options, on a storage of its own: ``state``, or one with nothing but its first objects.
+
+    Raises OptionError for a release, gate, API or plugin that does not exist.
+    """
+    release = options.kubernetes_version
+    try:
+        gates, served = _served(
+            release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
+        admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
+        known = _definitions(release)
+    except (ValueError, KeyError) as error:
+        raise OptionError(str(error.args[0] if error.args else error)) from error
+    storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
+    first = FirstObjects(
+        served, lambda: _added(apiserver), with_namespace_defaults=state is None and service_accounts())
+    apiserver = APIServer(
+        served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=gates.is_on,
+        first=first, tokens=tokens, nodes=nodes)
+    apiserver.use_admission(admission)
+    if state is None:
+        storage.begin(first.version)
+    return ControlPlane(apiserver, gates, Expiry(apiserver.stores.bucket(EVENTS), clock, int(options.event_ttl)))
+
+
+def serve_metrics(apiserver: APIServer) -> None:
+    """Serve metrics.k8s.io from now on, as a cluster does to which metrics-server was added."""
+    for kind in metrics_kinds():
+        apiserver.routes.add(kind)
+
+
+def _added(apiserver: APIServer) -> "tuple[Kind, ...]":
+    return metrics_kinds() if apiserver.routes.has_group(METRICS) else ()
+
+
+def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":
+    """The built-in kinds that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    try:
+        _, served = _served(
+            options.kubernetes_version, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
+    except (ValueError, KeyError) as error:
+        raise OptionError(str(error.args[0] if error.args else error)) from error
+    return tuple(served.kinds)
+
+
+def selectable_fields(options: ClusterOptions) -> "FieldsOf":
+    """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    return {kind.group_resource: kind.selectable.values for kind in served_kinds(options) if kind.conversion is None}.get
+
+
+# What follows from the release and the options alone never changes: clusters of one process share it, which is why the
+# second one starts in a fraction of the first one's time. The definitions grow by what is compiled from them, no more.
+
+
+@memoized(16)
+def _served(
+    release: str, feature_gates: tuple[tuple[str, bool], ...], runtime_config: tuple[tuple[str, bool], ...],
+) -> tuple[Gates, Catalog]:
+    gates = Gates(release, dict(feature_gates))
+    return gates, catalog(release, gates, dict(runtime_config))
+
+
+@memoized(4)
+def _definitions(release: str) -> Definitions:
+    return definitions.load(release)

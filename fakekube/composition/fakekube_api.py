@@ -1,0 +1,107 @@
+"""What a cluster answers beside Kubernetes, below ``/fakekube/v1``, for clients in any language.
+
+    GET  /fakekube/v1/clock     what time it is, which clock that is, and whether it stands
+    POST /fakekube/v1/clock     {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too
+    GET  /fakekube/v1/snapshot  all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
+
+Errors are Status objects, as everywhere. Nothing here is Kubernetes'.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.types import Tree
+from fakekube.util.control import ClockError
+
+if TYPE_CHECKING:
+    from fakekube.composition.cluster import Cluster
+
+PREFIX = "/fakekube/v1"
+API_VERSION = "fakekube.dev/v1"
+CLOCK_FIELDS = ("advance", "set", "paused")
+
+
+def install(cluster: "Cluster") -> None:
+    """Let a cluster's server answer these paths."""
+    own = OwnPaths(cluster)
+    cluster.apiserver.own_paths |= {f"{PREFIX}/clock": own.clock, f"{PREFIX}/snapshot": own.snapshot}
+
+
+class OwnPaths:
+    """The answers of one cluster."""
+
+    def __init__(self, cluster: "Cluster") -> None:
+        self._cluster = cluster
+
+    async def clock(self, request: Request) -> Response:
+        """The clock, after what the request does to it. Raises APIError 400 and 409, with the clock as it was; 405."""
+        if request.method == "POST":
+            await self._move(_wanted(request))
+        elif request.method != "GET":
+            raise errors.method_not_allowed()
+        clock = self._cluster.clock
+        return _json({
+            "kind": "Clock", "apiVersion": API_VERSION, "now": times.format_micro_time(clock.time()),
+            "unixSeconds": clock.time(), "mode": clock.mode, "factor": clock.factor, "paused": clock.paused,
+        })
+
+    async def snapshot(self, request: Request) -> Response:
+        """All of the cluster, as a file. Raises APIError 405."""
+        if request.method != "GET":
+            raise errors.method_not_allowed()
+        return Response(200, self._cluster.snapshot().encode(), "application/gzip")
+
+    async def _move(self, wanted: Tree) -> None:
+        """Move first and pause afterwards: what cannot be is refused before anything happened."""
+        clock = self._cluster.clock
+        paused = _boolean(wanted)
+        resume_work = self._cluster.activity.suspend()  # time does not move while a request is worked on; this one moves it
+        try:
+            if "advance" in wanted:
+                await clock.advance(wanted["advance"])
+            elif "set" in wanted:
+                await clock.set(str(wanted["set"]))
+            if paused is not None:
+                (clock.pause if paused else clock.resume)()
+        except ClockError as error:
+            raise errors.bad_request(str(error)) from error
+        finally:
+            if resume_work is not None:
+                resume_work()
+
+
+def _wanted(request: Request) -> Tree:
+    """The fields of the body and of the query. Raises APIError 400 for what is none, and for two that exclude each other."""
+    try:
+        body: Any = orjson.loads(request.body) if request.body else {}
+    except orjson.JSONDecodeError as error:
+        raise errors.bad_request(f"the body is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise errors.bad_request("the body is no JSON object")
+    wanted: Tree = {name: values[0] for name, values in request.query.items()} | body
+    unknown = [name for name in wanted if name not in CLOCK_FIELDS and name not in ("kind", "apiVersion")]
+    if unknown:
+        raise errors.bad_request(f"unknown field {unknown[0]!r}: known are {', '.join(CLOCK_FIELDS)}")
+    if not any(name in wanted for name in CLOCK_FIELDS):
+        raise errors.bad_request(f"nothing to do: give one of {', '.join(CLOCK_FIELDS)}")
+    if "advance" in wanted and "set" in wanted:
+        raise errors.bad_request("give either advance or set")
+    if not isinstance(wanted.get("advance", 0), str | int | float) or isinstance(wanted.get("advance"), bool):
+        raise errors.bad_request("advance is no duration: say 1h30m, 90s or a number of seconds")
+    return wanted
+
+
+def _boolean(wanted: Tree) -> bool | None:
+    value = wanted.get("paused")
+    if value is None or isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return bool(value == "true")
+    raise errors.bad_request("paused is neither true nor false")
+
+
+def _json(tree: Tree) -> Response:
+    return Response(200, orjson.dumps(tree, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,88 @@
+"""Manifests from files: YAML of several documents, Lists among them, created in the order given."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
+from fakekube.client.client import Client
+from fakekube.composition.options import OptionError
+
+KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
+
+
+def read(text: str, name: str = "manifest") -> list[Tree]:
+    """The objects in a YAML text. Raises OptionError for what is no manifest, with the file's name."""
+    import yaml
+
+    try:
+        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError as error:
+        raise OptionError(f"{name}: {error}") from error
+    result: list[Tree] = []
+    for document in documents:
+        if document is not None:
+            result.extend(_unpacked(document, name))
+    return result
+
+
+def _unpacked(document: object, name: str) -> Iterator[Tree]:
+    if not isinstance(document, dict) or not isinstance(document.get("kind"), str) or "apiVersion" not in document:
+        raise OptionError(f"{name}: a document without apiVersion and kind is no manifest")
+    if document["kind"] == "List" and isinstance(document.get("items"), list):
+        for item in document["items"]:
+            yield from _unpacked(item, name)
+    else:
+        yield document
+
+
+async def create_all(
+    client: Client, manifests: "Path | str | Iterable[Tree]", *, add_stages: Callable[[list[Tree]], None] | None = None,
+) -> list[Tree]:
+    """Create them, and apply over what exists already; the objects as the server has them then.
+
+    KWOK's Stages and its configuration are no objects of the cluster; they go to ``add_stages``, before anything is created.
+    Raises OptionError for what is no manifest or of a kind that is not served, APIError for what the server refuses.
+    """
+    name = str(manifests) if isinstance(manifests, Path) else "manifest"
+    if isinstance(manifests, Path):
+        trees = read(manifests.read_text(), name)
+    elif isinstance(manifests, str):
+        trees = read(manifests)
+    else:
+        trees = list(manifests)
+    stages = [tree for tree in trees if _is_for_kwok(tree)]
+    if stages:
+        _add(stages, name, add_stages)
+    return [await _create(client, tree) for tree in trees if not _is_for_kwok(tree)]
+
+
+def _is_for_kwok(tree: Tree) -> bool:
+    return str(tree["apiVersion"]).partition("/")[0] in KWOK_GROUPS
+
+
+def _add(stages: list[Tree], name: str, add_stages: Callable[[list[Tree]], None] | None) -> None:
+    for tree in stages:
+        if tree["kind"] not in ("Stage", "KwokConfiguration"):
+            raise OptionError(f"{name}: KWOK's {tree['kind']} is not supported: only Stage and KwokConfiguration are")
+    if add_stages is None:
+        raise OptionError(f"{name}: Stages are for the kubelet, and none runs here")
+    try:
+        add_stages(stages)
+    except ValueError as error:
+        raise OptionError(f"{name}: {error}") from error
+
+
+async def _create(client: Client, tree: Tree) -> Tree:
+    try:
+        resource = await client.for_object(tree)
+    except (KeyError, ValueError) as error:
+        raise OptionError(f'no matches for kind "{tree["kind"]}" in version "{tree["apiVersion"]}"') from error
+    namespace = meta.namespace_of(tree) or (client.namespace if resource.namespaced else "")
+    try:
+        return await client.create(resource, tree, namespace)
+    except APIError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        return await client.patch(resource, meta.name_of(tree), namespace, tree, type="apply", force=True)

@@ -1,0 +1,203 @@
+"""What a cluster can be told, in one place, for the constructor, the command line and the pytest marker alike.
+
+Texts have upstream's syntax (``--feature-gates A=true,B=false``, ``--controllers '*,-scheduler'``); Python values are taken
+too. Nothing here imports the server, so that reading options costs nothing.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from fakekube.apimachinery.releases import NEWEST
+
+DEFAULT_VERSION = NEWEST.name
+DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
+MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
+TRUE = ("true", "TRUE", "True", "t", "T", "1")
+WORKLOAD_AWARE = "workload-aware"
+WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
+SHORT_NAMES: Mapping[str, str] = {
+    "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
+}
+"""Controllers whose older name is more than a spelling of the newer one."""
+
+
+class OptionError(ValueError):
+    """An option that cannot be meant; the text says which and why."""
+
+
+def detects_mutations() -> bool:
+    """Whether the environment asks for proof that nobody changes what is in a cache, in upstream's variable."""
+    return os.environ.get(MUTATION_DETECTOR, "") in TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """One cluster. ``clock`` is ``real``, ``manual``, ``auto``, or a factor by which time is faster than the wall's."""
+
+    nodes: int = 1
+    controllers: str = "*"
+    kubernetes_version: str = DEFAULT_VERSION
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    runtime_config: Mapping[str, bool] = field(default_factory=dict)
+    clock: str | float = "auto"
+    seed: int = 0
+    start: datetime | None = None  # where virtual time begins
+    disable_admission_plugins: tuple[str, ...] = ()
+    metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
+    event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
+
+    @classmethod
+    def of(cls, **values: Any) -> "ClusterOptions":
+        """Options from keyword arguments as people write them. Raises OptionError, naming the option."""
+        known = [f.name for f in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise OptionError(f"unknown option {name!r}: known are {', '.join(known)}")
+        return cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
+
+
+def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
+    """``A=true,B=false`` (or a mapping, or several such texts) as a mapping; ``A`` alone is true."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(name): on if isinstance(on, bool) else _switch(str(name), str(on), option) for name, on in value.items()}
+    result: dict[str, bool] = {}
+    for part in (value if isinstance(value, str) else ",".join(value)).split(","):
+        name, equals, text = part.strip().partition("=")
+        if name == WORKLOAD_AWARE and not equals:
+            result.update(dict.fromkeys(WORKLOAD_AWARE_GATES, True))
+        elif name:
+            result[name] = not equals or _switch(name, text, option)
+    return result
+
+
+def _switch(name: str, text: str, option: str) -> bool:
+    """Go's ParseBool. Raises OptionError in upstream's words."""
+    if text in TRUE:
+        return True
+    if text in ("false", "FALSE", "False", "f", "F", "0"):
+        return False
+    raise OptionError(f'{option}: invalid value of {name}={text}, err: strconv.ParseBool: parsing "{text}": invalid syntax')
+
+
+def _version(value: Any) -> str:
+    text = str(value).removeprefix("v")
+    parts = text.split(".")
+    if len(parts) < 2 or not all(part.isdecimal() for part in parts[:2]):
+        raise OptionError(f"kubernetes_version: {value!r} is no version: say {DEFAULT_VERSION}")
+    return ".".join(parts[:2])
+
+
+def _clock(value: Any) -> str | float:
+    if value in ("real", "manual", "auto"):
+        return str(value)
+    try:
+        factor = float(str(value).removeprefix("scaled:").removesuffix("x"))
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor < math.inf:
+        raise OptionError(f"clock: {value!r} is none of real, manual, auto, or a factor above 0")
+    return factor
+
+
+def _nodes(value: Any) -> int:
+    number = _integer(value)
+    if number is None or number < 0:
+        raise OptionError(f"nodes: {value!r} is no number of nodes")
+    return number
+
+
+def _seed(value: Any) -> int:
+    number = _integer(value)
+    if number is None:
+        raise OptionError(f"seed: {value!r} is no whole number")
+    return number
+
+
+def _integer(value: Any) -> int | None:
+    try:
+        return int(str(value))
+    except ValueError:
+        return None
+
+
+def _start(value: Any) -> datetime | None:
+    try:
+        start = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        start = ""
+    if start is not None and (not isinstance(start, datetime) or start.tzinfo is None):
+        raise OptionError(f"start: {value!r} is no time with a time zone: say 2026-01-01T00:00:00Z")
+    return start
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else list(value or ())
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+def _boolean(name: str) -> Callable[[Any], bool]:
+    return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
+
+
+def _event_ttl(value: Any) -> float:
+    from fakekube.util.durations import seconds_of
+
+    try:
+        return seconds_of(value)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise OptionError(f"event_ttl: {error}") from None
+
+
+def _controllers(value: Any) -> str:
+    return value if isinstance(value, str) else ",".join(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
+    "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
+    "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
+    "runtime_config": lambda value: switches(value, "runtime_config"),
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "cache_mutation_detector": _boolean("cache_mutation_detector"),
+}
+
+
+def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> list[str]:
+    """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names, in the order of ``known``.
+
+    ``*`` stands for all but the ``optional`` ones. Upstream's names are taken too: ``garbage-collector-controller`` is
+    ``garbagecollector``. Raises OptionError for a name that is not known, in kube-controller-manager's words.
+    """
+    names, extra = list(known), list(optional)
+    spellings = {_plain(name): name for name in names}
+    wanted: dict[str, bool] = {}
+    everything = False
+    for part in text.split(","):
+        word = part.strip()
+        if not word:
+            continue
+        if word == "*":
+            everything = True
+            continue
+        name, on = word.removeprefix("-"), not word.startswith("-")
+        short = spellings.get(_plain(name))
+        if short is None:
+            raise OptionError(f'controllers: "{name}" is not in the list of known controllers: {", ".join(names)}')
+        wanted[short] = on
+    return [name for name in names if wanted.get(name, everything and name not in extra)]
+
+
+def _plain(name: str) -> str:
+    """A controller's name without what its spellings differ in."""
+    plain = name.removesuffix("-controller").replace("-", "")
+    return SHORT_NAMES.get(plain, plain)

@@ -1,0 +1,47 @@
+"""A cluster on a port. ``Cluster.serve`` makes one; it ends with the cluster."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fakekube.server.http import HttpServer
+from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
+
+if TYPE_CHECKING:
+    from fakekube.apimachinery.http import Handler
+    from fakekube.composition.cluster import Cluster
+
+
+class Served:
+    """Where a cluster listens: ``url``, ``token``, and kubeconfigs that lead there."""
+
+    def __init__(self, cluster: "Cluster", host: str, port: int) -> None:
+        self.token = cluster.token
+        self._http = HttpServer(
+            cluster.apiserver, clock=cluster.clock, host=host, port=port, activity=cluster.activity,
+            compresses=lambda: cluster.gates["APIResponseCompression"])
+
+    async def start(self) -> None:
+        """Listen. Raises OSError when the port is taken."""
+        await self._http.start()
+
+    def handle_with(self, handler: "Handler") -> None:
+        """Answer by another handler from now on."""
+        self._http.handler = handler
+
+    async def stop(self) -> None:
+        """End the streams and close; harmless when it is closed."""
+        await self._http.stop()
+
+    @property
+    def url(self) -> str:
+        """``http://127.0.0.1:PORT``."""
+        return self._http.url
+
+    @property
+    def kubeconfig(self) -> str:
+        """The text of a kubeconfig that leads here."""
+        return kubeconfig(self.url, self.token)
+
+    def write_kubeconfig(self, path: Path) -> None:
+        """Write that text to a file."""
+        write_kubeconfig(path, self.url, self.token)

@@ -1,0 +1,148 @@
+"""The whole of a cluster at one moment, to go back to, to go on from elsewhere, and to compare.
+
+In memory a snapshot shares every object with the cluster that it was taken of. As a file (a gzip of JSON lines: a header, the
+storage, an end mark) it is what a CI run attaches: ``fakekube serve --from FILE`` goes on from there. It holds the objects, the
+retained history with its causes, the position of the clock and of the generator of names and uids, and what components
+remember of what they run. It does not hold what is Python: callbacks, and components that were added by hand.
+"""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.storage import saved
+from fakekube.storage.memory import Storage
+from fakekube.storage.saved import Damaged, FieldsOf, dump
+
+FORMAT, VERSION = "fakekube-snapshot", 1
+MAY_DIFFER = ("clock", "controllers")
+END = b'{"end":'
+COMPRESSION = 6
+
+
+class SnapshotError(Exception):
+    """A file that is no snapshot which can be used; the text says why."""
+
+
+class Snapshot(NamedTuple):
+    """A cluster at one moment. Treat it as read-only: ``storage`` is nobody's but the snapshot's.
+
+    ``time`` is Unix seconds, ``started`` when the cluster began, ``rng`` where its generator stands, ``components`` what those
+    remember who run something, by name.
+    """
+
+    options: ClusterOptions
+    storage: Storage
+    time: float
+    started: str
+    rng: list[int]
+    components: Mapping[str, Json]
+
+    @property
+    def revision(self) -> int:
+        """The storage's revision."""
+        return self.storage.revision
+
+    def options_with(self, values: Mapping[str, Any]) -> ClusterOptions:
+        """The options of a cluster that goes on from here. Raises OptionError for what the snapshot decides."""
+        for name in values:
+            if name not in MAY_DIFFER:
+                raise OptionError(f"{name}: the snapshot decides that; only {' and '.join(MAY_DIFFER)} may differ from it")
+        return replace(self.options, **{
+            name: getattr(ClusterOptions.of(**{name: value}), name) for name, value in values.items()})
+
+    def encode(self) -> bytes:
+        """The contents of a file. The same state gives the same bytes."""
+        return gzip.compress(b"".join(line + b"\n" for line in self._lines()), COMPRESSION, mtime=0)
+
+    def write(self, path: "Path | str") -> None:
+        """Write a file that ``read`` and ``fakekube serve --from`` take. Raises OSError."""
+        Path(path).write_bytes(self.encode())
+
+    def _lines(self) -> Iterator[bytes]:
+        storage, count = self.storage, 0
+        yield orjson.dumps({
+            "format": FORMAT, "version": VERSION, "options": _plain(self.options), "time": self.time, "started": self.started,
+            "revision": storage.revision, "compacted": storage.log.compacted, "begun": storage.log.begun, "rng": self.rng,
+            "components": self.components,
+        }, default=_remembered)
+        for line in dump(storage):
+            count += 1
+            yield line
+        yield END + b"%d}" % count
+
+
+def _remembered(value: Any) -> Json:
+    """What a component remembers, put down at last."""
+    return value.__json__()
+
+
+def _plain(options: ClusterOptions) -> Tree:
+    result: Tree = asdict(options)
+    result["start"] = options.start.isoformat() if options.start else None
+    del result["cache_mutation_detector"]  # that of whoever reads the file
+    return result
+
+
+def read(path: "Path | str") -> Snapshot:
+    """A snapshot from a file. Raises SnapshotError for a file that is none, is cut short or has another format; OSError."""
+    return decode(Path(path).read_bytes(), str(path))
+
+
+def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
+    """A snapshot from a file's contents; ``name`` is what errors call it. Raises SnapshotError."""
+    lines = _unpacked(data, name)
+    header = _header(lines[0] if lines else b"", name)
+    if len(lines) < 2 or lines[-1] != END + b"%d}" % (len(lines) - 2):
+        raise SnapshotError(f"{name} is cut short: its end is missing")
+    try:
+        start = header["options"].get("start")
+        options = ClusterOptions.of(**{**header["options"], "start": datetime.fromisoformat(start) if start else None})
+        storage = saved.load(
+            iter(lines[1:-1]), revision=header["revision"], compacted=header["compacted"], begun=header["begun"],
+            fields_of=_fields_of(options))
+        return Snapshot(
+            options, storage, float(header["time"]), str(header["started"]), list(header["rng"]), dict(header["components"]))
+    except (Damaged, OptionError) as error:
+        raise SnapshotError(f"{name} is damaged: {error}") from error
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise SnapshotError(f"{name} is damaged: its header has no usable {error}") from error
+
+
+def _unpacked(data: bytes, name: str) -> list[bytes]:
+    try:
+        text = gzip.decompress(data)
+    except EOFError:
+        raise SnapshotError(f"{name} is cut short") from None
+    except (OSError, zlib.error) as error:
+        raise SnapshotError(f"{name} is no snapshot of fakekube: {error}") from error
+    return text.split(b"\n")[:-1]
+
+
+def _header(line: bytes, name: str) -> dict[str, Any]:
+    try:
+        header = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise SnapshotError(f"{name} is no snapshot of fakekube")
+    if header.get("version") != VERSION:
+        raise SnapshotError(
+            f"{name} has format {header.get('version')} of snapshots, and this fakekube reads format {VERSION}: "
+            "read it with the release that wrote it")
+    return header
+
+
+def _fields_of(options: ClusterOptions) -> FieldsOf:
+    from fakekube.composition.controlplane import selectable_fields
+
+    fields: Callable[..., Any] = selectable_fields(options)
+    return fields
