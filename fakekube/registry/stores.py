@@ -166,13 +166,7 @@ class Stores:
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        bucket = self._bucket_of(group, resource)
-        if not len(bucket):
-            return []
-        records = bucket.lookup(namespace)
-        if namespace or records:  # a resource without namespaces has all in the one that has no name
-            return [records[name].tree() for name in bucket.names(namespace)]
-        return [record.tree() for record in bucket.records()]
+        return [record.tree() for record in self._bucket_of(group, resource).records(namespace)]
 
     def _bucket_of(self, group: str, resource: str) -> Bucket:
         """The bucket of a resource: its name, a plain pair, finds it faster than a GroupResource would be made."""
