@@ -14,6 +14,7 @@ from benchmarks import shapes
 from benchmarks.percall import Call, per_call
 from benchmarks.table import Figure
 from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import Tree
 from fakekube.client import users
 from fakekube.client.resources import EVENTS, JOBS, PODS
 from fakekube.composition.cluster import Cluster
@@ -22,8 +23,6 @@ JSON, MERGE, STRATEGIC = (
     "application/json", "application/merge-patch+json", "application/strategic-merge-patch+json")
 POD_PATH = PODS.path("default")
 FINALIZER = "batch.kubernetes.io/job-tracking"
-
-Tree = dict[str, Any]
 
 
 def figures() -> Iterator[Figure]:

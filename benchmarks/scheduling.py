@@ -6,9 +6,9 @@ What a pod costs is the way from the create's event to its node, with the server
 import asyncio
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from benchmarks.table import Figure, decode_seconds
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.composition.cluster import Cluster
 
@@ -17,8 +17,6 @@ PODS_TO_SCHEDULE = 1_500
 SHAPES = (("16", "64Gi"), ("32", "128Gi"), ("64", "512Gi"), ("96", "192Gi"))
 POOLS, ZONES = ("training", "serving", "batch", "general"), ("a", "b", "c")
 FULL_EVERY = 3  # of so many nodes one is full
-
-Tree = dict[str, Any]
 
 
 def figures() -> Iterator[Figure]:

@@ -4,14 +4,13 @@ A shape says which parts a pod has; every part that can hold a value holds one o
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import orjson
 
+from fakekube.apimachinery.types import Tree
+
 SHAPES = 100
 IN_A_ROW = 50
-
-Tree = dict[str, Any]
 
 
 def body(number: int) -> bytes:

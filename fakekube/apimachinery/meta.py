@@ -6,9 +6,7 @@ Upstream: apimachinery/pkg/apis/meta/v1 (controller_ref.go, meta.go) and apimach
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery.types import Tree
-
-ReadOnlyTree = Mapping[str, Any]
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 
 EMPTY: Mapping[str, Any] = {}
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.amounts import Amounts, amount
 from fakekube.apimachinery.quantity import NANO
+from fakekube.apimachinery.types import ReadOnlyTree
 
-Tree = Mapping[str, Any]
 Sum = dict[str, tuple[int, str]]
 """Amounts by resource: in billionths, and the way of writing that their text would have."""
 
@@ -51,7 +51,7 @@ IN_FLIGHT = Options(use_status_resources=True, pod_level=is_pod_level)
 RESIZE_GATE, POD_LEVEL_RESIZE_GATE = "InPlacePodVerticalScaling", "InPlacePodLevelResourcesVerticalScaling"
 
 
-def requests(pod: Tree, options: Options = DEFAULTS) -> Sum:
+def requests(pod: ReadOnlyTree, options: Options = DEFAULTS) -> Sum:
     """What a pod requests.
 
     Init containers run before the others, so only the largest of them counts; those that keep running count with both.
@@ -71,7 +71,7 @@ def requests(pod: Tree, options: Options = DEFAULTS) -> Sum:
     return total
 
 
-def limits(pod: Tree, options: Options = DEFAULTS) -> Sum:
+def limits(pod: ReadOnlyTree, options: Options = DEFAULTS) -> Sum:
     """What a pod is limited to; its overhead is added to what is limited at all."""
     spec, status = pod["spec"], pod.get("status") or NOTHING
     if options.use_status_resources and _has_in_flight(status):
@@ -120,16 +120,16 @@ def whole(total: Mapping[str, tuple[int, str]]) -> dict[str, int]:
     return {name: -(-nano // MILLI) if name == "cpu" else -(-nano // NANO) for name, (nano, _) in total.items()}
 
 
-Container = Callable[[Tree, str], Mapping[str, Any] | None]
+Container = Callable[[ReadOnlyTree, str], Mapping[str, Any] | None]
 """The resource list of a container, by its part: requests or limits."""
 
 
-def _of_spec(container: Tree, part: str) -> Mapping[str, Any] | None:
+def _of_spec(container: ReadOnlyTree, part: str) -> Mapping[str, Any] | None:
     resources = container.get("resources")
     return resources.get(part) if resources else None
 
 
-def _total(spec: Tree, part: str, missing: Mapping[str, tuple[int, str]], container_resources: Container) -> Sum:
+def _total(spec: ReadOnlyTree, part: str, missing: Mapping[str, tuple[int, str]], container_resources: Container) -> Sum:
     total: Sum = {}
     for container in spec.get("containers") or ():
         add(total, _with_missing(container_resources(container, part), missing))
@@ -158,12 +158,12 @@ def _with_missing(resources: Mapping[str, Any] | None, missing: Mapping[str, tup
     return found
 
 
-def _has_in_flight(status: Tree) -> bool:
+def _has_in_flight(status: ReadOnlyTree) -> bool:
     """Whether a status says anything of resources: that of a pod which no kubelet has seen does not."""
     return "containerStatuses" in status or "initContainerStatuses" in status or "resources" in status
 
 
-def in_flight(status: Tree | None) -> tuple[Any, ...]:
+def in_flight(status: ReadOnlyTree | None) -> tuple[Any, ...]:
     """All of a pod's status that its requests and limits depend on, to be compared with that of another moment."""
     if not status or not _has_in_flight(status):
         return ()
@@ -173,7 +173,7 @@ def in_flight(status: Tree | None) -> tuple[Any, ...]:
         status.get("resources"), status.get("allocatedResources"), _is_infeasible(status))
 
 
-def _is_infeasible(status: Tree) -> bool:
+def _is_infeasible(status: ReadOnlyTree) -> bool:
     """Whether the node has said that a resize will never be done: what is wished for then does not count."""
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodResizePending":
@@ -181,21 +181,21 @@ def _is_infeasible(status: Tree) -> bool:
     return False
 
 
-def _statuses(status: Tree) -> dict[str, Tree]:
+def _statuses(status: ReadOnlyTree) -> dict[str, ReadOnlyTree]:
     listed = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     return {each["name"]: each for each in listed}
 
 
-def _requests_in_flight(pod: Tree, options: Options) -> Sum:
+def _requests_in_flight(pod: ReadOnlyTree, options: Options) -> Sum:
     """The largest of what is wished for, what the kubelet has allocated, and what the containers run with."""
     spec, status = pod["spec"], pod["status"]
     statuses, infeasible = _statuses(status), _is_infeasible(status)
 
-    def allocated(container: Tree, part: str) -> Mapping[str, Any] | None:
+    def allocated(container: ReadOnlyTree, part: str) -> Mapping[str, Any] | None:
         found: Mapping[str, Any] | None = statuses.get(container["name"], NOTHING).get("allocatedResources")
         return found if found is not None else None if infeasible else _of_spec(container, part)
 
-    def actuated(container: Tree, part: str) -> Mapping[str, Any] | None:
+    def actuated(container: ReadOnlyTree, part: str) -> Mapping[str, Any] | None:
         found: Mapping[str, Any] | None = (
             statuses.get(container["name"], NOTHING).get("resources") or NOTHING).get(part)
         return found if found is not None else allocated(container, part)
@@ -211,11 +211,11 @@ def _requests_in_flight(pod: Tree, options: Options) -> Sum:
     return total
 
 
-def _limits_in_flight(pod: Tree, options: Options) -> Sum:
+def _limits_in_flight(pod: ReadOnlyTree, options: Options) -> Sum:
     spec, status = pod["spec"], pod["status"]
     statuses, infeasible = _statuses(status), _is_infeasible(status)
 
-    def actuated(container: Tree, part: str) -> Mapping[str, Any] | None:
+    def actuated(container: ReadOnlyTree, part: str) -> Mapping[str, Any] | None:
         found: Mapping[str, Any] | None = (
             statuses.get(container["name"], NOTHING).get("resources") or NOTHING).get(part)
         return found if found is not None else None if infeasible else _of_spec(container, part)
@@ -229,7 +229,7 @@ def _limits_in_flight(pod: Tree, options: Options) -> Sum:
     return total
 
 
-def _level_in_flight(pod: Tree, own: Sum, part: str) -> Sum:
+def _level_in_flight(pod: ReadOnlyTree, own: Sum, part: str) -> Sum:
     """What a pod names for itself, or what it runs with as a whole where that is more."""
     status = pod.get("status") or NOTHING
     if status.get("resources") is None:
@@ -241,7 +241,7 @@ def _level_in_flight(pod: Tree, own: Sum, part: str) -> Sum:
     return {name: found for name, found in total.items() if is_pod_level(name)}
 
 
-def qos_class(spec: Tree) -> str:
+def qos_class(spec: ReadOnlyTree) -> str:
     """BestEffort, Burstable or Guaranteed."""
     level = spec.get("resources")
     if level and any(is_pod_level(name) for part in ("requests", "limits") for name in level.get(part, ())):
@@ -257,7 +257,7 @@ def qos_class(spec: Tree) -> str:
     return result or BEST_EFFORT
 
 
-def _requirements_class(resources: Tree) -> str:
+def _requirements_class(resources: ReadOnlyTree) -> str:
     requested, limited = resources.get("requests", NOTHING), resources.get("limits", NOTHING)
     classes = []
     for name in QOS_RESOURCES:

@@ -7,7 +7,7 @@ Upstream: pkg/controller/util/consistency.
 from collections.abc import Hashable
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.cache.informer import SharedInformer
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from fakekube.apimachinery import times
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.correlator import Correlated, Correlator
 from fakekube.client.event_series import FINISH_SECONDS, Series

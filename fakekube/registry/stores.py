@@ -8,7 +8,8 @@ from fakekube.registry.buckets import Buckets
 from fakekube.registry.clusterstate import ClusterState
 from fakekube.registry.kind import Kind
 from fakekube.registry.resources import ResourceRegistry
-from fakekube.registry.store import FieldOwnership, Store
+from fakekube.registry.store import Store
+from fakekube.registry.write import FieldOwnership
 from fakekube.schema.definitions import Definitions
 
 

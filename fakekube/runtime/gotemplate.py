@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.memory import memoized
 
 ROOT = "v1.PodTemplateSpec"

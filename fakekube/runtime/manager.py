@@ -15,9 +15,8 @@ from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
 from fakekube.runtime.context import Context
-from fakekube.runtime.dormant import Dormant, remembers
-from fakekube.runtime.dormitory import Dormitory
 from fakekube.runtime.informers import Informers
+from fakekube.runtime.lazy import LazyController, LazyStarter, is_snapshotted
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -67,7 +66,7 @@ class Manager:
         )
         self._components: dict[str, Runnable] = {}
         self._running: dict[str, Context | None] = {}  # None: it has needed none yet
-        self._dormitory = Dormitory(presence) if presence is not None else None
+        self._lazy_starter = LazyStarter(presence) if presence is not None else None
 
     @cached_property
     def events(self) -> "EventBroadcaster":
@@ -90,14 +89,14 @@ class Manager:
     def working(self, name: str) -> Runnable | None:
         """A component by its name; None for one that has nothing to do yet. KeyError when there is none."""
         found = self._components[name]
-        working: Runnable | None = found.component if isinstance(found, Dormant) else found
+        working: Runnable | None = found.component if isinstance(found, LazyController) else found
         return working
 
-    def awake(self, name: str) -> Runnable:
-        """A component by its name, which sleeps no longer if it did. KeyError when there is none."""
+    def activate(self, name: str) -> Runnable:
+        """A component by its name; a lazy one starts now. KeyError when there is none."""
         found = self._components[name]
-        awake: Runnable = found.awake() if isinstance(found, Dormant) else found
-        return awake
+        active: Runnable = found.activate() if isinstance(found, LazyController) else found
+        return active
 
     def is_running(self, name: str) -> bool:
         """Whether a component is started."""
@@ -121,11 +120,11 @@ class Manager:
         """Start one component with a fresh context; harmless when it runs. KeyError when there is none."""
         if name in self._running:
             return
-        component = self._components[name]
-        if self._dormitory is not None and isinstance(component, Dormant) and not component.has_work(self._root.options):
+        component, starter = self._components[name], self._lazy_starter
+        if starter is not None and isinstance(component, LazyController) and not component.is_needed(self._root.options):
             self._running[name] = None
-            component.sleep(partial(self._context_of, component))
-            self._dormitory.admit(component)
+            component.wait(partial(self._context_of, component))
+            starter.add(component)
         else:
             await component.start(self._context_of(component))
 
@@ -141,16 +140,16 @@ class Manager:
         if name not in self._running:
             return
         component, ctx = self._components[name], self._running.pop(name)
-        if self._dormitory is not None and isinstance(component, Dormant):
-            self._dormitory.discharge(component)
+        if self._lazy_starter is not None and isinstance(component, LazyController):
+            self._lazy_starter.remove(component)
         await component.stop()
         if ctx is not None:
             await ctx.close()
 
     async def stop(self) -> None:
         """Stop every component, the last first, then the caches."""
-        if self._dormitory is not None:
-            self._dormitory.close()
+        if self._lazy_starter is not None:
+            self._lazy_starter.close()
         for name in reversed(list(self._running)):
             await self.stop_component(name)
         await self._root.close()
@@ -165,14 +164,14 @@ class Manager:
         return sum(ctx.taken for ctx in self._running.values() if ctx is not None)
 
     def dump(self) -> dict[str, Json]:
-        """What components remember that the cluster's objects do not say, by name: of those that have a ``dump()``."""
-        return {name: one.dump() for name in self.names if remembers(one := self.component(name))}
+        """The state of components that objects do not show, by name: of those that have a ``dump()``."""
+        return {name: one.dump() for name in self.names if is_snapshotted(one := self.component(name))}
 
-    def load(self, remembered: Mapping[str, Json]) -> None:
-        """Give components what such ones remembered once; before they are started."""
+    def load(self, states: Mapping[str, Json]) -> None:
+        """Give components the states that such ones dumped once; before they are started."""
         for name in self.names:
-            if name in remembered and remembers(one := self.awake(name)):
-                one.load(remembered[name])
+            if name in states and is_snapshotted(one := self.activate(name)):
+                one.load(states[name])
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""

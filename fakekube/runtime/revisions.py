@@ -11,8 +11,7 @@ import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.types import Json, ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONTROLLER_REVISIONS
 from fakekube.runtime.gotemplate import printed

@@ -6,9 +6,9 @@ Upstream: k8s.io/cri-streaming/pkg/streaming/remotecommand, and apiserver/pkg/ut
 import orjson
 
 from fakekube.apimachinery.streams import CommandSession, CommandStreams, StreamError
+from fakekube.apimachinery.types import Tree
 
 V5, V4 = "v5.channel.k8s.io", ("v5.channel.k8s.io", "v4.channel.k8s.io", "v4.base64.channel.k8s.io")
-Tree = dict[str, object]
 
 
 async def run(session: CommandSession, streams: CommandStreams) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.pod_validation import own_spec_errors
 from fakekube.apis.core.pod_warnings import has_no_warnings, pod_spec_warnings
 from fakekube.apis.core.podspec_acceptance import accepts_pod_spec
@@ -18,7 +19,6 @@ from fakekube.apis.core.podspec_validation import PodSpecOptions
 from fakekube.schema.decode import Codec, DecodeError
 from tests.schema.releases import schema
 
-Tree = dict[str, Any]
 CODEC = Codec(schema("v1", "Pod"))
 OPTIONS = [PodSpecOptions(*[False] * 5), PodSpecOptions(*[True] * 5)]
 FILES = {"sources": [

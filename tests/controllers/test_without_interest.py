@@ -22,7 +22,7 @@ async def test_the_life_of_a_jobs_pods_concerns_only_who_works_on_it():
     / then nobody queued anything but who makes, places, and runs pods."""
     async with Cluster(nodes=2, clock="manual") as cluster:
         for name in cluster.manager.names:
-            cluster.manager.awake(name)
+            cluster.manager.activate(name)
         await cluster.advance(30)
         before = adds(cluster)
         await cluster.client.create(JOBS, job_manifest(parallelism=4, completions=4))

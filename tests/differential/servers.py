@@ -10,6 +10,7 @@ from fakekube.admission.chain import Chain
 from fakekube.admission.defaults import DefaultTolerationSeconds
 from fakekube.admission.defaults_on import plugins
 from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.types import Tree
 from fakekube.client import users
 from fakekube.composition.cluster import Cluster
 from fakekube.registry.attributes import Attributes
@@ -21,8 +22,6 @@ JSON, MERGE, STRATEGIC, PATCH, APPLY = (
     "application/json-patch+json", "application/apply-patch+yaml")
 NAMESPACE = "/api/v1/namespaces/default"
 PODS = f"{NAMESPACE}/pods"
-
-Tree = dict[str, Any]
 
 
 def new_cluster(controllers: str = "namespace,serviceaccount", **options: Any) -> Cluster:

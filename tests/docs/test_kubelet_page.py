@@ -10,7 +10,7 @@ from fakekube.apimachinery import meta
 from fakekube.client.resources import PODS
 from fakekube.composition.cluster import Cluster
 from fakekube.util.durations import seconds_of
-from fakekube_controllers.kubelet import annotations
+from fakekube_controllers.kubelet.outcomes import annotations
 from tests.docs.test_readme import ROOT, python
 
 PAGE = (ROOT / "docs/kubelet.md").read_text()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fakekube_controllers.kubelet.utilities import COMMANDS
+from fakekube_controllers.kubelet.shell.utilities import COMMANDS
 from tests.controllers.kubelet.machine import Machine
 from tests.controllers.kubelet.streaming import PortClient, agents, execute
 

@@ -1,15 +1,13 @@
 """What a DELETE marks, keeps and removes."""
 
-from typing import Any
 
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, PODS
 from fakekube.composition.cluster import Cluster
-
-Tree = dict[str, Any]
 
 POD: Tree = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, CRON_JOBS, DEPLOYMENTS, JOBS, LEASES, PODS, SECRETS, SERVICES
-
-Tree = dict[str, Any]
 
 TEMPLATE: Tree = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
 DEPLOYMENT: Tree = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": TEMPLATE}}

@@ -1,10 +1,8 @@
 """A small, right object of every kind that can be created, as far as its versions agree, and else by version."""
 
-from typing import Any
 
+from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind
-
-Tree = dict[str, Any]
 
 CONTAINER = {"name": "main", "image": "registry.example/app:1"}
 LABELS = {"app": "specimen"}

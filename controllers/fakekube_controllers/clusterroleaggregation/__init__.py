@@ -3,8 +3,8 @@
 from functools import partial
 
 from fakekube.client.resources import CLUSTER_ROLES
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "clusterroleaggregation", "fakekube_controllers.clusterroleaggregation.controller:ClusterRoleAggregation",
+    LazyController, "clusterroleaggregation", "fakekube_controllers.clusterroleaggregation.controller:ClusterRoleAggregation",
     CLUSTER_ROLES)  # those that came with the cluster are made of others already

@@ -4,10 +4,10 @@ There are few ClusterRoles: whenever one changes, all that are made of others ar
 Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go.
 """
 
-from typing import Any
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CLUSTER_ROLES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -15,8 +15,6 @@ from fakekube.runtime.controller import Worker
 FIELD_MANAGER = "clusterrole-aggregation-controller"
 AGGREGATING = "aggregating"
 RULE_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
-
-Tree = dict[str, Any]
 
 
 class ClusterRoleAggregation:

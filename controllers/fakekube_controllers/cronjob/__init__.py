@@ -7,6 +7,6 @@ Upstream: pkg/controller/cronjob. Left out: metrics.
 from functools import partial
 
 from fakekube.client.resources import CRON_JOBS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
-component = partial(Dormant, "cronjob", "fakekube_controllers.cronjob.controller:CronJobController", CRON_JOBS)
+component = partial(LazyController, "cronjob", "fakekube_controllers.cronjob.controller:CronJobController", CRON_JOBS)

@@ -6,13 +6,13 @@ Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (NewControllerV2, addJo
 """
 
 from datetime import timedelta
-from typing import Any
 
 import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -20,8 +20,6 @@ from fakekube.runtime.reconcile import Result
 from fakekube.util.cron import CronError
 from fakekube_controllers.cronjob.schedule import plan_of, seconds_to_next
 from fakekube_controllers.cronjob.sync import Sync
-
-Tree = dict[str, Any]
 
 
 class CronJobController:

@@ -5,9 +5,10 @@ for. Upstream: pkg/controller/cronjob/utils.go (mostRecentScheduleTime, nextSche
 """
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery.times import parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.util import cron
 
 NEVER = -62135596800.0
@@ -15,8 +16,6 @@ NEVER = -62135596800.0
 SLACK_SECONDS = 0.1
 MANY = 100
 TOO_CLOSE = "time difference between two schedules is less than 1 second"
-
-Tree = dict[str, Any]
 
 
 class ScheduleError(ValueError):

@@ -7,13 +7,13 @@ Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (syncCronJob, cleanupFi
 import contextlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.times import format_time, parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder, object_reference
 from fakekube.client.resources import CRON_JOBS, JOBS
@@ -27,8 +27,6 @@ ZONE_IN_SCHEDULE = (
 )
 TOO_MANY_MISSED = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
 STILL_RUNNING = "Not starting job because prior execution is running and concurrency policy is Forbid"
-
-Tree = dict[str, Any]
 
 
 class Sync:

@@ -3,6 +3,6 @@
 from functools import partial
 
 from fakekube.client.resources import DAEMON_SETS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
-component = partial(Dormant, "daemonset", "fakekube_controllers.daemonset.controller:DaemonSetController", DAEMON_SETS)
+component = partial(LazyController, "daemonset", "fakekube_controllers.daemonset.controller:DaemonSetController", DAEMON_SETS)

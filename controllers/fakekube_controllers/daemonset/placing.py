@@ -4,20 +4,19 @@ The pod is not put on its node: it requires the node by name and tolerates what 
 rest. Upstream: pkg/controller/daemon/util/daemonset_util.go, NodeShouldRunDaemonPod in daemon_controller.go.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import placement
 from fakekube.runtime.podcontrol import pod_from_template
+from fakekube.runtime.pods import Pod
 
 HASH_LABEL = "controller-revision-hash"
 GENERATION_LABEL = "pod-template-generation"
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
-Pod = Mapping[str, Any]
 
 _BORNE = (
     ("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"),

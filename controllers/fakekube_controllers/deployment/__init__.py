@@ -3,7 +3,7 @@
 from functools import partial
 
 from fakekube.client.resources import DEPLOYMENTS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "deployment", "fakekube_controllers.deployment.controller:DeploymentController", DEPLOYMENTS)
+    LazyController, "deployment", "fakekube_controllers.deployment.controller:DeploymentController", DEPLOYMENTS)

@@ -6,7 +6,7 @@ Upstream: pkg/controller/deployment/util/deployment_util.go (SetNewReplicaSetAnn
 from collections.abc import Mapping
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.deployment import facts
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

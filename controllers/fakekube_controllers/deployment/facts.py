@@ -8,8 +8,7 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.intstr import scaled
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.types import Json, ReadOnlyTree, Tree
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"

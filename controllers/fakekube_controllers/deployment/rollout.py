@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.recorder import EventType, Recorder
 from fakekube.client.resources import DEPLOYMENTS, REPLICA_SETS, Resource

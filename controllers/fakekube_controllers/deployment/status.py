@@ -6,8 +6,7 @@ Upstream: pkg/controller/deployment/{sync,progress}.go.
 from collections.abc import Sequence
 
 from fakekube.apimachinery import meta, times
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.deployment import facts
 
 AVAILABLE, PROGRESSING, FAILURE = "Available", "Progressing", "ReplicaFailure"

@@ -6,8 +6,7 @@ Upstream: pkg/controller/deployment/{rolling,recreate,rollback}.go, and scale in
 from collections.abc import Callable, Sequence
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import pods
 from fakekube_controllers.deployment import annotations, facts
 from fakekube_controllers.deployment.rollout import Rollout

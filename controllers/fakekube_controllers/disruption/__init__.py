@@ -8,7 +8,7 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 
 def _is_disrupted(pod: dict[str, Any]) -> bool:
@@ -17,5 +17,5 @@ def _is_disrupted(pod: dict[str, Any]) -> bool:
 
 
 component = partial(
-    Dormant, "disruption", "fakekube_controllers.disruption.controller:DisruptionController", POD_DISRUPTION_BUDGETS,
+    LazyController, "disruption", "fakekube_controllers.disruption.controller:DisruptionController", POD_DISRUPTION_BUDGETS,
     (PODS, _is_disrupted))

@@ -17,6 +17,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.times import format_time, parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
 from fakekube.runtime import pods
 from fakekube.runtime.conditions import set_condition
@@ -34,8 +35,6 @@ UNMANAGED = (
     'cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set '
     '".spec.minAvailable" field of the PDB to an integer value.'
 )
-
-Tree = dict[str, Any]
 
 
 class DisruptionController:

@@ -5,18 +5,17 @@ the server and not from caches, since few budgets need one: those with a share o
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery import intstr, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS, Resource
 
 KNOWN = (REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
-
-Tree = dict[str, Any]
 
 
 class UnknownScale(Exception):

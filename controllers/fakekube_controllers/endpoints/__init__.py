@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from fakekube.client.resources import ENDPOINTS, SERVICES
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 
 def _selects(service: dict[str, Any]) -> bool:
@@ -19,9 +19,10 @@ def _selects(service: dict[str, Any]) -> bool:
 
 
 for_endpoints = partial(
-    Dormant, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects),
+    LazyController, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects),
     ENDPOINTS)
 for_slices = partial(
-    Dormant, "endpointslice", "fakekube_controllers.endpoints.slicecontroller:EndpointSliceController", (SERVICES, _selects))
+    LazyController, "endpointslice", "fakekube_controllers.endpoints.slicecontroller:EndpointSliceController",
+    (SERVICES, _selects))
 for_mirrors = partial(
-    Dormant, "endpointslicemirroring", "fakekube_controllers.endpoints.mirroring:EndpointSliceMirroring", ENDPOINTS)
+    LazyController, "endpointslicemirroring", "fakekube_controllers.endpoints.mirroring:EndpointSliceMirroring", ENDPOINTS)

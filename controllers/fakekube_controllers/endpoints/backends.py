@@ -10,13 +10,12 @@ from typing import Any
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.times import parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.runtime import pods
 
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 HEADLESS = "service.kubernetes.io/headless"
-
-Tree = dict[str, Any]
 
 
 def is_served(service: Tree) -> bool:

@@ -3,12 +3,12 @@
 Upstream: pkg/controller/endpoint/endpoints_controller.go.
 """
 
-from typing import Any
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, PODS, SERVICES
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
@@ -21,8 +21,6 @@ from fakekube_controllers.endpoints.subsets import repack, truncate
 MANAGED_BY, MANAGER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
 OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 LEADER = "control-plane.alpha.kubernetes.io/leader"
-
-Tree = dict[str, Any]
 
 
 class EndpointsController:

@@ -5,9 +5,9 @@ Upstream: k8s.io/endpointslice/util (portsInOrder), pkg/api/v1/endpoints/util.go
 
 from typing import Any
 
-OFFSET, PRIME, MASK = 0x6C62272E07BB014262B821756295C58D, 0x0000000001000000000000000000013B, (1 << 128) - 1
+from fakekube.apimachinery.types import Tree
 
-Tree = dict[str, Any]
+OFFSET, PRIME, MASK = 0x6C62272E07BB014262B821756295C58D, 0x0000000001000000000000000000013B, (1 << 128) - 1
 
 
 def fnv128a(text: str) -> int:

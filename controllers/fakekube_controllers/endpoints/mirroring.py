@@ -10,6 +10,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -25,7 +26,6 @@ SKIP = "endpointslice.kubernetes.io/skip-mirror"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 MAX_ADDRESSES = 1000
 
-Tree = dict[str, Any]
 Group = tuple[str, tuple[Any, ...]]  # family and ports
 
 

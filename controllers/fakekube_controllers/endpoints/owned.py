@@ -3,19 +3,17 @@
 Upstream: k8s.io/endpointslice/util/endpointslice_tracker.go.
 """
 
-from typing import Any
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.resources import ENDPOINT_SLICES
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME
 
 DELAY_SECONDS = 1.0
-
-Tree = dict[str, Any]
 
 
 class OwnSlices:

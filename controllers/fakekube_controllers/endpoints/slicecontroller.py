@@ -5,12 +5,12 @@ Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
 """
 
 from datetime import timedelta
-from typing import Any
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINT_SLICES, NODES, PODS, SERVICES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -23,8 +23,6 @@ from fakekube_controllers.endpoints.slices import MANAGER, Changes, Planner, add
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 1000.0
 MAX_RETRIES = 15
 SAME_TRAFFIC = "PreferSameTrafficDistribution"
-
-Tree = dict[str, Any]
 
 
 class EndpointSliceController:

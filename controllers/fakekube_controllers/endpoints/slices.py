@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta, names
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.runtime import pods
 from fakekube_controllers.endpoints import backends
@@ -22,7 +23,6 @@ CLOSE = ("PreferClose", "PreferSameZone", "PreferSameNode")
 TOPOLOGY_MODES = ("service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode")
 RESERVED = (SERVICE_NAME, MANAGED_BY, backends.HEADLESS)
 
-Tree = dict[str, Any]
 Identity = tuple[Any, ...]
 Endpoints = dict[Identity, Tree]
 

@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from fakekube.apimachinery.types import Tree
 from fakekube_controllers.endpoints.hashes import port_hash, subset_hash
 
 CAPACITY = 1000
 NO_PORT = ()
 
-Tree = dict[str, Any]
 AddressKey = tuple[str, str]
 
 

@@ -6,7 +6,7 @@ Upstream: pkg/controller/garbagecollector.
 
 from functools import partial
 
-from fakekube.runtime.dormant import OWNED, Dormant
+from fakekube.runtime.lazy import OWNED, LazyController
 
 component = partial(
-    Dormant, "garbagecollector", "fakekube_controllers.garbagecollector.collector:GarbageCollector", OWNED)
+    LazyController, "garbagecollector", "fakekube_controllers.garbagecollector.collector:GarbageCollector", OWNED)

@@ -6,12 +6,13 @@ Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 
 import functools
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import EVENTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -20,8 +21,6 @@ from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Grap
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
-
-Tree = dict[str, Any]
 
 
 class Owners(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-Tree = dict[str, Any]
+from fakekube.apimachinery.types import Tree
 
 
 class Outcome(NamedTuple):

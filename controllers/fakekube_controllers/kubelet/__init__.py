@@ -1,9 +1,16 @@
 """A kubelet that runs nothing: it decides how pods fare, on the cluster's clock, and says so in their status.
 
-Read ``kubelet.py`` first, then ``podrun.py`` (a pod's life as a chain of instants) and ``outcomes.py`` (who decides how it ends);
-``podruns.py`` keeps the runs of all pods, of those that have ended as data;
-``nodeagent.py`` speaks for the nodes, ``streams.py`` answers exec, attach, port-forward and logs that are followed, ``stages``
-lets KWOK's Stages decide instead. ``docs/kubelet.md`` is the manual.
+Read ``kubelet.py`` first, then ``pods/run.py`` (a pod's life as a chain of instants) and ``outcomes/outcome.py`` (who decides
+how it ends). ``docs/kubelet.md`` is the manual. The packages, each with a docstring of its own:
+
+    node        registration, status, leases and addresses of nodes
+    pods        admission, life, status and Events of pods
+    containers  one container as a state machine
+    outcomes    who decides how a container fares
+    server      logs, usage, exec, attach and port-forward
+    shell       what a command in a container does when nobody has scripted it
+    stages      KWOK's Stages, which decide instead where there are any
+
 Upstream: pkg/kubelet, and KWOK for the idea. Left out: volumes, devices, references to ConfigMaps and Secrets, postStart hooks,
 resizes.
 """
@@ -14,16 +21,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fakekube.client.resources import NODES, PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.kubelet import Kubelet as Kubelet
-    from fakekube_controllers.kubelet.outcomes import Outcome as Outcome
-    from fakekube_controllers.kubelet.process import Connection as Connection
-    from fakekube_controllers.kubelet.process import Process as Process
-    from fakekube_controllers.kubelet.process import Result as Result
+    from fakekube_controllers.kubelet.outcomes.outcome import Outcome as Outcome
+    from fakekube_controllers.kubelet.server.process import Connection as Connection
+    from fakekube_controllers.kubelet.server.process import Process as Process
+    from fakekube_controllers.kubelet.server.process import Result as Result
 
-_LAZY = {"Kubelet": "kubelet", "Outcome": "outcomes", "Connection": "process", "Process": "process", "Result": "process"}
+_LAZY = {
+    "Kubelet": "kubelet", "Outcome": "outcomes.outcome", "Connection": "server.process", "Process": "server.process",
+    "Result": "server.process",
+}
 
 
 def _has_nodes(options: Mapping[str, Any]) -> bool:
@@ -32,7 +42,8 @@ def _has_nodes(options: Mapping[str, Any]) -> bool:
 
 
 component = partial(
-    Dormant, "kubelet", "fakekube_controllers.kubelet.kubelet:Kubelet", NODES, PODS, user_agent="kubelet", busy=_has_nodes)
+    LazyController, "kubelet", "fakekube_controllers.kubelet.kubelet:Kubelet", NODES, PODS, user_agent="kubelet",
+    is_needed=_has_nodes)
 
 
 def __getattr__(name: str) -> Any:

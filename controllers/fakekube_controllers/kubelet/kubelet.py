@@ -12,30 +12,33 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
-from fakekube_controllers.kubelet import admission, annotations, nodeagent, nodes, outcomes, podruns, podstatus
-from fakekube_controllers.kubelet.admission import Room
-from fakekube_controllers.kubelet.annotations import PREFIX, BadOutcome
-from fakekube_controllers.kubelet.memory import Memory
-from fakekube_controllers.kubelet.nodeagent import NodeAgent
-from fakekube_controllers.kubelet.outcomes import Defaults
-from fakekube_controllers.kubelet.podrun import TERMINAL, PodRun
-from fakekube_controllers.kubelet.podruns import Builder, PodRuns
-from fakekube_controllers.kubelet.reports import NODE_INDEX, Reports
+from fakekube_controllers.kubelet.node import agent
+from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.agent import NodeAgent
+from fakekube_controllers.kubelet.outcomes import annotations, outcome
+from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, BadOutcome
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults
+from fakekube_controllers.kubelet.pods import admission, runs
+from fakekube_controllers.kubelet.pods import status as pod_status
+from fakekube_controllers.kubelet.pods.admission import Room
+from fakekube_controllers.kubelet.pods.checkpoint import Memory
+from fakekube_controllers.kubelet.pods.events import Teller
+from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
+from fakekube_controllers.kubelet.pods.runs import Builder, PodRuns
+from fakekube_controllers.kubelet.server.reports import NODE_INDEX, Reports
+from fakekube_controllers.kubelet.server.streaming import Streams
 from fakekube_controllers.kubelet.staged import Staged
-from fakekube_controllers.kubelet.streams import Streams
-from fakekube_controllers.kubelet.telling import Teller
 
 HOLD_STATUS, REJECT = PREFIX + "hold-status", PREFIX + "admission-reject"
 FAILURES_TOLD = 40  # lines
 OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
 RESTART_RULES, QUICK_RESTARTS = "ContainerRestartRules", "ReduceDefaultCrashLoopBackOffDecay"
-
-Tree = dict[str, Any]
 
 
 class Kubelet:
@@ -53,7 +56,7 @@ class Kubelet:
         # What runs on the nodes runs on while their kubelet is down.
         self.runs = PodRuns()
         self._attempts: dict[tuple[str, str], int] = {}
-        self._addresses = nodes.Addresses({}, {}, {})
+        self._addresses = Addresses({}, {}, {})
         self.staged = Staged(lambda uid: uid in self.runs, self._is_silent)
         self._failures: list[str] = []  # what was said of pods and cannot be meant
 
@@ -67,7 +70,7 @@ class Kubelet:
         """Know what another kubelet knew."""
         rest = self.runs.load(state)
         self._attempts = {(owner, index): number for owner, index, number in rest["attempts"]}
-        self._addresses = nodes.Addresses(dict(rest["nodes"]), dict(rest["addresses"]), dict(rest["pods"]))
+        self._addresses = Addresses(dict(rest["nodes"]), dict(rest["addresses"]), dict(rest["pods"]))
         self.staged.load(rest.get("stages"))
 
     async def start(self, ctx: Context) -> None:
@@ -109,7 +112,7 @@ class Kubelet:
         self.staged.add(manifests)
 
     def _is_silent(self, node: str) -> bool:
-        return self.agent.mode_of(node) == nodeagent.STOPPED
+        return self.agent.mode_of(node) == agent.STOPPED
 
     def _mode_changed(self, node: str) -> None:
         """What ran on while nothing was heard of it is told of now; what is to end there ends."""
@@ -174,7 +177,7 @@ class Kubelet:
             run.conclude(now, phase)
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
-        if self.agent.mode_of(node) == nodeagent.SHUTDOWN and not run.finished:
+        if self.agent.mode_of(node) == agent.SHUTDOWN and not run.finished:
             self._shut_down(run, now)
         due = self._advance(run, now)
         self.streams.look(uid)
@@ -206,20 +209,20 @@ class Kubelet:
         """What was said of the pod cannot be meant; whoever waits for something else is shown where it was said."""
         run.fail(now, error.reason, str(error))
         self.teller.pod(run, "Warning", error.reason, str(error))
-        self._failures.append(f"{podruns.name_in_texts(run.pod)}: {error}")
+        self._failures.append(f"{runs.name_in_texts(run.pod)}: {error}")
         if error.__cause__ is not None and error.reason == "OutcomeCallbackFailed":
             self._failures += "".join(traceback.format_exception(error.__cause__)).splitlines()
 
     def _shut_down(self, run: PodRun, now: float) -> None:
-        reason, message = nodeagent.TERMINATED
+        reason, message = agent.TERMINATED
         grace = float(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
         run.fail(now, reason, message, grace_seconds=grace, disruption=message)
 
     def _accept(self, pod: Tree, now: float) -> PodRun:
         run = self._builder.run(pod, now, self._attempt_of(pod))
         try:
-            run.starts_at = now + outcomes.start_delay_seconds(pod, self.defaults)
-            if (evicted := outcomes.evict_after_seconds(pod)) is not None:
+            run.starts_at = now + outcome.start_delay_seconds(pod, self.defaults)
+            if (evicted := outcome.evict_after_seconds(pod)) is not None:
                 run.evicts_at = now + evicted
         except BadOutcome as error:
             self._fail(run, now, error)
@@ -237,7 +240,7 @@ class Kubelet:
         if wanted := annotations.of_pod(run.pod).get(REJECT):
             reason, _, message = wanted.partition(":")
             refused = admission.Refusal(reason.strip(), message.strip() or f"Node rejected the pod: {reason.strip()}")
-        elif self.agent.mode_of(name) == nodeagent.SHUTDOWN:
+        elif self.agent.mode_of(name) == agent.SHUTDOWN:
             refused = admission.SHUTTING_DOWN
         elif node is not None and not known and not meta.is_deleting(run.pod):
             refused = self.room.lack(node, requests) or admission.refusal(run.pod, node, self._accepted_on)
@@ -255,7 +258,7 @@ class Kubelet:
         owner = meta.controller_of(pod)
         if owner is None or self.runs.was_known(meta.uid_of(pod)):
             return 0
-        key = (owner["uid"], str(meta.annotations_of(pod).get(outcomes.JOB_INDEX, "")))
+        key = (owner["uid"], str(meta.annotations_of(pod).get(outcome.JOB_INDEX, "")))
         number = self._attempts.get(key, 0)
         self._attempts[key] = number + 1
         return number
@@ -264,10 +267,10 @@ class Kubelet:
         """Write what has changed; whether the API showed all of it already."""
         pod = run.pod
         present, node, uid = pod.get("status") or {}, pod["spec"]["nodeName"], meta.uid_of(pod)
-        run.status = status = podstatus.render(
+        run.status = status = pod_status.render(
             run, present, host_ip=self._addresses.of_node(node), now=now, observed_generation=self.observed_generation,
             pod_ip=self._addresses.of_pod(node, uid, bool(pod["spec"].get("hostNetwork"))))
-        changes = podstatus.changes(status, present)
+        changes = pod_status.changes(status, present)
         if not changes:
             return True
         body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}

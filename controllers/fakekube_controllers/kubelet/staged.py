@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node.addresses import Addresses
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.stages.configuration import Managed
     from fakekube_controllers.kubelet.stages.player import Player
     from fakekube_controllers.kubelet.stages.stage import Stage
-
-Tree = dict[str, Any]
 
 
 class Staged:

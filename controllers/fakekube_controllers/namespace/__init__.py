@@ -7,7 +7,7 @@ from functools import partial
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import NAMESPACES
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "namespace", "fakekube_controllers.namespace.controller:NamespaceController", (NAMESPACES, meta.is_deleting))
+    LazyController, "namespace", "fakekube_controllers.namespace.controller:NamespaceController", (NAMESPACES, meta.is_deleting))

@@ -5,12 +5,10 @@ Upstream: pkg/controller/namespace/deletion/status_condition_utils.go.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
-
-Tree = dict[str, Any]
 
 WELL = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),

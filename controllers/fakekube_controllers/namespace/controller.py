@@ -5,13 +5,13 @@ looked at again later. Upstream: pkg/controller/namespace/{namespace_controller.
 """
 
 from datetime import timedelta
-from typing import Any
 
 import orjson
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NAMESPACES, PODS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -22,8 +22,6 @@ from fakekube_controllers.namespace.conditions import Remaining
 FINALIZER = "kubernetes"
 GRACE_SECONDS = 5.0  # so that every API server has seen that the namespace is closed, as upstream has it
 FINALIZER_ESTIMATE_SECONDS = 15
-
-Tree = dict[str, Any]
 
 
 class NamespaceController:

@@ -7,8 +7,8 @@ from functools import partial
 
 from fakekube.client.resources import NODES
 from fakekube.client.users import controller_account
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "nodelifecycle", "fakekube_controllers.nodelifecycle.controller:NodeLifecycleController", NODES,
+    LazyController, "nodelifecycle", "fakekube_controllers.nodelifecycle.controller:NodeLifecycleController", NODES,
     user=controller_account("node-controller"))

@@ -12,6 +12,7 @@ from typing import Any
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import LEASES, NODES, PODS
 from fakekube.client.users import controller_account
@@ -28,7 +29,6 @@ LABELS = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "be
 GIVEN_UP = ("False", "Unknown")  # what Ready may say of a node that others must not count on
 POSTED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
-Tree = dict[str, Any]
 Key = tuple[str, Any]
 
 

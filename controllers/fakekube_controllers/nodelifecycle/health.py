@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 STARTUP_GRACE_SECONDS = 60.0
 
-Tree = dict[str, Any]
-
 
 @dataclass(slots=True)
 class Health:

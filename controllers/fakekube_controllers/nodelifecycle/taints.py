@@ -18,7 +18,6 @@ BY_CONDITION: Mapping[tuple[str, str], str] = {
 }
 OURS = (*BY_CONDITION.values(), UNSCHEDULABLE)
 
-Tree = dict[str, Any]
 Taint = tuple[str, str]  # key and effect
 
 
@@ -47,7 +46,7 @@ async def change(client: Client, name: str, now: float, *, add: Sequence[Taint] 
     if node is None:
         return False
     gone = list(remove)
-    present: list[Tree] = node["spec"].get("taints") or []
+    present = node["spec"].get("taints") or []
     kept = [taint for taint in present if (taint["key"], taint["effect"]) not in gone]
     have = [(taint["key"], taint["effect"]) for taint in kept]
     since = times.format_time(now)

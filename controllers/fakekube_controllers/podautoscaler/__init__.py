@@ -8,11 +8,11 @@ metrics and ``behavior.py`` holds these within rules, both free of any I/O; ``sp
 from functools import partial
 
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 from fakekube_controllers.podautoscaler.queries import MetricQuery
 
 __all__ = ["MetricQuery", "component"]
 
 component = partial(
-    Dormant, "horizontalpodautoscaling", "fakekube_controllers.podautoscaler.controller:HorizontalController",
+    LazyController, "horizontalpodautoscaling", "fakekube_controllers.podautoscaler.controller:HorizontalController",
     HORIZONTAL_POD_AUTOSCALERS)

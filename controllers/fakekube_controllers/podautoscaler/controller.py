@@ -6,12 +6,13 @@ Upstream: pkg/controller/podautoscaler/horizontal.go (the queue, its rate limite
 
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -28,8 +29,6 @@ log = logging.getLogger(__name__)
 
 SYNC_SECONDS = 15.0  # --horizontal-pod-autoscaler-sync-period
 AT_ONCE_SINCE = 37  # the minor number of the release since which a new autoscaler does not wait for its first turn
-
-Tree = dict[str, Any]
 
 
 class HorizontalController:

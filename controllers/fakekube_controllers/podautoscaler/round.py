@@ -12,6 +12,7 @@ from fakekube.apimachinery import labels, meta, quantity
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.times import format_time
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, Resource
 from fakekube.runtime.conditions import remove_condition, set_condition
 from fakekube_controllers.podautoscaler.behavior import Memory, Words
@@ -27,8 +28,6 @@ ZERO_BY_CONDITION_SINCE = 36  # the minor number of the release that tells a sca
 ONE_OWNER_WORDS_SINCE = 37
 ABLE, ACTIVE, LIMITED, AT_ZERO = "AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"
 BELOW_MINIMUM = "Current number of replicas below Spec.MinReplicas"
-
-Tree = dict[str, Any]
 
 
 class Unfinished(Exception):

@@ -15,6 +15,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.labels import Selector
 from fakekube.apimachinery.times import parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NAMESPACES, POD_METRICS, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt
@@ -27,8 +28,6 @@ ANNOTATION = "fakekube.dev/metric."
 WINDOW_SECONDS = 60.0  # of a metric that does not say over which time it was measured
 RESOURCE_API, CUSTOM_API, EXTERNAL_API = (
     f"unable to fetch metrics from {name} metrics API" for name in ("resource", "custom", "external"))
-
-Tree = dict[str, Any]
 
 
 class MetricError(Exception):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery import labels, meta, quantity
 from fakekube.apimachinery.labels import Selector
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube_controllers.podautoscaler import replicas
 from fakekube_controllers.podautoscaler.replicas import Proposal, Tolerances
@@ -15,8 +16,6 @@ from fakekube_controllers.podautoscaler.sources import MetricError, Sources
 
 OBJECT_WORDS_SINCE = 37  # the minor number of the release that names the object before what is wrong with its metric
 MILLI = quantity.NANO // 1000
-
-Tree = dict[str, Any]
 
 
 class Failed(Exception):

@@ -3,6 +3,6 @@
 from functools import partial
 
 from fakekube.client.resources import PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
-component = partial(Dormant, "podgc", "fakekube_controllers.podgc.controller:PodGarbageCollector", PODS)
+component = partial(LazyController, "podgc", "fakekube_controllers.podgc.controller:PodGarbageCollector", PODS)

@@ -8,11 +8,12 @@ Upstream: pkg/controller/podgc/gc_controller.go.
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime import pods
@@ -31,7 +32,6 @@ ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
 NODE_NAME = "node"
 ROUND, LOOK = "round", "look"
 
-Tree = dict[str, Any]
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from functools import partial
 
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "persistentvolumeclaim-protection",
+    LazyController, "persistentvolumeclaim-protection",
     "fakekube_controllers.pvcprotection.controller:PersistentVolumeClaimProtection", PERSISTENT_VOLUME_CLAIMS)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from fakekube.client.resources import PERSISTENT_VOLUMES
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "persistentvolume-protection", "fakekube_controllers.pvprotection.controller:controls", PERSISTENT_VOLUMES)
+    LazyController, "persistentvolume-protection", "fakekube_controllers.pvprotection.controller:controls", PERSISTENT_VOLUMES)

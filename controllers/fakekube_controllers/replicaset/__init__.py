@@ -6,10 +6,10 @@ Upstream: pkg/controller/replicaset, pkg/controller/replication.
 from functools import partial
 
 from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 replica_sets = partial(
-    Dormant, "replicaset", "fakekube_controllers.replicaset.controller:ReplicaSetController", REPLICA_SETS)
+    LazyController, "replicaset", "fakekube_controllers.replicaset.controller:ReplicaSetController", REPLICA_SETS)
 replication_controllers = partial(
-    Dormant, "replicationcontroller", "fakekube_controllers.replicaset.controller:ReplicationManager",
+    LazyController, "replicationcontroller", "fakekube_controllers.replicaset.controller:ReplicationManager",
     REPLICATION_CONTROLLERS)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.replicaset.facts import Facts
 
 FAILURE = "ReplicaFailure"

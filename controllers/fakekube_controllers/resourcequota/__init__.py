@@ -7,7 +7,7 @@ quota binds once its limits have been copied to its status here. Upstream: pkg/c
 from functools import partial
 
 from fakekube.client.resources import RESOURCE_QUOTAS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "resourcequota", "fakekube_controllers.resourcequota.controller:ResourceQuotaController", RESOURCE_QUOTAS)
+    LazyController, "resourcequota", "fakekube_controllers.resourcequota.controller:ResourceQuotaController", RESOURCE_QUOTAS)

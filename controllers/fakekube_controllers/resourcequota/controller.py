@@ -8,13 +8,13 @@ resource_quota_controller.go and resource_quota_monitor.go. Left out: the queue 
 
 import functools
 from collections.abc import Iterable
-from typing import Any
 
 from fakekube.apimachinery import meta, quotas
 from fakekube.apimachinery.amounts import Amounts, add, count, pick, read, texts
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.pod_resources import RESIZE_GATE
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import (
     CONFIG_MAPS,
     PERSISTENT_VOLUME_CLAIMS,
@@ -33,8 +33,6 @@ RESYNC_SECONDS = 300.0
 NAMED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS, RESOURCE_QUOTAS, REPLICATION_CONTROLLERS, SECRETS)
 """What quotas have names for; everything else is counted as ``count/plural.group``."""
 PREFIX = "count/"
-
-Tree = dict[str, Any]
 
 
 class ResourceQuotaController:

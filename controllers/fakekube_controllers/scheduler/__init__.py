@@ -7,7 +7,7 @@ affinity between pods, preemption itself (whether it would help is told).
 from functools import partial
 
 from fakekube.client.resources import PODS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "scheduler", "fakekube_controllers.scheduler.scheduler:Scheduler", PODS, user_agent="kube-scheduler")
+    LazyController, "scheduler", "fakekube_controllers.scheduler.scheduler:Scheduler", PODS, user_agent="kube-scheduler")

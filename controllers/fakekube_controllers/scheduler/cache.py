@@ -4,15 +4,12 @@ A pod is assumed on its node from the decision until the informer shows it there
 Upstream: pkg/scheduler/backend/cache (cache.go, snapshot.go).
 """
 
-from collections.abc import Mapping
-from typing import Any
 
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
 
 FORGOTTEN = 1000  # so many nodes that are gone are remembered as changes
-
-Tree = Mapping[str, Any]
 
 
 class Snapshot:
@@ -59,7 +56,7 @@ class Cache:
         self._changed[name] = None
         return self._nodes.setdefault(name, NodeInfo(name))
 
-    def set_node(self, node: Tree) -> None:
+    def set_node(self, node: ReadOnlyTree) -> None:
         """A node came or changed."""
         self._info(node["metadata"]["name"]).set_node(node)
 
@@ -72,7 +69,7 @@ class Cache:
             if not info.pods:
                 del self._nodes[name]
 
-    def place(self, pod: Tree, node_name: str) -> bool:
+    def place(self, pod: ReadOnlyTree, node_name: str) -> bool:
         """A pod is on a node, as the informer says. Whether it leaves more than it did before."""
         uid = pod["metadata"]["uid"]
         self._assumed.pop(uid, None)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.cache import Snapshot
 from fakekube_controllers.scheduler.framework.interface import Load, Sign
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Tree
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
 VIEWS = 16  # so many are kept up to date; of more the one that was not asked for longest is made anew
 
@@ -156,7 +157,7 @@ class NodeClass:
 class _Entry(NamedTuple):
     """Where a node stands, and what it said of itself when it was put there."""
 
-    node: Tree | None
+    node: ReadOnlyTree | None
     node_class: NodeClass
     shape: Hashable
     tree: NodeTree

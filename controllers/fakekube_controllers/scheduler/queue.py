@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.clock import Clock
 from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import Hint, PreEnqueue, QueuedPod, QueueSort
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 INITIAL_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 10.0
 UNSCHEDULABLE_SECONDS = 300.0  # after so long a pod is tried again, whatever happened
-
-Tree = Mapping[str, Any]
 
 
 class SchedulingQueue:
@@ -45,7 +44,7 @@ class SchedulingQueue:
         self._gated: dict[str, None] = {}
         self._sequence = 0
 
-    def add(self, pod: Tree) -> None:
+    def add(self, pod: ReadOnlyTree) -> None:
         """A pod that has no node came, or changed."""
         uid = pod["metadata"]["uid"]
         known = self._pods.get(uid)
@@ -66,7 +65,7 @@ class SchedulingQueue:
             self._activate(uid)
 
     @staticmethod
-    def _matters(old: Tree, new: Tree) -> bool:
+    def _matters(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
         """Whether an update may make the pod schedulable: its status does not."""
         return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
 

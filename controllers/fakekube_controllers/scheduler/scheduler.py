@@ -11,6 +11,7 @@ from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -27,8 +28,6 @@ SCHEDULER_NAME = "default-scheduler"
 CYCLE = "cycle"
 OBSERVED_GENERATION = "PodObservedGenerationTracking"
 EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
-
-Tree = dict[str, Any]
 
 
 class Scheduler:

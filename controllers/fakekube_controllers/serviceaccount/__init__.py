@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "serviceaccount", "fakekube_controllers.serviceaccount.controller:ServiceAccountController",
+    LazyController, "serviceaccount", "fakekube_controllers.serviceaccount.controller:ServiceAccountController",
     NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster has the default objects of its first namespaces
 
 
@@ -21,4 +21,4 @@ def is_token(secret: dict[str, Any]) -> bool:
 
 
 for_tokens = partial(
-    Dormant, "serviceaccount-token", "fakekube_controllers.serviceaccount.tokens:TokenController", (SECRETS, is_token))
+    LazyController, "serviceaccount-token", "fakekube_controllers.serviceaccount.tokens:TokenController", (SECRETS, is_token))

@@ -5,18 +5,16 @@ serviceaccounts_controller.go and publisher.go. Token Secrets, which no
 namespace has of itself since 1.24, are filled in ``tokens.py``.
 """
 
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.namespace_defaults import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Request
-
-Tree = dict[str, Any]
 
 
 class ServiceAccountController:

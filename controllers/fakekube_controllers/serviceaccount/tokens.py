@@ -6,11 +6,12 @@ the cluster's CA; without its account it goes. Upstream: tokens_controller.go. L
 """
 
 import base64
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import SECRETS, SERVICE_ACCOUNTS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -18,8 +19,6 @@ from fakekube_controllers.serviceaccount import is_token
 
 NAME_KEY, UID_KEY = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
 LONGEST_SECONDS = 1 << 32  # what a TokenRequest may ask for at most
-
-Tree = dict[str, Any]
 
 
 class Key(NamedTuple):

@@ -3,7 +3,7 @@
 from functools import partial
 
 from fakekube.client.resources import STATEFUL_SETS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 component = partial(
-    Dormant, "statefulset", "fakekube_controllers.statefulset.controller:StatefulSetController", STATEFUL_SETS)
+    LazyController, "statefulset", "fakekube_controllers.statefulset.controller:StatefulSetController", STATEFUL_SETS)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder

@@ -3,21 +3,17 @@
 Upstream: pkg/controller/statefulset/stateful_set_utils.go.
 """
 
-from collections.abc import Mapping
-from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import pods
 from fakekube.runtime.podcontrol import pod_from_template
+from fakekube.runtime.pods import Pod
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 REVISION_LABEL = "controller-revision-hash"
 MAX_INT32 = 2**31 - 1
-
-Pod = Mapping[str, Any]
 
 
 def parent_and_ordinal(pod: Pod) -> tuple[str, int]:

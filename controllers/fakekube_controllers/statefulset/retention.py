@@ -4,8 +4,7 @@ Upstream: pkg/controller/statefulset/stateful_set_utils.go (isClaimOwnerUpToDate
 """
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.statefulset import identity
 
 DELETE = "Delete"

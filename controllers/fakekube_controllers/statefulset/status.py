@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.meta import ReadOnlyTree
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import pods
 from fakekube.runtime.conditions import Status, set_condition
+from fakekube.runtime.pods import Pod
 from fakekube_controllers.statefulset import identity
 
 ALWAYS = ("replicas", "availableReplicas")
@@ -19,7 +19,7 @@ COMPARED = (
 Counts = dict[str, int]
 
 
-def count(owner: ReadOnlyTree, found: Iterable[identity.Pod], current: str, update: str, now: float) -> Counts:
+def count(owner: ReadOnlyTree, found: Iterable[Pod], current: str, update: str, now: float) -> Counts:
     """How many pods there are, are ready, are available, and are of the two revisions."""
     counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "currentReplicas", "updatedReplicas"), 0)
     min_ready = owner["spec"].get("minReadySeconds", 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fakekube.client.resources import NODES
 from fakekube.client.users import controller_account
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 
 def _drives_away(node: dict[str, Any]) -> bool:
@@ -16,5 +16,6 @@ def _drives_away(node: dict[str, Any]) -> bool:
 
 
 component = partial(
-    Dormant, "tainteviction", "fakekube_controllers.tainteviction.controller:TaintEvictionController", (NODES, _drives_away),
+    LazyController, "tainteviction", "fakekube_controllers.tainteviction.controller:TaintEvictionController",
+    (NODES, _drives_away),
     user=controller_account("taint-eviction-controller"))

@@ -12,6 +12,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
 from fakekube.client.users import controller_account
@@ -23,7 +24,6 @@ NAME = "taint-eviction-controller"
 NODE_INDEX = "node"
 REASON, MESSAGE = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
 
-Tree = dict[str, Any]
 Taint = Mapping[str, str]
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from fakekube.client.resources import JOBS
-from fakekube.runtime.dormant import Dormant
+from fakekube.runtime.lazy import LazyController
 
 
 def _may_expire(job: dict[str, Any]) -> bool:
@@ -15,4 +15,5 @@ def _may_expire(job: dict[str, Any]) -> bool:
 
 
 component = partial(
-    Dormant, "ttlafterfinished", "fakekube_controllers.ttlafterfinished.controller:ttl_after_finished", (JOBS, _may_expire))
+    LazyController, "ttlafterfinished", "fakekube_controllers.ttlafterfinished.controller:ttl_after_finished",
+    (JOBS, _may_expire))

@@ -5,17 +5,15 @@ Upstream: pkg/controller/ttlafterfinished/ttlafterfinished_controller.go.
 """
 
 from datetime import timedelta
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.times import parse_time
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS
 from fakekube.runtime import predicates
 from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result, TerminalError
-
-Tree = dict[str, Any]
 
 
 def expires_at(job: Tree) -> float | None:

@@ -1,13 +1,12 @@
 """``fakekube demo cronjob``: a Job each minute, one that is still running, a suspension, and the end of history."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cli.demos.stage import Row, Story
 from fakekube.client.resources import CRON_JOBS, JOBS, PODS, Resource
-
-Tree = dict[str, Any]
 
 MANIFEST = """
 apiVersion: batch/v1

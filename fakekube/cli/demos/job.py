@@ -1,13 +1,12 @@
 """``fakekube demo job``: a Job's whole life, with one failure in it."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cli.demos.stage import Story
 from fakekube.client.resources import JOBS
-
-Tree = dict[str, Any]
 
 MANIFEST = """
 apiVersion: batch/v1

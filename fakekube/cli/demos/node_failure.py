@@ -1,13 +1,12 @@
 """``fakekube demo node-failure``: a node falls silent, is given up, and comes back."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cli.demos.stage import Row, Story, pod_row
 from fakekube.client.resources import NODES, PODS, Resource
-
-Tree = dict[str, Any]
 
 KUBELET = "fakekube.dev/kubelet"
 LOST = "node-1"

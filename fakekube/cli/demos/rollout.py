@@ -1,13 +1,11 @@
 """``fakekube demo rollout``: a new version comes in step by step, a bad one gets stuck, and the way back."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fakekube.apimachinery import meta
 from fakekube.cli.demos.stage import Row, Story, pod_row
 from fakekube.client.resources import DEPLOYMENTS, PODS, Resource
-
-Tree = dict[str, Any]
 
 MANIFEST = """
 apiVersion: apps/v1

@@ -16,13 +16,13 @@ import click
 import yaml
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
 from fakekube.composition.cluster import Cluster
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.tasks import Tasks
 
-Tree = dict[str, Any]
 Row = Callable[[Tree], tuple[str, ...]]
 
 CONTINUE = "    [Enter]"

@@ -1,13 +1,12 @@
 """``fakekube demo success-policy``: a Job that is done when its leader is."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.cli.demos.stage import Story
 from fakekube.client.resources import JOBS
-
-Tree = dict[str, Any]
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 MANIFEST = """

@@ -5,6 +5,7 @@ that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler)
 """
 
 import hashlib
+from collections.abc import Callable
 from email.utils import formatdate
 
 import orjson

@@ -4,11 +4,10 @@ from copy import deepcopy
 from typing import Any
 
 from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.types import Tree
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import as_told
 from tests.admission.world import World
-
-Tree = dict[str, Any]
 
 
 def told(errors: list[FieldError], ctx: WriteContext) -> list[str]:

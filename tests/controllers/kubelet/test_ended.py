@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.client.resources import PODS
-from fakekube_controllers.kubelet.memory import expanded, packed, put_down, take_up
-from fakekube_controllers.kubelet.outcomes import Defaults
-from fakekube_controllers.kubelet.podruns import Builder, PodRuns
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults
+from fakekube_controllers.kubelet.pods.checkpoint import expanded, packed, put_down, take_up
+from fakekube_controllers.kubelet.pods.runs import Builder, PodRuns
 from tests.controllers.kubelet.machine import NAMESPACE, container
 
 BUILDER = Builder(None, Defaults(), lambda *_: None, rules=True, quick=False)

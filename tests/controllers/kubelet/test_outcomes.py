@@ -3,8 +3,8 @@
 import pytest
 
 from fakekube.util.durations import seconds_of
-from fakekube_controllers.kubelet.commands import read
-from fakekube_controllers.kubelet.outcomes import BadOutcome, Defaults, Outcome, decide
+from fakekube_controllers.kubelet.outcomes.commands import read
+from fakekube_controllers.kubelet.outcomes.outcome import BadOutcome, Defaults, Outcome, decide
 from tests.controllers.kubelet.machine import Machine, container
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fakekube_controllers.kubelet.container import Container
-from fakekube_controllers.kubelet.outcomes import Outcome
-from fakekube_controllers.kubelet.podrun import PodRun
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
+from fakekube_controllers.kubelet.pods.run import PodRun
 
 
 def container(name="main", *outcomes, restarts_on="Never"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube_controllers.kubelet.script import BadScript, expand, parse
+from fakekube_controllers.kubelet.shell.parser import BadScript, expand, parse
 
 VARIABLES = {"A": "one", "B": "two words", "?": "7"}
 

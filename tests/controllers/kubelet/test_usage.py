@@ -3,8 +3,8 @@
 import pytest
 
 from fakekube.client.resources import NODES, PODS
-from fakekube_controllers.kubelet.annotations import BadOutcome
-from fakekube_controllers.kubelet.outcomes import Outcome
+from fakekube_controllers.kubelet.outcomes.annotations import BadOutcome
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from tests.controllers.kubelet.machine import Machine, container
 
 MI = 2**20

@@ -5,7 +5,7 @@ import pytest
 from fakekube.apimachinery import meta
 from fakekube.client.resources import JOBS, PODS
 from fakekube.composition.cluster import Cluster
-from fakekube_controllers.kubelet.outcomes import Outcome
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from tests.controllers.kubelet.machine import Machine, container
 from tests.controllers.world import NAMESPACE, job_manifest
 

@@ -7,14 +7,12 @@ kwok/pkg/apis/v1alpha1/kwok_configuration_types.go.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.kubelet.stages.stage import StageError
 
 API_VERSION = "config.kwok.x-k8s.io/v1alpha1"
-
-Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Managed:
     not_by_annotation: labels.Selector | None = None
     not_by_label: labels.Selector | None = None
 
-    def node(self, node: Tree) -> bool:
+    def node(self, node: ReadOnlyTree) -> bool:
         """Whether a node is looked after, its pods included."""
         if self.single:
             return meta.name_of(node) == self.single
@@ -35,13 +33,13 @@ class Managed:
             return self.by_annotation.matches(meta.annotations_of(node))
         return self.by_label is None or self.by_label.matches(meta.labels_of(node))
 
-    def disregards(self, tree: Tree) -> bool:
+    def disregards(self, tree: ReadOnlyTree) -> bool:
         """Whether an object is left alone though its node is looked after."""
         return any(selector is not None and bool(texts) and selector.matches(texts) for selector, texts in (
             (self.not_by_annotation, meta.annotations_of(tree)), (self.not_by_label, meta.labels_of(tree))))
 
 
-def read(manifest: Tree) -> Managed:
+def read(manifest: ReadOnlyTree) -> Managed:
     """What a KwokConfiguration says. Raises StageError."""
     options = manifest.get("options") or {}
     if not isinstance(options, Mapping):

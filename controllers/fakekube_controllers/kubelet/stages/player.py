@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.util.timers import Timer
-from fakekube_controllers.kubelet.nodes import Addresses
+from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.stages.functions import BUILT_IN
 from fakekube_controllers.kubelet.stages.render import render
 from fakekube_controllers.kubelet.stages.stage import Stage, Step, read
@@ -40,7 +41,6 @@ NODE_PORT = 10250
 
 log = logging.getLogger(__name__)
 
-Tree = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name
 
 

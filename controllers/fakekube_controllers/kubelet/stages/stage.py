@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util import durations
 from fakekube_controllers.kubelet.stages import jq, template
 from fakekube_controllers.kubelet.stages.template import Template, TemplateError
@@ -17,8 +18,6 @@ API_GROUP, API_VERSION = "kwok.x-k8s.io", "kwok.x-k8s.io/v1alpha1"
 KINDS = ("Pod", "Node")
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 PATCH_TYPES = ("json", "merge", "strategic")
-
-Tree = Mapping[str, Any]
 
 
 class StageError(ValueError):
@@ -33,7 +32,7 @@ class Requirement:
     operator: str
     values: tuple[str, ...]
 
-    def matches(self, tree: Tree) -> bool:
+    def matches(self, tree: ReadOnlyTree) -> bool:
         """Whether an object meets it."""
         found = self.query(tree)
         if self.operator in ("Exists", "DoesNotExist"):
@@ -48,7 +47,7 @@ class Value:
     number: float | None = None
     query: jq.Query | None = None
 
-    def found(self, tree: Tree) -> Any:
+    def found(self, tree: ReadOnlyTree) -> Any:
         """What the query finds first; None without one, and where it finds nothing."""
         values = self.query(tree) if self.query is not None else ()
         return values[0] if values else None
@@ -79,14 +78,14 @@ class Stage:
     steps: Sequence[Step]
     immediate: bool = False
 
-    def matches(self, tree: Tree) -> bool:
+    def matches(self, tree: ReadOnlyTree) -> bool:
         """Whether it is for the object, as it is now."""
         metadata = tree["metadata"]
         return (
             _within(self.labels, metadata.get("labels")) and _within(self.annotations, metadata.get("annotations"))
             and all(requirement.matches(tree) for requirement in self.requirements))
 
-    def weight_of(self, tree: Tree) -> int | None:
+    def weight_of(self, tree: ReadOnlyTree) -> int | None:
         """Its weight; None when the object says something that is no number."""
         found = self.weight.found(tree)
         if found is None:
@@ -95,7 +94,7 @@ class Stage:
             return int(found) if found.removeprefix("-").isdecimal() else None
         return int(found)
 
-    def delay_seconds(self, tree: Tree, now: float, between: Callable[[float, float], float]) -> float:
+    def delay_seconds(self, tree: ReadOnlyTree, now: float, between: Callable[[float, float], float]) -> float:
         """How long from now until it comes. ``between`` picks a number by chance."""
         least = _seconds(self.delay, tree, now)
         if least is None:
@@ -114,7 +113,7 @@ def _word(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
-def _seconds(value: Value, tree: Tree, now: float) -> float | None:
+def _seconds(value: Value, tree: ReadOnlyTree, now: float) -> float | None:
     found = value.found(tree)
     if isinstance(found, str) and found:
         try:
@@ -128,13 +127,13 @@ def _seconds(value: Value, tree: Tree, now: float) -> float | None:
     return value.number
 
 
-def read(manifest: Tree, functions: Collection[str]) -> Stage:
+def read(manifest: ReadOnlyTree, functions: Collection[str]) -> Stage:
     """The Stage that a manifest is. Raises StageError."""
     return _Reader(manifest, functions).read()
 
 
 class _Reader:
-    def __init__(self, manifest: Tree, functions: Collection[str]) -> None:
+    def __init__(self, manifest: ReadOnlyTree, functions: Collection[str]) -> None:
         self._manifest, self._functions = manifest, functions
         self._name = str((manifest.get("metadata") or {}).get("name") or "")
 
@@ -169,7 +168,7 @@ class _Reader:
             self._value(delay, "spec.delay", "jitterDurationMilliseconds", "jitterDurationFrom", 0.001),
             self._steps(spec), bool(spec.get("immediateNextStage")))
 
-    def _tree(self, value: Any, path: str) -> Tree:
+    def _tree(self, value: Any, path: str) -> ReadOnlyTree:
         if not isinstance(value, Mapping):
             raise self._error(path, "is missing" if value is None else f"{value!r} is no object")
         return value
@@ -179,7 +178,7 @@ class _Reader:
             raise self._error(path, f"{value!r} is no list")
         return value or []
 
-    def _known(self, tree: Tree, path: str, names: Collection[str]) -> None:
+    def _known(self, tree: ReadOnlyTree, path: str, names: Collection[str]) -> None:
         for name in tree:
             if name not in names:
                 raise self._error(f"{path}.{name}", "is not known")
@@ -206,7 +205,7 @@ class _Reader:
             raise self._error(f"{path}.values", f"must be {'given' if not values else 'empty'} with {operator}")
         return Requirement(self._query(tree["key"], f"{path}.key"), str(operator), tuple(_word(value) for value in values))
 
-    def _value(self, tree: Tree, path: str, name: str, source: str, unit: float) -> Value:
+    def _value(self, tree: ReadOnlyTree, path: str, name: str, source: str, unit: float) -> Value:
         number, given = tree.get(name), tree.get(source)
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
             raise self._error(f"{path}.{name}", f"{number!r} is no whole number of at least 0")
@@ -225,7 +224,7 @@ class _Reader:
 
     # what it does
 
-    def _steps(self, spec: Tree) -> list[Step]:
+    def _steps(self, spec: ReadOnlyTree) -> list[Step]:
         steps = [self._step(self._tree(each, f"spec.steps[{at}]"), f"spec.steps[{at}]")
                  for at, each in enumerate(self._list(spec.get("steps"), "spec.steps"))]
         if spec.get("next") is None:
@@ -247,7 +246,7 @@ class _Reader:
             steps.append(first)
         return steps + [Step(patch=patch) for patch in patches]
 
-    def _step(self, step: Tree, path: str) -> Step:
+    def _step(self, step: ReadOnlyTree, path: str) -> Step:
         self._known(step, path, ("event", "finalizers", "delete", "patch"))
         event, finalizers, patch = step.get("event"), step.get("finalizers"), step.get("patch")
         return Step(
@@ -255,13 +254,13 @@ class _Reader:
             None if not finalizers else self._finalizers(self._tree(finalizers, f"{path}.finalizers"), f"{path}.finalizers"),
             bool(step.get("delete")), None if not patch else self._patch(patch, f"{path}.patch"))
 
-    def _event(self, event: Tree, path: str) -> tuple[str, str, Template]:
+    def _event(self, event: ReadOnlyTree, path: str) -> tuple[str, str, Template]:
         kind = event.get("type") or "Normal"
         if kind not in ("Normal", "Warning"):
             raise self._error(f"{path}.type", f"{kind!r} is neither Normal nor Warning")
         return kind, str(event.get("reason") or ""), self._template(event.get("message") or "", f"{path}.message")
 
-    def _finalizers(self, tree: Tree, path: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    def _finalizers(self, tree: ReadOnlyTree, path: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
         self._known(tree, path, ("add", "remove", "empty"))
 
         def names(key: str) -> tuple[str, ...]:

@@ -5,23 +5,22 @@ Upstream: kube-scheduler/framework (ClusterEvent, ActionType, QueueingHint), pkg
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.types import allocatable_of
-
-Tree = Mapping[str, Any]
 
 
 class Event(NamedTuple):
     """A node that came (``old`` is None) or changed, or a pod of a node that went or needs less (``pod``)."""
 
-    node: Tree | None = None
-    old: Tree | None = None
-    pod: Tree | None = None
+    node: ReadOnlyTree | None = None
+    old: ReadOnlyTree | None = None
+    pod: ReadOnlyTree | None = None
 
 
-def matters(old: Tree, new: Tree) -> bool:
+def matters(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
     """Whether a node changed in something that pods are scheduled by."""
     before, now = old["spec"], new["spec"]
     return bool(
@@ -31,11 +30,11 @@ def matters(old: Tree, new: Tree) -> bool:
         or _conditions(old) != _conditions(new))
 
 
-def _conditions(node: Tree) -> dict[str, str]:
+def _conditions(node: ReadOnlyTree) -> dict[str, str]:
     return {each["type"]: each["status"] for each in (node.get("status") or {}).get("conditions") or ()}
 
 
-def has_grown(old: Tree, new: Tree, names: Mapping[str, int]) -> bool:
+def has_grown(old: ReadOnlyTree, new: ReadOnlyTree, names: Mapping[str, int]) -> bool:
     """Whether a node may give more than before of any of these resources, or take more pods."""
     before, now = allocatable_of(old), allocatable_of(new)
     return any(now.get(name, 0) > before.get(name, 0) for name in ("pods", *names))

@@ -5,14 +5,13 @@ Upstream: pkg/scheduler/framework/types.go.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
 from fakekube.apimachinery import pod_resources, quantity
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
+from fakekube.apimachinery.types import ReadOnlyTree
 
-Tree = Mapping[str, Any]
 Resources = dict[str, int]
 
 DEFAULT_REQUESTS = {
@@ -26,18 +25,18 @@ COUNTED = ("containers", "initContainers", "overhead", "resources", "priority") 
 class PodInfo:
     """A pod with what is computed of it once."""
 
-    pod: Tree
+    pod: ReadOnlyTree
     uid: str
     priority: int
     requests: Resources
     weighed: Resources  # cpu and memory as scores count them: a container that requests nothing counts a little
     ports: tuple[tuple[str, str, int], ...]  # host address, protocol, port
 
-    def at(self, pod: Tree) -> "PodInfo":
+    def at(self, pod: ReadOnlyTree) -> "PodInfo":
         """The same for another state of the pod that counts like this one."""
         return PodInfo(pod, self.uid, self.priority, self.requests, self.weighed, self.ports)
 
-    def counts_like(self, pod: Tree) -> bool:
+    def counts_like(self, pod: ReadOnlyTree) -> bool:
         """Whether another state of the pod has the same requests, ports and priority, as far as that is quickly seen."""
         if self.pod is pod:
             return True
@@ -46,7 +45,7 @@ class PodInfo:
                 and pod_resources.in_flight(self.pod.get("status")) == pod_resources.in_flight(pod.get("status")))
 
 
-def pod_info(pod: Tree, options: Options = IN_FLIGHT) -> PodInfo:
+def pod_info(pod: ReadOnlyTree, options: Options = IN_FLIGHT) -> PodInfo:
     """A pod, its requests and its host ports counted."""
     spec = pod["spec"]
     ports = tuple([
@@ -67,7 +66,7 @@ def pod_info(pod: Tree, options: Options = IN_FLIGHT) -> PodInfo:
         {"cpu": weighed.get("cpu", 0), "memory": weighed.get("memory", 0)}, ports)
 
 
-def _says_all(spec: Tree) -> bool:
+def _says_all(spec: ReadOnlyTree) -> bool:
     """Whether every container requests cpu and memory."""
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         requests = (container.get("resources") or {}).get("requests") or {}
@@ -88,7 +87,7 @@ class NodeInfo:
     """A node with the pods on it, and what they ask for together. ``generation`` grows with every change."""
 
     name: str
-    node: Tree | None = None  # None: pods are bound to it, and it is not there (yet)
+    node: ReadOnlyTree | None = None  # None: pods are bound to it, and it is not there (yet)
     pods: dict[str, PodInfo] = field(default_factory=dict)
     requested: Resources = field(default_factory=dict)
     weighed: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
@@ -98,7 +97,7 @@ class NodeInfo:
     priorities: dict[int, int] = field(default_factory=dict)  # how many of its pods have which
     load: tuple[int, ...] | None = field(default=None, repr=False, compare=False)  # of a snapshot's node, told once for all views
 
-    def set_node(self, node: Tree) -> None:
+    def set_node(self, node: ReadOnlyTree) -> None:
         """Take what the node says of itself."""
         self.generation += 1
         self.node, self.taints = node, node["spec"].get("taints") or ()
@@ -142,6 +141,6 @@ class NodeInfo:
             self.taints, dict(self.priorities))
 
 
-def allocatable_of(node: Tree) -> Resources:
+def allocatable_of(node: ReadOnlyTree) -> Resources:
     """What pods may take of a node."""
     return pod_resources.whole(pod_resources.read((node.get("status") or {}).get("allocatable")))

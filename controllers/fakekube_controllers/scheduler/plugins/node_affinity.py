@@ -3,11 +3,12 @@
 from collections.abc import Hashable, Mapping, Sequence
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, Snapshot, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Tree, spelled
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 NAME = "metadata.name "  # with a blank, as no label's key has one
@@ -89,5 +90,5 @@ def _labels(node: NodeInfo) -> Mapping[str, str]:
     return found
 
 
-def _selects(pod: PodInfo, node: Tree) -> bool:
+def _selects(pod: PodInfo, node: ReadOnlyTree) -> bool:
     return placement.selects(pod.pod["spec"], meta.name_of(node), meta.labels_of(node))

@@ -5,11 +5,12 @@ from operator import attrgetter
 
 import orjson
 
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
 from fakekube_controllers.scheduler.framework.events import Event
 from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, State
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, Tree, spelled
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
 
 _taints = attrgetter("taints")
 EFFECTS = ("NoSchedule", "NoExecute")
@@ -60,6 +61,6 @@ class TaintToleration:
             scores[name] = MAX_NODE_SCORE if worst == 0 else MAX_NODE_SCORE - MAX_NODE_SCORE * score // worst
 
 
-def _tolerates(pod: PodInfo, node: Tree) -> bool:
+def _tolerates(pod: PodInfo, node: ReadOnlyTree) -> bool:
     tolerated = pod.pod["spec"].get("tolerations") or ()
     return placement.untolerated(node["spec"].get("taints") or (), tolerated, EFFECTS) is None

@@ -1,0 +1,340 @@
+"""One container's life: waiting, running, terminated, and around again with back-off.
+
+What happens to it by itself happens at instants: the end of a pull, a probe's verdict, its own end, the next start. ``due`` is
+the next of them, ``step`` lives it. Upstream: pkg/kubelet/kuberuntime, pkg/kubelet/images, pkg/kubelet/prober. Times are Unix
+seconds.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fakekube.apimachinery import times
+from fakekube.apimachinery.types import Tree
+from fakekube_controllers.kubelet.containers.config import MIN_GRACE_SECONDS, PLAIN, RESTART_ALL, Traits, bad_image
+from fakekube_controllers.kubelet.outcomes.outcome import Outcome
+
+BACKOFF_RESET_SECONDS = 600.0
+PULL_BACKOFF_SECONDS, MAX_PULL_BACKOFF_SECONDS, PULL_SHOWN_SECONDS = 10.0, 300.0, 1.0
+SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
+
+PULL, PULL_BACKOFF, STARTED, UNREADY, UNHEALTHY, KILL = "pull", "pull-backoff", "started", "unready", "unhealthy", "kill"
+
+Plan = Callable[[int], Outcome]
+
+
+@dataclass(slots=True)
+class Container:
+    """``plan(attempt)`` says how each run fares, ``due`` is the next instant, ``status`` the API's containerStatus."""
+
+    name: str
+    image: str
+    plan: Plan
+    restarts_on: str  # Always, OnFailure, Never
+    pod: str = ""  # as texts call it: name_namespace(uid)
+    traits: Traits = PLAIN
+    waiting: str = "ContainerCreating"
+    waiting_message: str = ""
+    attempt: int = 0
+    restart_count: int = 0
+    started_at: float | None = None
+    finished_at: float | None = None
+    exit_code: int = 0
+    outcome: Outcome | None = None
+    started: bool = False  # past its startup probe
+    ready: bool = False
+    last: Tree = field(default_factory=dict)
+    ends_at: float | None = None
+    ready_at: float | None = None
+    restarts_at: float | None = None
+    later: dict[str, float] = field(default_factory=dict)  # what else is to happen, and when
+    pulls: int = 0
+    pulled: bool = False
+    failures: int = 0
+    log: list[tuple[float, str]] = field(default_factory=list)
+    previous_log: list[tuple[float, str]] = field(default_factory=list)
+    stopping: bool = False
+    restarts_all: bool = False  # it has ended in a way that starts the whole pod anew
+    detail: str = ""  # of what happened last, for Events
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs now."""
+        return self.started_at is not None and self.finished_at is None
+
+    @property
+    def ran(self) -> bool:
+        """Whether it ever ran."""
+        return self.started_at is not None and (self.outcome is None or self.outcome.reason != "ContainerStatusUnknown")
+
+    @property
+    def begun(self) -> bool:
+        """Whether it was its turn: it runs, has run, or waits for its image."""
+        return self.started_at is not None or bool(self.later) or self.waiting not in ("ContainerCreating", "PodInitializing")
+
+    @property
+    def done(self) -> bool:
+        """Whether it ended for good."""
+        return self.finished_at is not None and self.restarts_at is None
+
+    @property
+    def due(self) -> float | None:
+        """The next instant at which something happens by itself."""
+        due = None
+        for at in (self.ends_at, self.ready_at, self.restarts_at):
+            if at is not None and (due is None or at < due):
+                due = at
+        if self.later:
+            first = min(self.later.values())
+            return first if due is None or first < due else due
+        return due
+
+    # starting
+
+    def start(self, now: float) -> str:
+        """Begin a run, or what has to come before it; the name of what happened: started, pulling, and what went wrong."""
+        outcome = self.outcome = self.plan(self.attempt)
+        if not self.pulled and (complaint := bad_image(self.image)):
+            self.waiting, self.waiting_message = "InvalidImageName", complaint
+            return "invalid-image"
+        if not self.pulled and outcome.image_pull:
+            return self._pull(now)
+        return self._run(now)
+
+    def _run(self, now: float) -> str:
+        outcome = self.outcome
+        assert outcome is not None, "it was planned"
+        self.pulled = True
+        if outcome.config_error:
+            self.waiting, self.waiting_message = "CreateContainerConfigError", outcome.config_error
+            return "config-error"
+        self.started_at, self.finished_at, self.restarts_at = now, None, None
+        if outcome.start_error:
+            self.outcome = replace(outcome, reason="StartError", message=outcome.start_error)
+            self._end(now, START_ERROR_CODE)
+            return "start-error"
+        self.ends_at = None if outcome.run_seconds is None else now + outcome.run_seconds
+        self.log = [(now + at, line) for at, line in outcome.log]
+        self._await_probes(now, outcome)
+        return "started"
+
+    def _await_probes(self, now: float, outcome: Outcome) -> None:
+        """Startup comes first, readiness and liveness after it."""
+        after, startup = outcome.started_after_seconds, self.traits.startup
+        self.started = startup is None or (after is not None and after <= 0)
+        if startup is not None and not self.started:
+            limit = startup.delay + startup.patience
+            if after is None or after > limit + startup.period:
+                self.later[KILL] = now + limit
+                self.detail = "startup"
+                self.ready, self.ready_at = False, None
+                return
+            self.later[STARTED] = now + after
+        begin = now + (after or 0.0) if startup is not None else now
+        ready = outcome.ready_after_seconds
+        due = None if ready is None else max(now + ready, begin)
+        self.ready = due is not None and due <= now
+        self.ready_at = None if self.ready else due
+        if outcome.unready_after_seconds is not None:
+            self.later[UNREADY] = max(now + outcome.unready_after_seconds, begin)
+        if outcome.unhealthy_after_seconds is not None and self.traits.liveness is not None:
+            self.later[UNHEALTHY] = max(now + outcome.unhealthy_after_seconds, begin)
+
+    def _pull(self, now: float) -> str:
+        assert self.outcome is not None, "it was planned"
+        wanted = self.outcome.image_pull[min(self.pulls, len(self.outcome.image_pull) - 1)]
+        if wanted == "fail" and self.traits.pull_policy == "Never":
+            self.waiting = "ErrImageNeverPull"
+            self.waiting_message = self.detail = f'Container image "{self.image}" is not present with pull policy of Never'
+            self.later[PULL] = now + MAX_PULL_BACKOFF_SECONDS
+            return "never-pulled"
+        self.pulls += 1
+        if wanted == "fail":
+            self.waiting, self.waiting_message = "ErrImagePull", self.outcome.pull_message or _pull_error(self.image)
+            self.later[PULL_BACKOFF] = now + PULL_SHOWN_SECONDS
+            self.later[PULL] = now + min(PULL_BACKOFF_SECONDS * 2.0 ** (self.pulls - 1), MAX_PULL_BACKOFF_SECONDS)
+            return "pull-failed"
+        seconds = 0.0 if wanted == "ok" else float(wanted)
+        self.pulled, self.waiting, self.waiting_message = True, "ContainerCreating", ""
+        self.later[PULL] = now + seconds
+        self.detail = f"{seconds:g}s"
+        return "pulling"
+
+    # living
+
+    def step(self, now: float) -> str:
+        """Do what is due; the name of what happened: ready, ended, restarted ..., or nothing."""
+        if self.restarts_at is not None and self.restarts_at <= now:
+            return self._restart(now)
+        if self.ends_at is not None and self.ends_at <= now:
+            assert self.outcome is not None, "it runs"
+            self._end(now, self.outcome.exit_code)
+            return "ended"
+        if self.later and (event := self._step_later(now)):
+            return event
+        if self.ready_at is not None and self.ready_at <= now:
+            self.ready, self.ready_at = True, None
+            return "ready"
+        return ""
+
+    def _step_later(self, now: float) -> str:
+        what, at = min(self.later.items(), key=lambda item: item[1])
+        if at > now:
+            return ""
+        del self.later[what]
+        if what == PULL:
+            return self._run(now) if self.pulled else self._pull(now)
+        if what == PULL_BACKOFF:
+            message = f'Back-off pulling image "{self.image}"'
+            self.detail = message
+            self.waiting, self.waiting_message = "ImagePullBackOff", f"{message}: ErrImagePull: {self.waiting_message}"
+        elif what == STARTED:
+            self.started = True
+        elif what == UNREADY:
+            self.ready, self.ready_at = False, None
+        elif what == UNHEALTHY:
+            assert self.traits.liveness is not None, "it was asked for"
+            self.later[KILL], self.detail = now + self.traits.liveness.patience, "liveness"
+        elif what == KILL:
+            self._kill_by_probe(now)
+        return what
+
+    def _kill_by_probe(self, now: float) -> None:
+        """A probe failed too often: it is stopped, and started again if it may."""
+        probe = self.traits.startup if self.detail == "startup" else self.traits.liveness
+        grace = self.traits.grace if probe is None or probe.grace is None else probe.grace
+        self._terminate(now, grace)
+
+    def _end(self, now: float, exit_code: int) -> None:
+        self.finished_at, self.exit_code = now, exit_code
+        self.ends_at = self.ready_at = None
+        self.later.clear()
+        self.ready = self.started = False
+        action = self.traits.action(exit_code)
+        if self.stopping:
+            return
+        if action == RESTART_ALL:
+            self.restarts_all = True
+            return
+        if not action and (self.restarts_on == "Never" or (self.restarts_on == "OnFailure" and exit_code == 0)):
+            return
+        ran = now - (self.started_at or now)
+        self.failures = 1 if ran >= BACKOFF_RESET_SECONDS else self.failures + 1
+        traits = self.traits
+        delay = 0.0 if self.failures == 1 else min(traits.backoff * 2.0 ** (self.failures - 2), traits.max_backoff)
+        self.restarts_at = now + delay
+
+    def _restart(self, now: float) -> str:
+        self.put_back()
+        self.restarts_at = None
+        event = self.start(now)
+        return "restarted" if event == "started" else event
+
+    def put_back(self) -> None:
+        """As before its start, but for what is remembered of the run that is over."""
+        self.last = {"terminated": self._terminated(self.container_id)}
+        self.previous_log = self.log
+        self.restart_count += 1
+        self.attempt += 1
+
+    def renew(self, now: float) -> None:
+        """Stop now and wait for another start, whatever the restart policy says."""
+        if self.started_at is None:
+            return
+        if self.finished_at is None:
+            self._end(now, SIGKILL_CODE)
+            self.outcome = Outcome(exit_code=SIGKILL_CODE, reason="Error")
+        self.put_back()
+        self.started_at = self.finished_at = self.restarts_at = None
+        self.restarts_all = False
+        self.waiting, self.waiting_message = "ContainerCreating", ""
+
+    # stopping
+
+    def stop(self, now: float, grace_seconds: float) -> None:
+        """PreStop and SIGTERM now, SIGKILL after the grace period; there is no start after it."""
+        self.stopping, self.restarts_at = True, None
+        if self.finished_at is not None:
+            return
+        if self.started_at is None:
+            self.started_at = self.finished_at = now
+            self.later.clear()
+            self.exit_code = SIGKILL_CODE
+            self.outcome = Outcome(exit_code=SIGKILL_CODE, reason="ContainerStatusUnknown")
+            return
+        self._terminate(now, grace_seconds)
+
+    def _terminate(self, now: float, grace_seconds: float) -> None:
+        outcome = self.outcome or Outcome()
+        pre_stop = min(self.traits.pre_stop, grace_seconds)
+        left = grace_seconds if not pre_stop else max(grace_seconds - pre_stop, MIN_GRACE_SECONDS)
+        killed = outcome.ignore_sigterm or outcome.term_seconds > left
+        end = now + pre_stop + (left if killed else outcome.term_seconds)
+        if self.ends_at is None or self.ends_at > end:
+            self.ends_at = end
+            code = SIGKILL_CODE if killed else outcome.term_exit_code
+            self.outcome = replace(outcome, exit_code=code, reason="Error" if code else "Completed", message="")
+
+    # what the API shows
+
+    def _terminated(self, container_id: str) -> Tree:
+        outcome = self.outcome
+        reason = (outcome.reason if outcome is not None else "") or ("Completed" if self.exit_code == 0 else "Error")
+        result: Tree = {"exitCode": self.exit_code, "reason": reason}
+        if outcome is not None and outcome.message:
+            result["message"] = outcome.message
+        result["startedAt"] = times.format_time(0.0 if reason == "StartError" else self.started_at or 0.0)
+        result["finishedAt"] = times.format_time(self.finished_at or 0.0)
+        result["containerID"] = container_id
+        return result
+
+    @property
+    def container_id(self) -> str:
+        """An id that looks like one and is the same in every run of the same history."""
+        text = f"{self.name}-{self.restart_count}-{int((self.started_at or 0.0) * 1000)}"
+        return "fakekube://" + text.encode().hex().ljust(64, "0")[:64]
+
+    def status(self, now: float) -> Tree:
+        """The API's containerStatus."""
+        last, container_id = self.last, "" if self.started_at is None else self.container_id
+        if self.started_at is None:
+            message = {"message": self.waiting_message} if self.waiting_message else {}
+            state: Tree = {"waiting": {"reason": self.waiting, **message}}
+        elif self.finished_at is None:
+            state = {"running": {"startedAt": times.format_time(self.started_at)}}
+        else:
+            state = {"terminated": self._terminated(container_id)}
+            if self.restarts_at is not None and self.restarts_at > now and self.failures > 1:
+                last, state = state, {"waiting": self._backing_off(self.restarts_at - self.finished_at)}
+        result: Tree = {
+            "name": self.name, "state": state, "lastState": last, "ready": self.ready, "restartCount": self.restart_count,
+            "image": self.image, "imageID": "", "started": self.running and self.started,
+        }
+        if container_id:
+            result["imageID"], result["containerID"] = f"fakekube://{self.image}", container_id
+        return result
+
+    def _backing_off(self, seconds: float) -> Tree:
+        text = f"back-off {_minutes(int(seconds))} restarting failed container={self.name} pod={self.pod}"
+        return {"reason": "CrashLoopBackOff", "message": text}
+
+
+def container_of(spec: Mapping[str, Any], plan: Plan, restarts_on: str, pod: str, attempt: int, traits: Traits) -> Container:
+    """A container that waits to be started."""
+    return Container(spec["name"], spec.get("image", ""), plan, restarts_on, pod, traits, attempt=attempt)
+
+
+def _pull_error(image: str) -> str:
+    tagged = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
+    first, slash, _ = tagged.partition("/")
+    if not slash:
+        tagged = f"docker.io/library/{tagged}"
+    elif not any(mark in first for mark in ".:") and first != "localhost":
+        tagged = f"docker.io/{tagged}"
+    return (f'failed to pull and unpack image "{tagged}": failed to resolve reference "{tagged}": '
+            f"{tagged}: not found")
+
+
+def _minutes(seconds: int) -> str:
+    """``10s``, ``1m20s``, ``5m0s``, as Go prints a duration."""
+    return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60}s"

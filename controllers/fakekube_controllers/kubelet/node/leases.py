@@ -1,0 +1,99 @@
+"""The leases by which nodes say that they live, renewed for all of them in one round.
+
+Virtual time does not stop for a heartbeat: the timer is lazy, so that a round is due after every ten seconds in which
+anything happened at all, and once where time jumps. Whoever looks, whenever that is, sees leases that were renewed within the
+last ten seconds, as with a real kubelet; only the renewals that nobody could have seen are missing.
+
+A node that falls silent can be seen to: for a minute, time then stops every five seconds, so that who watches over nodes misses
+it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/lease.
+"""
+
+
+from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.types import Tree
+from fakekube.client.client import PATCH_CONTENT_TYPES
+from fakekube.client.resources import LEASES, NODES
+from fakekube.runtime.context import Context
+from fakekube.runtime.controller import Worker
+from fakekube.util.clock import Clock
+
+LEASE_NAMESPACE = "kube-node-lease"
+LEASE_DURATION_SECONDS = 40
+RENEW_SECONDS = 10.0
+ROUND = "round"
+TICK_SECONDS, TICKS = 5.0, 12
+
+
+class Heartbeat:
+    """Renews the leases of the nodes that were begun with, until they end or the context does."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx, self._client, self._clock = ctx, ctx.client, ctx.clock
+        self._alive: dict[str, None] = {}
+        self._queue = ctx.queue("kubelet_heartbeat")
+        self._waiting = False
+        Worker(ctx, self._queue, self._round).start()
+
+    async def begin(self, name: str) -> None:
+        """A node is there: its lease is renewed now and from now on. Raises APIError."""
+        if name in self._alive:
+            return
+        self._alive[name] = None
+        await self._renew(name)
+        self._wait()
+
+    def end(self, name: str) -> None:
+        """A node is gone."""
+        self._alive.pop(name, None)
+
+    def fall_silent(self, *names: str) -> None:
+        """Nodes, or all that were begun with, are heard of no more."""
+        silent = [name for name in names or list(self._alive) if name in self._alive]
+        for name in silent:
+            del self._alive[name]
+        if silent:
+            _tick(self._clock, TICKS)
+
+    def _wait(self) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._clock.call_later(RENEW_SECONDS, self._queue.add, ROUND, lazy=True)
+
+    async def _round(self, _: str) -> None:
+        self._waiting = False
+        for name in list(self._alive):
+            await self._renew(name)
+        if self._alive:
+            self._wait()
+
+    async def _renew(self, name: str) -> None:
+        node = self._ctx.lister(NODES).get("", name)
+        if node is None:
+            return
+        now = self._clock.time()
+        try:
+            # Not client.patch: what comes back is of no use to anybody.
+            path, body = LEASES.path(LEASE_NAMESPACE, name), {"spec": {"renewTime": times.format_micro_time(now)}}
+            await self._client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
+        except APIError as error:
+            if error.code != 404:
+                raise
+            await self._client.create(LEASES, _lease(name, meta.uid_of(node), now))
+
+
+def _tick(clock: Clock, left: int) -> None:
+    """Let time stop here, and again; nothing else happens."""
+    if left:
+        clock.call_later(TICK_SECONDS, _tick, clock, left - 1)
+
+
+def _lease(name: str, uid: str, now: float) -> Tree:
+    """The lease by which a node says that it lives."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [
+            {"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}]},
+        "spec": {
+            "holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION_SECONDS, "renewTime": times.format_micro_time(now)},
+    }

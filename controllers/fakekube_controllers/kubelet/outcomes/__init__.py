@@ -1,0 +1,1 @@
+"""Who decides how containers fare: callbacks, annotations, commands, defaults. Read ``outcome.py`` first."""

@@ -1,0 +1,1 @@
+"""The life of pods on their nodes. Upstream: pkg/kubelet/pod_workers.go, pkg/kubelet/status, pkg/kubelet/lifecycle."""

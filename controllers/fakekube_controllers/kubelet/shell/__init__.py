@@ -1,0 +1,1 @@
+"""A small scripted shell: no program runs. Read ``shell.py`` first."""
