@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.registry.kind import Kind
 
-Changed = Callable[[Kind, bool], None]
+Changed = Callable[[Kind, bool], object]
 """Called with a kind that was installed, replaced or removed.
 
 The flag says that no version of its resource is served any more.
