@@ -17,6 +17,7 @@ from typing import NamedTuple
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
 from fakekube.apis.admissionregistration.declarations import GROUP as ADMISSION_REGISTRATION
@@ -30,7 +31,7 @@ from fakekube.apis.batch.declarations import GROUP as BATCH
 from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
-from fakekube.apis.declaration import STATUS, minor_of
+from fakekube.apis.declaration import STATUS
 from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
 from fakekube.apis.events.declarations import GROUP as EVENTS
 from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL

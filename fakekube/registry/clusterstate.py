@@ -25,13 +25,7 @@ class ClusterState:
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
         """All stored objects of a namespace ("" for all), in key order; never to be changed."""
-        bucket = self._buckets.named(group, resource)
-        if not len(bucket):
-            return []
-        records = bucket.lookup(namespace)
-        if namespace or records:  # a resource without namespaces has all in the one that has no name
-            return [records[name].tree() for name in bucket.names(namespace)]
-        return [record.tree() for record in bucket.records()]
+        return [record.tree() for record in self._buckets.named(group, resource).records(namespace)]
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
         """Store a new status of an object at once, past admission and validation; nothing when there is none.

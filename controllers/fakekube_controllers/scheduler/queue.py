@@ -3,9 +3,10 @@
 Upstream: pkg/scheduler/backend/queue. Left out: nominated pods.
 """
 
-import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from sortedcontainers import SortedList
 
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -33,8 +34,8 @@ class SchedulingQueue:
     ) -> None:
         self._clock, self._sort, self._gates, self._wake, self._options = clock, sort, gates, wake, options
         self._hints = hints or {}
-        self._heap: list[tuple[Any, str]] = []  # active ones, and some that are no longer
-        self._active: dict[str, Any] = {}  # their sort keys
+        self._order = SortedList()  # of the active ones, each with its sort key before its uid
+        self._active: dict[str, tuple[Any, str]] = {}  # what stands in the order for a uid
         self._pods: dict[str, QueuedPod] = {}
         self._attempts: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
@@ -78,14 +79,13 @@ class SchedulingQueue:
 
     def pop(self) -> QueuedPod | None:
         """The pod to try now, or None; it is nowhere until it is given back or removed."""
-        while self._heap:
-            key, uid = heapq.heappop(self._heap)
-            if self._active.get(uid) == key:
-                del self._active[uid]
-                self._attempts[uid] = self._attempts.get(uid, 0) + 1
-                self._in_flight[uid] = []
-                return self._pods[uid]
-        return None
+        if not self._order:
+            return None
+        _, uid = self._order.pop(0)
+        del self._active[uid]
+        self._attempts[uid] = self._attempts.get(uid, 0) + 1
+        self._in_flight[uid] = []
+        return self._pods[uid]
 
     def give_back(self, uid: str, *, rejected_by: Sequence[str] = (), error: bool = False) -> None:
         """A pod could not be scheduled: plugins rejected it, or there was an error.
@@ -133,8 +133,8 @@ class SchedulingQueue:
         self._take_out(uid)
         queued = self._pods.get(uid)
         if queued is not None:
-            key = self._active[uid] = self._sort.sort_key(queued)
-            heapq.heappush(self._heap, (key, uid))
+            place = self._active[uid] = self._sort.sort_key(queued), uid
+            self._order.add(place)
             self._wake()
 
     def _take_out(self, uid: str) -> None:
@@ -144,4 +144,6 @@ class SchedulingQueue:
         timer = self._timers.pop(uid, None)
         if timer is not None:
             timer.cancel()
-        self._active.pop(uid, None)
+        place = self._active.pop(uid, None)
+        if place is not None:
+            self._order.remove(place)
