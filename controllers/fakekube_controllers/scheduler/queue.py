@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.clock import Clock
-from fakekube_controllers.scheduler.framework.events import Event
-from fakekube_controllers.scheduler.framework.interface import Hint, PreEnqueue, QueuedPod, QueueSort
+from fakekube_controllers.scheduler.framework.events import ClusterEvent
+from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueuedPodInfo, QueueingHint, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.types import pod_info
 
 if TYPE_CHECKING:
@@ -24,23 +24,24 @@ UNSCHEDULABLE_SECONDS = 300.0  # after so long a pod is tried again, whatever ha
 class SchedulingQueue:
     """Pods by uid, each in one place: active, back-off, unschedulable or gated. ``wake`` is called when one turns active.
 
-    ``hints``, by the name of a plugin, say which events may help those that it rejected; ``options`` how requests are counted.
+    ``queueing_hints``, by the name of a plugin, say which events may help those that it rejected; ``options`` how requests
+    are counted.
     """
 
     def __init__(
-        self, clock: Clock, sort: QueueSort, gates: list[PreEnqueue], wake: Callable[[], None],
-        hints: Mapping[str, Hint] | None = None, options: Options = IN_FLIGHT,
+        self, clock: Clock, sort: QueueSortPlugin, gates: list[PreEnqueuePlugin], wake: Callable[[], None],
+        queueing_hints: Mapping[str, QueueingHint] | None = None, options: Options = IN_FLIGHT,
     ) -> None:
         self._clock, self._sort, self._gates, self._wake, self._options = clock, sort, gates, wake, options
-        self._hints = hints or {}
+        self._hints = queueing_hints or {}
         self._heap: list[tuple[Any, str]] = []  # active ones, and some that are no longer
         self._active: dict[str, Any] = {}  # their sort keys
-        self._pods: dict[str, QueuedPod] = {}
+        self._pods: dict[str, QueuedPodInfo] = {}
         self._attempts: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
         self._unschedulable: dict[str, float] = {}  # since when
         self._rejected_by: dict[str, Sequence[str]] = {}  # the plugins, of those that are unschedulable
-        self._in_flight: dict[str, list[Event]] = {}  # those that are being tried, and what happened meanwhile
+        self._in_flight: dict[str, list[ClusterEvent]] = {}  # those that are being tried, and what happened meanwhile
         self._gated: dict[str, None] = {}
         self._sequence = 0
 
@@ -55,7 +56,7 @@ class SchedulingQueue:
         self._take_out(uid)
         if known is None:
             self._sequence += 1
-            queued = QueuedPod(info, self._clock.time(), self._sequence)
+            queued = QueuedPodInfo(info, self._clock.time(), self._sequence)
         else:
             queued = known._replace(info=info)
         self._pods[uid] = queued
@@ -76,7 +77,7 @@ class SchedulingQueue:
         self._attempts.pop(uid, None)
         self._in_flight.pop(uid, None)
 
-    def pop(self) -> QueuedPod | None:
+    def pop(self) -> QueuedPodInfo | None:
         """The pod to try now, or None; it is nowhere until it is given back or removed."""
         while self._heap:
             key, uid = heapq.heappop(self._heap)
@@ -103,7 +104,7 @@ class SchedulingQueue:
         self._rejected_by[uid] = rejected_by
         self._timers[uid] = self._clock.call_later(UNSCHEDULABLE_SECONDS, self._activate, uid, daemon=True)
 
-    def move(self, event: Event) -> None:
+    def move(self, event: ClusterEvent) -> None:
         """Something happened: pods that it may help are tried once their back-off is over."""
         for events in self._in_flight.values():
             events.append(event)
@@ -112,11 +113,11 @@ class SchedulingQueue:
                 self._take_out(uid)
                 self._back_off(uid, since)
 
-    def _may_help(self, queued: QueuedPod, rejected_by: Sequence[str], event: Event) -> bool:
+    def _may_help(self, queued: QueuedPodInfo, rejected_by: Sequence[str], event: ClusterEvent) -> bool:
         """Whether one of the plugins that rejected a pod sees that an event may help; none of them: there was no node."""
         for name in rejected_by:
             hint = self._hints.get(name)
-            if hint is None or hint.may_help(queued.info, event):
+            if hint is None or hint.is_schedulable_after(queued.info, event):
                 return True
         return not rejected_by
 
