@@ -64,7 +64,7 @@ def test_what_must_be_known_without_decoding_is_kept_beside_the_bytes(bucket: Bu
     tree["metadata"]["ownerReferences"] = [{"uid": "o1"}, {"uid": "o2"}, {"uid": "o1"}]
     record = bucket.create(tree)
     assert record.labels == {"app": "x"}
-    assert record.owners == ("o1", "o2")
+    assert record.has_owners
     assert record.fields == {"spec.nodeName": "n1"}
     assert record.uid == "uid-a"
 

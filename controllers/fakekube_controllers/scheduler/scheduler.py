@@ -61,12 +61,12 @@ class Scheduler:
 
     def _add_node(self, node: Tree) -> None:
         self.cache.set_node(node)
-        self.queue.move(ClusterEvent(node))
+        self.queue.move_all_to_active_or_backoff(ClusterEvent(node))
 
     def _update_node(self, old: Tree, new: Tree) -> None:
         self.cache.set_node(new)
         if node_scheduling_properties_changed(old, new):
-            self.queue.move(ClusterEvent(new, old))
+            self.queue.move_all_to_active_or_backoff(ClusterEvent(new, old))
 
     def _delete_node(self, node: Tree) -> None:
         self.cache.remove_node(meta.name_of(node))
@@ -78,7 +78,7 @@ class Scheduler:
         elif node:
             self.queue.remove(uid)
             if self.cache.add_pod(pod, node):
-                self.queue.move(ClusterEvent(pod=pod))
+                self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
         elif self._is_responsible_for(pod) and not meta.is_deleting(pod) and not self.cache.is_assumed_pod(uid):
             self.queue.add(pod)
         elif meta.is_deleting(pod):
@@ -91,7 +91,7 @@ class Scheduler:
         """A pod uses nothing of its node any more: others may fit now."""
         self.queue.remove(uid)
         if self.cache.remove_pod(uid):
-            self.queue.move(ClusterEvent(pod=pod))
+            self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
 
     @staticmethod
     def _is_responsible_for(pod: Tree) -> bool:
@@ -144,7 +144,7 @@ class Scheduler:
                 self.queue.remove(uid)
                 return
             reason = "SchedulerError"
-        self.queue.give_back(uid, rejected_by=plugins, error=reason == "SchedulerError")
+        self.queue.add_unschedulable(uid, rejected_by=plugins, error=reason == "SchedulerError")
 
     async def _update_condition(self, pod: Any, reason: str, message: str) -> None:
         present = meta.find_condition(pod, "PodScheduled") or {}

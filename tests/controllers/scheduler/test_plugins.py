@@ -266,9 +266,9 @@ def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
     queue.add(pod("a"))
     for delay in (1, 2, 4, 8, 10, 10):
         assert names(queue) == ["a"]
-        queue.give_back("a", rejected_by=["NodeResourcesFit"])
+        queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
         assert names(queue) == []
-        queue.move(SOMETHING)
+        queue.move_all_to_active_or_backoff(SOMETHING)
         assert names(queue) == []
         before = clock.time()
         clock.fire_next()
@@ -279,9 +279,9 @@ def test_a_back_off_that_passed_while_waiting_is_over(queue, clock):
     """Given a pod that waited a minute / when something happens / then it is tried at once."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.move_to(clock.time() + 60)
-    queue.move(SOMETHING)
+    queue.move_all_to_active_or_backoff(SOMETHING)
     assert names(queue) == ["a"]
 
 
@@ -289,8 +289,8 @@ def test_something_that_happened_meanwhile_counts(queue, clock):
     """Given a pod that did not fit, and an event since the attempt began / then it backs off only."""
     queue.add(pod("a"))
     queue.pop()
-    queue.move(SOMETHING)
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.move_all_to_active_or_backoff(SOMETHING)
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert names(queue) == ["a"]
 
@@ -300,7 +300,7 @@ def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
     queue.add(pod("a"))
     queue.pop()
     before = clock.time()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert (clock.time() - before, names(queue)) == (300, ["a"])
 
@@ -317,7 +317,7 @@ def test_a_status_does_not_make_a_pod_worth_trying(queue):
     """Given a pod that did not fit / when only its status changes / then it waits on / when its labels do / then it is tried."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     queue.add({**pod("a"), "status": {"phase": "Pending"}})
     assert names(queue) == []
     changed = pod("a")
@@ -356,10 +356,10 @@ def test_an_event_that_cannot_help_moves_nobody(queue, clock, plugin, old, new, 
     """Given a pod that a plugin rejected / when a node comes or changes / then it is tried again only if that may help it."""
     queue.add(pod("a", {"cpu": "4"}, nodeSelector={"disk": "fast"}))
     queue.pop()
-    queue.give_back("a", rejected_by=[plugin])
+    queue.add_unschedulable("a", rejected_by=[plugin])
     clock.move_to(clock.time() + 60)
     base = node("n")
-    queue.move(ClusterEvent(changed(base, **new), changed(base, **old) if old is not None else None))
+    queue.move_all_to_active_or_backoff(ClusterEvent(changed(base, **new), changed(base, **old) if old is not None else None))
     assert names(queue) == (["a"] if helps else [])
 
 
@@ -376,11 +376,11 @@ def test_a_pod_that_goes_helps_who_lacked_room_or_its_port(queue, clock):
     for name, plugin in rejected.items():
         queue.add(with_port(name, 80))
         queue.pop()
-        queue.give_back(name, rejected_by=[plugin])
+        queue.add_unschedulable(name, rejected_by=[plugin])
     clock.move_to(clock.time() + 60)
-    queue.move(ClusterEvent(pod=with_port("gone", 81)))
+    queue.move_all_to_active_or_backoff(ClusterEvent(pod=with_port("gone", 81)))
     assert names(queue) == ["room"]
-    queue.move(ClusterEvent(pod=with_port("gone", 80)))
+    queue.move_all_to_active_or_backoff(ClusterEvent(pod=with_port("gone", 80)))
     assert names(queue) == ["port"]
 
 
