@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
+from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
@@ -88,7 +88,6 @@ class Catalog(NamedTuple):
     kinds: tuple[Kind, ...]
     group_order: tuple[str, ...]
     by_resource: Mapping[tuple[str, str, str], Kind]
-    stored: Mapping[GroupResource, Kind]  # in the version that is stored
 
     def kind(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind that a path names, or None."""
@@ -124,13 +123,9 @@ def catalog(
         found.sort(key=lambda kind: kind.plural)
         found.sort(key=lambda kind: version_order(kind.version), reverse=True)
         kinds += found
-    stored: dict[GroupResource, Kind] = {}
-    for kind in kinds:
-        if kind.conversion is None:
-            stored.setdefault(kind.group_resource, kind)
     return Catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
-        {(kind.group, kind.version, kind.plural): kind for kind in kinds}, stored,
+        {(kind.group, kind.version, kind.plural): kind for kind in kinds},
     )  # fmt: skip
 
 
