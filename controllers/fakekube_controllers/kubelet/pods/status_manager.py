@@ -6,7 +6,7 @@ Upstream: pkg/kubelet/status/status_manager.go. Left out: the batching of update
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.client.client import PATCH_CONTENT_TYPES, Client
+from fakekube.client.client import Client
 from fakekube.client.resources import PODS
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.outcomes import annotations
@@ -43,9 +43,8 @@ class StatusManager:
             return True
         body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}
         try:
-            # Not client.patch: the answer is what this wrote, and comes over the watch as well.
-            path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            await self._client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
+            await self._client.patch(
+                PODS, meta.name_of(pod), meta.namespace_of(pod), body, subresource="status", read_answer=False)
         except APIError as error:
             if error.code != 404:
                 raise
