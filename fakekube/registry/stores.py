@@ -14,8 +14,9 @@ from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.deletion import has_ties
 from fakekube.registry.kind import Kind
 from fakekube.registry.sleepers import Sleepers
-from fakekube.registry.store import FieldOwnership, Store
+from fakekube.registry.store import Store
 from fakekube.registry.strategy import SERVER_MANAGER
+from fakekube.registry.write import FieldOwnership
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.rng import Rng
