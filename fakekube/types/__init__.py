@@ -220,7 +220,7 @@ if TYPE_CHECKING:
     )
     from fakekube.types.values import (
         Bool as Bool, Int as Int, IntOrString as IntOrString, Json as Json, MicroTime as MicroTime, Number as Number, Quantity
-        as Quantity, Time as Time
+        as Quantity, Time as Time, quantity as quantity
     )
     from fakekube.types.volumes import (
         AWSElasticBlockStoreVolumeSource as AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource as AzureDiskVolumeSource,
@@ -373,7 +373,7 @@ _NAMES = {
         "VolumeAttachmentSource VolumeAttachmentSpec VolumeAttachmentStatus VolumeError VolumeNodeResources "
     ),
     "values": (
-        "Bool Int IntOrString Json MicroTime Number Quantity Time "
+        "Bool Int IntOrString Json MicroTime Number Quantity Time quantity "
     ),
     "volumes": (
         "AWSElasticBlockStoreVolumeSource AzureDiskVolumeSource AzureFileVolumeSource CSIVolumeSource CephFSVolumeSource "

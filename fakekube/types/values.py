@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, Strict, WrapValidator
 
+from fakekube.apimachinery import quantity as quantities
 from fakekube.apimachinery import times
 
 
@@ -104,3 +105,8 @@ IntOrString = Int | str
 
 Json = Annotated[Any, BeforeValidator(deepcopy)]
 """Any JSON value, as a copy: a model never shares what it holds with the tree that it was read from."""
+
+
+def quantity(text: str) -> quantities.Quantity:
+    """What a quantity amounts to: ``quantity("500m").milli_value`` is 500. Raises QuantityError, a ValueError."""
+    return quantities.parse(text)
