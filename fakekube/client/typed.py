@@ -9,7 +9,8 @@ there are ``Client`` and ``from_tree``.
 from typing import ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, overload
 
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.client.client import Client, PatchType
+from fakekube.client.client import Client
+from fakekube.client.parameters import PatchType
 from fakekube.client.resources import Resource
 
 
