@@ -19,7 +19,7 @@ from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, write
 from fakekube.registry.attributes import Admission
 from fakekube.registry.kind import Kind, strategy_of
-from fakekube.registry.strategy import Cluster, Strategy, WriteContext
+from fakekube.registry.strategy import SERVER_MANAGER, Cluster, Strategy, WriteContext
 from fakekube.registry.write import FieldOwnership, Write
 from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
 
@@ -247,6 +247,18 @@ class Store:
     def replace(self, obj: Tree, expected: Record) -> Record:
         """Commit a change that needs no checks any more. Raises Stale when another write came first."""
         return self.bucket.update(self._stored(obj), expected)
+
+    def write_status(self, namespace: str, name: str, status: Tree, *, now: str) -> None:
+        """Commit a new status, past admission and validation; nothing when there is no such object.
+
+        It is the server's own write, at the time ``now``.
+        """
+        record = self.bucket.get(namespace, name)
+        if record is not None:
+            old = self.load(record)
+            new = {**old, "metadata": dict(old["metadata"]), "status": status}
+            self.fields.update(old, new, manager=SERVER_MANAGER, now=now, subresource="status")
+            self.replace(new, record)
 
     def remove(self, obj: Tree, expected: Record, ctx: WriteContext) -> Record:
         """Commit a removal; ``obj`` is the last state. Raises Stale when another write came first."""

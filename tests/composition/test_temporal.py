@@ -118,7 +118,7 @@ async def test_asking_begins_where_it_is_told_to(cluster) -> None:
 async def test_what_is_forgotten_is_not_judged(cluster) -> None:
     """Given a history whose beginning was compacted away, when a claim about all of it is made, then the error says from where
     on it is retained; about what is left claims can be made."""
-    storage = cluster.apiserver.stores.storage
+    storage = cluster.apiserver.storage
     storage.compact(storage.revision - 3)
     with pytest.raises(HistoryForgotten, match=rf"the history begins at version {storage.revision - 3}"):
         never(cluster, failed)

@@ -70,7 +70,7 @@ async def everything(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
 
 
 def kinds(cluster: Cluster, verb: str) -> list[Kind]:
-    return [kind for kind in cluster.apiserver.routes.kinds if verb in kind.verbs]
+    return [kind for kind in cluster.apiserver.resources.kinds if verb in kind.verbs]
 
 
 async def test_every_collection_is_read_in_every_form(everything: Cluster) -> None:
@@ -88,7 +88,7 @@ async def test_discovery_names_what_is_served(everything: Cluster) -> None:
     same groups, versions, resources and verbs, each of which leads somewhere."""
     ask = Caller(everything)
     plain: dict[tuple[str, str], list[str]] = {}
-    for kind in everything.apiserver.routes.kinds:
+    for kind in everything.apiserver.resources.kinds:
         root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
         listed = orjson.loads((await ask("GET", root)).body)
         for each in listed["resources"]:

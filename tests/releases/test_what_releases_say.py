@@ -162,10 +162,10 @@ async def test_gates_and_versions_are_those_of_the_release(release: str) -> None
     """Given gates by the group, and switches of API versions, when clusters are made, then all alphas start, all betas go,
     a version that is switched off is gone, and names that are none are refused with their neighbours."""
     async with cluster_of(release, feature_gates="AllAlpha=true,AllBeta=true", runtime_config="api/all=true") as cluster:
-        groups = {kind.api_version for kind in cluster.apiserver.routes.kinds}
+        groups = {kind.api_version for kind in cluster.apiserver.resources.kinds}
         assert "internal.apiserver.k8s.io/v1alpha1" in groups
     async with cluster_of(release, feature_gates="AllBeta=false", runtime_config="api/beta=false,batch/v1=false") as cluster:
-        groups = {kind.api_version for kind in cluster.apiserver.routes.kinds}
+        groups = {kind.api_version for kind in cluster.apiserver.resources.kinds}
         assert "batch/v1" not in groups
         assert [name for name in groups if "beta" in name] == []
     with pytest.raises((OptionError, UnknownFeatureGate), match=r"unrecognized feature gate: WatchLst.*WatchList"):

@@ -13,7 +13,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
-from fakekube.client.client import PATCH_CONTENT_TYPES, Client
+from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS, PODS
 from fakekube.runtime.podcontrol import PodControl
@@ -91,8 +91,8 @@ class Writer:
 
     async def _remove_finalizer(self, pod: pods.Pod) -> None:
         body = {"metadata": {"uid": meta.uid_of(pod), "$deleteFromPrimitiveList/finalizers": [pods.TRACKING_FINALIZER]}}
-        path = PODS.path(meta.namespace_of(pod), meta.name_of(pod))
-        await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["strategic"])
+        await self.client.patch(
+            PODS, meta.name_of(pod), meta.namespace_of(pod), body, type="strategic", read_answer=False)
 
     def is_removal_expected(self, pod: pods.Pod) -> bool:
         """Whether the pod's tracking finalizer was removed and the cache does not show that yet."""
