@@ -5,12 +5,13 @@
     python -m tools.facts --fetch             fetch the Go modules of all releases first (1 GB)
     python -m tools.facts schemas gates       these tables only
 
-``make facts`` calls it. What has no source on this machine is left out, and a line says so. Tables are compared by what
+``make facts`` calls it. What has no source on this machine is left out, and one line says so. Tables are compared by what
 is in them: compressors may differ in their output from one zlib to the next.
 """
 
 import argparse
 import gzip
+import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -87,13 +88,14 @@ def main() -> int:
         return 1
     sources = Sources(options.modules or releases.module_cache(), options.recordings)
     wanted = [table for table in TABLES if not options.tables or table.name in options.tables]
-    skipped: dict[str, list[str]] = {}
+    logging.basicConfig(level=logging.WARNING if options.check else logging.INFO, format="%(message)s")
+    skipped: list[str] = []
     failed = False
     for table in wanted:
         try:
             built = table.build(sources)
         except MissingSource as missing_source:
-            skipped.setdefault(str(missing_source), []).append(table.name)
+            skipped.append(f"{table.name} ({missing_source})")
             continue
         different = [str(path.relative_to(ROOT)) for path in stale(table, built)]
         if not options.check:
@@ -101,8 +103,8 @@ def main() -> int:
         failed = failed or bool(options.check and different)
         outcome = f"{'stale' if options.check else 'written'}: {' '.join(different)}" if different else "unchanged"
         print(f"{table.name}: {outcome}")
-    for reason, tables in skipped.items():
-        print(f"skipped, {reason}: {' '.join(tables)}")
+    if skipped:
+        print(f"skipped for want of sources: {', '.join(skipped)}")
     return int(failed)
 
 

@@ -6,8 +6,8 @@ an alpha version do, the newest is right. What no kind of the schema tables lead
 every release.
 """
 
+import logging
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from fakekube.schema import definitions
 from tools import gosource
 from tools.releases import RELEASES, ROOT, Sources
 
+LOG = logging.getLogger("facts")
 TABLE = ROOT / "fakekube" / "schema" / "protobuf" / "messages.gz"
 MODULES = ("apimachinery", "api", "apiextensions-apiserver", "kube-aggregator")
 SCALARS = ("string", "bytes", "bool", "int32", "int64", "double")
@@ -107,7 +108,7 @@ def merged(message: str, old: dict[int, Field], new: dict[int, Field]) -> dict[i
     names = {field.name for field in new.values()}
     for number, was in old.items():
         if number in new and new[number].name != was.name:
-            print(f"{message}: {number} was {was.name} and is {new[number].name}", file=sys.stderr)
+            LOG.info("%s: %s was %s and is %s", message, number, was.name, new[number].name)
     kept = {number: field for number, field in old.items() if number not in new and field.name not in names}
     return kept | new
 

@@ -44,10 +44,10 @@ class Sources:
     def module(self, name: str, release: Release) -> Path:
         """The folder of a Go module such as ``apimachinery`` at a release. Raises MissingSource."""
         if self.modules is None:
-            raise MissingSource("no folder of Go modules (MODULES)")
+            raise MissingSource("no Go modules")
         found = self.modules / module_version(name, release)
         if not found.is_dir():
-            raise MissingSource(f"no Go module {found}")
+            raise MissingSource(f"no Go module {found.name}")
         return found
 
     def definitions(self, release: Release) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Sources:
             if file and file.is_file():
                 found: dict[str, Any] = json.loads(file.read_text())
                 return found
-        raise MissingSource(f"no recorded objects of a fresh cluster below {self.recordings or 'any folder'} (SHARED)")
+        raise MissingSource("no recording of a fresh cluster")
 
 
 def module_version(name: str, release: Release) -> str:

@@ -6,13 +6,14 @@ types) from tools/go-facts.json.gz, which ``go_facts`` makes. The output depends
 
 import gzip
 import json
-import sys
+import logging
 from pathlib import Path
 from typing import Any
 
 from tools.go_facts import OUTPUT as GO_FACTS
 from tools.releases import RELEASES, ROOT, Release, Sources
 
+LOG = logging.getLogger("facts")
 TABLES = ROOT / "fakekube" / "schema" / "tables"
 SCALARS = ("string", "integer", "number", "boolean")
 RENAMED = {
@@ -81,7 +82,7 @@ def facts_of(name: str, release: Release, node: dict[str, Any], shapes: list[Any
     fields = [field for field in facts["fields"] if field[0] in properties]
     for missing in sorted(set(properties) - {field[0] for field in fields}):
         # A patch release corrected the tag: the definitions are those of the first release of a minor.
-        print(f"{release.name}: {name} has no Go field for {missing}, taken for an optional struct", file=sys.stderr)
+        LOG.info("%s: %s has no Go field for %s, taken for an optional struct", release.name, name, missing)
         fields.append([missing, "struct", "e", ""])
     return {**facts, "fields": fields}
 
@@ -98,7 +99,7 @@ def table(sources: Sources, release: Release, facts: dict[str, Any]) -> bytes:
     lines: list[str] = []
     for name in sorted(definitions):
         node = reduced(definitions[name], facts_of(name, release, definitions[name], facts.get(name, [])))
-        raw = dict(zip(("type", "format"), node.split(), strict=False)) if isinstance(node, str) else node
+        raw: dict[str, Any] = dict(zip(("type", "format"), node.split(), strict=False)) if isinstance(node, str) else node
         if named := kinds_of(definitions[name]):
             raw["kinds"] = named
             kinds += [[name, *kind] for kind in named]
