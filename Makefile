@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED ?= ../shared
-RELEASES ?= 1.30 1.33 1.35 1.36 1.37
+RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases; print(*releases.TESTED)")
 TESTS ?= tests
 
 .DEFAULT_GOAL := help

@@ -25,7 +25,7 @@ def figures() -> Iterator[Figure]:
 async def _measure() -> list[Figure]:
     async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
         await cluster.client.request("POST", PODS.path("default"), body=pods.short(0))
-        bucket = cluster.apiserver.stores.bucket(PODS.group_resource)
+        bucket = cluster.apiserver.buckets.bucket(PODS.group_resource)
         tree = bucket.records()[0].tree()
         for number in range(1, OBJECTS):
             bucket.create({**tree, "metadata": {**tree["metadata"], "name": f"p{number}", "uid": f"{number:036d}"}})

@@ -39,7 +39,7 @@ async def call(cluster: Cluster, method: str, path: str, body: bytes = b"", **qu
 
 def pod_bucket(cluster: Cluster) -> Bucket:
     """Where pods are stored."""
-    return cluster.apiserver.stores.bucket(GroupResource("", "pods"))
+    return cluster.apiserver.buckets.bucket(GroupResource("", "pods"))
 
 
 async def fill(cluster: Cluster, count: int) -> None:

@@ -97,7 +97,7 @@ LIVES: Mapping[str, tuple[int, Life]] = {
 async def _live(name: str) -> dict[str, float]:
     nodes, life = LIVES[name]
     async with Cluster(nodes=nodes, clock="manual") as cluster:
-        storage, before, reconciled = cluster.apiserver.stores.storage, cluster.clock.time(), _reconciles(cluster)
+        storage, before, reconciled = cluster.apiserver.storage, cluster.clock.time(), _reconciles(cluster)
         written, started, cpu = storage.revision, time.perf_counter(), time.process_time()
         await life(cluster)
         return {

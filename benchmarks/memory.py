@@ -72,7 +72,7 @@ async def _grown(cluster: Cluster, workload: Callable[[Cluster], Awaitable[None]
     await workload(cluster)
     gc.callbacks.remove(pauses)
     gc.collect()
-    storage = cluster.apiserver.stores.storage
+    storage = cluster.apiserver.storage
     return {
         "kilobytes": (resident_bytes() - before) / pods / 1e3, "containers": (len(gc.get_objects()) - containers) / pods,
         "longest_ms": pauses.longest_seconds * 1e3, "events": sum(len(bucket.track.entries) for bucket in storage.buckets)}
@@ -109,7 +109,7 @@ async def expired() -> Measured:
             "metadata": {"name": "first"}, "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p", "uid": "u"},
             "reason": "Started", "message": "Started container main", "type": "Normal", "count": 1}))
         assert answer.status == 201, answer.body
-        bucket = cluster.apiserver.stores.storage.bucket(GroupResource("", "events"))
+        bucket = cluster.apiserver.storage.bucket(GroupResource("", "events"))
         record = bucket.get("default", "first")
         assert record is not None
         tree = record.tree()

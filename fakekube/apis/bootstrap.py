@@ -16,7 +16,7 @@ import orjson
 
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.catalog import GROUPS, Catalog
+from fakekube.apis.catalog import GROUPS
 from fakekube.apis.metrics.declarations import GROUP as METRICS
 from fakekube.registry.kind import Kind
 
@@ -48,20 +48,21 @@ WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
 
 
 def bootstrap_objects(
-    resource: GroupResource, catalog: Catalog | None = None, added: Sequence[Kind] = (),
+    resource: GroupResource, kinds: Sequence[Kind] | None = None,
 ) -> list[Tree]:  # fmt: skip
     """The objects of one resource in their stored form, new trees each time; none for most resources.
 
-    They have a name, and neither uid nor creationTimestamp nor resourceVersion. With a ``catalog`` they are in the
-    version that it stores, and APIServices are told for every group and version that it serves, and for those ``added`` to it.
+    They have a name, and neither uid nor creationTimestamp nor resourceVersion. With the ``kinds``
+    that a server serves they are in the version that it stores, and there is an APIService for each
+    of its groups and versions.
     """
-    if catalog is not None and resource == API_SERVICES:
-        return [_api_service(*found) for found in _group_versions([*catalog.kinds, *added])]
+    if kinds is not None and resource == API_SERVICES:
+        return [_api_service(*found) for found in _group_versions(kinds)]
     gvk = KINDS.get(resource)
     if gvk is None:
         return []
-    if catalog is not None:
-        gvk = _stored(catalog, resource) or gvk
+    if kinds is not None:
+        gvk = _stored(kinds, resource) or gvk
     trees: list[Tree] = orjson.loads(_encoded(resource, gvk))
     return trees
 
@@ -83,8 +84,8 @@ def _finished(gvk: GroupVersionKind, body: Tree) -> Tree:
     return {"kind": gvk.kind, "apiVersion": gvk.api_version, **body}
 
 
-def _stored(catalog: Catalog, resource: GroupResource) -> GroupVersionKind | None:
-    for kind in catalog.kinds:
+def _stored(kinds: Sequence[Kind], resource: GroupResource) -> GroupVersionKind | None:
+    for kind in kinds:
         if kind.group_resource == resource:
             return kind.conversion.stored if kind.conversion else kind.gvk
     return None

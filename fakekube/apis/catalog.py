@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
 from fakekube.apis.admissionregistration.declarations import GROUP as ADMISSION_REGISTRATION
@@ -30,7 +31,7 @@ from fakekube.apis.batch.declarations import GROUP as BATCH
 from fakekube.apis.certificates.declarations import GROUP as CERTIFICATES
 from fakekube.apis.coordination.declarations import GROUP as COORDINATION
 from fakekube.apis.core.declarations import GROUP as CORE
-from fakekube.apis.declaration import STATUS, minor_of
+from fakekube.apis.declaration import STATUS
 from fakekube.apis.discovery.declarations import GROUP as DISCOVERY
 from fakekube.apis.events.declarations import GROUP as EVENTS
 from fakekube.apis.flowcontrol.declarations import GROUP as FLOW_CONTROL
@@ -87,7 +88,6 @@ class Catalog(NamedTuple):
     kinds: tuple[Kind, ...]
     group_order: tuple[str, ...]
     by_resource: Mapping[tuple[str, str, str], Kind]
-    stored: Mapping[GroupResource, Kind]  # in the version that is stored
 
     def kind(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind that a path names, or None."""
@@ -123,13 +123,9 @@ def catalog(
         found.sort(key=lambda kind: kind.plural)
         found.sort(key=lambda kind: version_order(kind.version), reverse=True)
         kinds += found
-    stored: dict[GroupResource, Kind] = {}
-    for kind in kinds:
-        if kind.conversion is None:
-            stored.setdefault(kind.group_resource, kind)
     return Catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
-        {(kind.group, kind.version, kind.plural): kind for kind in kinds}, stored,
+        {(kind.group, kind.version, kind.plural): kind for kind in kinds},
     )  # fmt: skip
 
 

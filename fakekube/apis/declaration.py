@@ -5,19 +5,18 @@ is on by default and which feature gate it needs. ``catalog.py`` turns both into
 Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
 """
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from fakekube.apimachinery import releases
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import ALL_VERBS, Printer, Selectable
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
-OLDEST = 25  # the minor number of the oldest release that is declared
 NEVER = 1000
-ALWAYS = OLDEST
+ALWAYS = releases.OLDEST.minor
 
 GET_AND_UPDATE = ("get", "patch", "update")
 CREATE = ("create",)
@@ -106,14 +105,6 @@ class Group(NamedTuple):
     name: str
     priority: int
     resources: tuple[Resource, ...]
-
-
-def minor_of(release: str) -> int:
-    """37 for ``1.37`` and ``1.37.1``. ValueError for anything else."""
-    match = re.fullmatch(r"v?1\.(\d+)(\.\d+)?", release)
-    if match is None:
-        raise ValueError(f"{release!r} is not a Kubernetes release like 1.37")
-    return int(match[1])
 
 
 STATUS = Sub("status")

@@ -5,14 +5,11 @@ before the history that it tells begins, at versions that are set down here, so 
 storage. The other objects (``bootstrap.py``) are written when somebody first asks for their resource.
 """
 
-from collections.abc import Callable, Sequence
-
 from fakekube.apimachinery import namespace_defaults
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.bootstrap import API_SERVICES, KINDS, bootstrap_objects
-from fakekube.apis.catalog import Catalog
-from fakekube.registry.kind import Kind
+from fakekube.registry.resources import ResourceRegistry
 
 NAMESPACES, SERVICES = GroupResource("", "namespaces"), GroupResource("", "services")
 ACCOUNTS, CONFIG_MAPS = GroupResource("", "serviceaccounts"), GroupResource("", "configmaps")
@@ -31,13 +28,13 @@ ROOT_CA_OWNERSHIP = {
 
 
 class FirstObjects:
-    """Those of one cluster, whose stored versions ``catalog`` knows. ``added`` are kinds that are served besides.
+    """Those of one cluster, in the versions that ``resources`` knows.
 
     ``with_namespace_defaults``: whether the first namespaces have their default objects already.
     """
 
-    def __init__(self, catalog: Catalog, added: Callable[[], Sequence[Kind]], *, with_namespace_defaults: bool) -> None:
-        self._catalog, self._added, self._with_defaults = catalog, added, with_namespace_defaults
+    def __init__(self, resources: ResourceRegistry, *, with_namespace_defaults: bool) -> None:
+        self._resources, self._with_defaults = resources, with_namespace_defaults
 
     def __contains__(self, resource: GroupResource) -> bool:
         """Whether there are any of a resource."""
@@ -61,7 +58,7 @@ class FirstObjects:
         if resource in NAMESPACE_DEFAULTS:
             trees = [_namespace_default(resource, namespace) for namespace in FIRST_NAMESPACES] if self._with_defaults else []
         else:
-            trees = bootstrap_objects(resource, self._catalog, self._added() if resource == API_SERVICES else ())
+            trees = bootstrap_objects(resource, self._resources.kinds)
         if resource in VERSIONS:
             first, step = VERSIONS[resource]
             for number, tree in enumerate(trees):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fakekube.apis.declaration import minor_of
+from fakekube.apimachinery.releases import minor_of
 
 _TRANSITION = re.compile(r"(\d+)([abgd])([+-])(!?)")
 _STAGES = {"a": "ALPHA", "b": "BETA", "g": "GA", "d": "DEPRECATED"}

@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.filters import Authenticator, Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
-from fakekube.apiserver.routes import Kinds, Routes
+from fakekube.apiserver.routes import Routes
 from fakekube.auth.authorizer import AlwaysAllow, Authorizer
 from fakekube.auth.impersonation import any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
@@ -27,8 +26,11 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Services
 from fakekube.endpoints.warnings import add_warnings
 from fakekube.registry.attributes import Admission
-from fakekube.registry.kind import Kind
-from fakekube.registry.stores import FirstObjects, Stores
+from fakekube.registry.buckets import Buckets
+from fakekube.registry.firstobjects import FirstObjects, FirstObjectsWriter, UnaskedFirstObjects
+from fakekube.registry.presence import StoredPresence
+from fakekube.registry.resources import ResourceRegistry
+from fakekube.registry.stores import Stores
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
@@ -42,36 +44,37 @@ OwnPath = Callable[[Request], Awaitable[Response]]
 class APIServer:
     """A Handler. Make one a cluster.
 
-    ``kinds`` are served in the order of discovery, ``stored`` are those of them whose version is stored, ``storage`` holds the
-    objects, ``first`` knows those that a resource has from the beginning, ``tokens`` are the bearer tokens that are known
-    beside those of service accounts, ``authorizer`` lets everybody do everything unless told otherwise. ``stores`` is the way
-    in for the cluster's own parts (admission plugins are built around it and handed to ``use_admission``), ``log`` what was
-    asked.
-    ``own_paths`` answer what Kubernetes knows nothing of, by path; ``metric_texts`` are asked for what ``/metrics`` says besides
-    the server's own.
+    ``resources`` names what is served, ``storage`` holds the objects, ``first`` knows those that a
+    resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of
+    service accounts. ``authorizer`` allows everything unless another one is given. ``buckets`` and
+    ``cluster`` are the way in for the cluster's own parts. ``log`` keeps what was asked.
+    ``own_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
+    ``/metrics`` says besides the server's own.
     """
 
     def __init__(
-        self, kinds: Kinds, stored: Mapping[GroupResource, Kind], storage: Storage, clock: Clock, rng: Rng,
-        definitions: Definitions, *, release: str,
-        gates: Callable[[str], bool], first: FirstObjects,
+        self, resources: ResourceRegistry, storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
+        release: str, gates: Callable[[str], bool], first: FirstObjects,
         tokens: Mapping[str, UserInfo] | None = None, authorizer: Authorizer | None = None,
         nodes: NodeProxy | None = None,
     ) -> None:
-        self.clock = clock
-        self.stores = Stores(
-            stored, storage, release=release, gates=gates, definitions=definitions, rng=rng,
-            now=lambda: format_time(clock.time()), first=first)
-        self.services = Services(kinds, self.stores, clock, rng, definitions)
+        self.clock, self.resources, self.storage = clock, resources, storage
+        self.first_objects = FirstObjectsWriter(first, rng, format_time(clock.time()))
+        self.buckets = Buckets(storage, resources, self.first_objects)
+        self.unasked = UnaskedFirstObjects(self.first_objects, self.buckets.open_in)
+        self.presence = StoredPresence(resources, self.buckets, first)
+        self.stores = Stores(resources, self.buckets, definitions, release=release, gates=gates)
+        self.cluster = self.stores.cluster
+        self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         self.tokens = Tokens(clock, rng.fork("tokens"))
-        self.authenticator = Authenticator(tokens or {}, self.tokens, self.stores.lookup)
+        self.authenticator = Authenticator(tokens or {}, self.tokens, self.cluster.lookup)
         self.authorizer: Authorizer = authorizer or AlwaysAllow()
         special = special_routes(lambda: self.nodes, self.authorizer, self.tokens, self.authenticator)
-        self.routes = Routes(self.services, special, kinds)
+        self.routes = Routes(self.services, special)
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
-        self._paths = MetaPaths(self.services, self.routes, self.log, release, self.metric_texts)
+        self._paths = MetaPaths(self.services, self.log, release, self.metric_texts)
         self.own_paths: dict[str, OwnPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
 

@@ -46,7 +46,7 @@ async def _command(
     container = chosen_container(pod, request.param("container"))
     _check_host(pod)
     upgrade.check(request)
-    gate, tty = scope.services.stores.gate, _flag(request, "tty")
+    gate, tty = scope.services.cluster.gate, _flag(request, "tty")
     options = CommandOptions(
         pod, container, tuple(request.query.get("command") or ()), stdin=_flag(request, "stdin"),
         stdout=_flag(request, "stdout"), stderr=_flag(request, "stderr") and not tty, tty=tty)
@@ -88,7 +88,7 @@ async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: 
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     _check_host(pod)
     upgrade.check(request)
-    tunnel = upgrade.TUNNEL if scope.services.stores.gate("PortForwardWebsockets") else ""
+    tunnel = upgrade.TUNNEL if scope.services.cluster.gate("PortForwardWebsockets") else ""
     try:
         if upgrade.wants_websocket(request) and not (tunnel and upgrade.offers(request, tunnel)):
             _check_ports(ports)

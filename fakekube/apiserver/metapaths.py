@@ -11,7 +11,6 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver import version
 from fakekube.apiserver.filters import RequestLog
-from fakekube.apiserver.routes import Routes
 from fakekube.endpoints import discovery, health, negotiation
 from fakekube.endpoints.answers import encode, page_not_found, tree_answer
 from fakekube.endpoints.negotiation import JSON, PRETTY, PROTOBUF, Form, clauses
@@ -30,12 +29,13 @@ class MetaPaths:
     """Answers for the paths beside the resources. Documents are encoded once and kept while the kinds stay the same."""
 
     def __init__(
-        self, services: Services, routes: Routes, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]] = (),
+        self, services: Services, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]] = (),
     ) -> None:
-        self._services, self._routes, self._log, self._release = services, routes, log, release
+        self._services, self._log, self._release = services, log, release
+        self._resources = services.resources
         self._metric_texts = metric_texts
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
-        self._generation = routes.generation
+        self._generation = self._resources.generation
         self._openapi: OpenAPI | None = None
         self._fixed: dict[str, Callable[[Request], Response]] = {
             "": self._index, "index.html": self._index, "version": self._version, "metrics": self._metrics,
@@ -59,28 +59,27 @@ class MetaPaths:
         if self._openapi is None:
             from fakekube.endpoints.openapi.documents import OpenAPI
 
-            routes, services = self._routes, self._services
-            self._openapi = OpenAPI(
-                services.definitions, lambda: routes.kinds, lambda: routes.generation, services.clock, self._release)
+            services = self._services
+            self._openapi = OpenAPI(services.definitions, self._resources, services.clock, self._release)
         return self._openapi.answer(request)
 
     # discovery
 
     def _discovery(self, request: Request, parts: list[str]) -> Response:
-        kinds = self._routes.kinds
+        kinds = self._resources.kinds
         if parts == ["api"]:
             check_gate(request)
         if parts == ["api"] or parts == ["apis"]:
             return self._groups(request, parts[0])
         group, rest = ("", parts[1:]) if parts[0] == "api" else (parts[1], parts[2:])
-        if not self._routes.has_group(group):
+        if not self._resources.has_group(group):
             return page_not_found()
         if not rest:
             return self._document(request, lambda: discovery.group_document(kinds, group))
-        if not self._routes.has_version(group, rest[0]):
+        if not self._resources.has_version(group, rest[0]):
             raise errors.no_such_path()
         check_gate(request)
-        hashes = self._services.stores.gate("StorageVersionHash")
+        hashes = self._services.cluster.gate("StorageVersionHash")
         return self._document(request, lambda: discovery.resource_list(kinds, group, rest[0], hashes=hashes))
 
     def _groups(self, request: Request, root: str) -> Response:
@@ -92,7 +91,7 @@ class MetaPaths:
         for media in (JSON, PROTOBUF):
             if any(_is_aggregated(clause.params) for clause in clauses(accept) if clause.matches(media)):
                 return self._aggregated(request, root, media)
-        kinds = self._routes.kinds
+        kinds = self._resources.kinds
         if root == "apis":
             return self._document(request, lambda: discovery.group_list(kinds))
         address = request.headers.get("host", "")
@@ -102,7 +101,7 @@ class MetaPaths:
     def _aggregated(self, request: Request, root: str, media: str) -> Response:
         is_core = root == "api"
         data, tag = self._encoded(f"aggregated {root}", Form(media), lambda: discovery.aggregated(
-            tuple(kind for kind in self._routes.kinds if (not kind.group) == is_core)))
+            tuple(kind for kind in self._resources.kinds if (not kind.group) == is_core)))
         headers = [("ETag", tag), ("Vary", "Accept"), ("Cache-Control", "public")]
         if request.headers.get("if-none-match") == tag:
             return Response(304, content_type="", headers=headers)
@@ -113,9 +112,9 @@ class MetaPaths:
         return Response(200, self._encoded(request.path.strip("/"), form, make)[0], form.media)
 
     def _encoded(self, key: str, form: Form, make: Callable[[], Tree]) -> tuple[bytes, str]:
-        if self._generation != self._routes.generation:
+        if self._generation != self._resources.generation:
             self._kept.clear()
-            self._generation = self._routes.generation
+            self._generation = self._resources.generation
         kept = self._kept.get((key, form.media, form.pretty))
         if kept is None:
             data = encode(make(), form, self._services)
@@ -125,7 +124,7 @@ class MetaPaths:
     # the rest
 
     def _index(self, request: Request) -> Response:
-        return tree_answer({"paths": index_paths(self._routes.kinds)}, PRETTY)
+        return tree_answer({"paths": index_paths(self._resources.kinds)}, PRETTY)
 
     def _version(self, request: Request) -> Response:
         check_method(request)
@@ -140,7 +139,7 @@ class MetaPaths:
 apiserver_request_total {self._log.total}
 # HELP apiserver_resource_kinds Resources served.
 # TYPE apiserver_resource_kinds gauge
-apiserver_resource_kinds {len(self._routes.kinds)}
+apiserver_resource_kinds {len(self._resources.kinds)}
 """
         return Response(200, "".join([text, *(more() for more in self._metric_texts)]).encode(), METRICS)
 

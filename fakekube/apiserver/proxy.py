@@ -136,8 +136,8 @@ def _number(scheme: str, port: str) -> int:
 
 def _endpoint(scope: Scope, namespace: str, name: str, port: str) -> tuple[Tree, str, int]:
     """A pod that is ready behind a service, with its address and port there. Raises 503 when there is none."""
-    stores, rng = scope.services.stores, scope.services.rng
-    for each in stores.select("discovery.k8s.io", "endpointslices", namespace):
+    cluster, rng = scope.services.cluster, scope.services.rng
+    for each in cluster.select("discovery.k8s.io", "endpointslices", namespace):
         if (each["metadata"].get("labels") or {}).get(SERVICE_NAME) != name:
             continue
         numbers = [found["port"] for found in each.get("ports") or () if found.get("name", "") == port and "port" in found]
@@ -149,7 +149,7 @@ def _endpoint(scope: Scope, namespace: str, name: str, port: str) -> tuple[Tree,
             reference, address = endpoint.get("targetRef") or {}, endpoint["addresses"][0]
             if (endpoint.get("conditions") or {}).get("ready") is False or reference.get("namespace") != namespace:
                 continue
-            pod = stores.lookup("", "pods", namespace, reference.get("name", ""))
+            pod = cluster.lookup("", "pods", namespace, reference.get("name", ""))
             if pod is not None and address == _address_of(pod):
                 return pod, address, numbers[0]
     raise _unavailable(f"no endpoints available for service {go_quote(name)}")

@@ -56,7 +56,7 @@ async def of_nodes(nodes: Nodes, scope: Scope, info: RequestInfo, request: Reque
 
 def _answer(scope: Scope, info: RequestInfo, request: Request, measure: Measure, missing: GroupResource) -> Response:
     form, kind = scope.negotiate(request), scope.kind
-    store = scope.services.store("", "v1", kind.plural)
+    store = scope.services.stores.named("", "v1", kind.plural)
     namespace = info.namespace if kind.namespaced else ""
     if len(info.parts) > 1:
         found = measure(store.load(store.find(namespace, info.name)))

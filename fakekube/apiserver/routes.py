@@ -59,8 +59,6 @@ anybody's.
 """
 
 Methods = dict[str, Endpoint]
-Kinds = Mapping[tuple[str, str, str], Kind]
-"""By group, version and plural, in the order of discovery."""
 
 
 class Route:
@@ -72,7 +70,7 @@ class Route:
         self.scope, self.methods, self.collection, self.tail = scope, methods, collection, tail
 
 
-class Resource:
+class ResourceRoutes:
     """The routes of one resource in one version."""
 
     __slots__ = ("collection", "deprecation", "everywhere", "kind", "named", "subresources", "watch")
@@ -81,7 +79,7 @@ class Resource:
         store = services.stores.store(kind)
         scope = Scope(services, kind, store)
         self.kind = kind
-        self.deprecation = deprecations.warning(kind, services.stores.release)
+        self.deprecation = deprecations.warning(kind, services.cluster.release)
 
         def methods(table: Verbs, verbs: Iterable[str], subresource: str = "") -> Methods:
             verbs, result = tuple(verbs), Methods()
@@ -124,61 +122,16 @@ class Resource:
 
 
 class Routes:
-    """All resources that are served, ``kinds`` to begin with; their routes are made when somebody first asks.
+    """The routes of all resources that are served, made when somebody first asks for a resource."""
 
-    ``generation`` grows whenever they change.
-    """
-
-    def __init__(self, services: Services, special: SpecialRoutes, kinds: Kinds) -> None:
+    def __init__(self, services: Services, special: SpecialRoutes) -> None:
         self._services, self._special = services, special
-        self._kinds = dict(kinds)
-        self._versions: dict[tuple[str, str], None] = {}
-        self._groups: dict[str, None] = {}
-        self._resources: dict[tuple[str, str, str], Resource] = {}
-        self._listed: tuple[Kind, ...] = ()
-        self._stale = True
-        self.generation = 0
+        self._served = services.resources
+        self._resources: dict[tuple[str, str, str], ResourceRoutes] = {}
+        self._served.on_change(self._forget)
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """All kinds that are served, in the order of discovery."""
-        self._refresh()
-        return self._listed
-
-    def add(self, kind: Kind) -> None:
-        """Serve a kind besides, or in place of the one of the same name."""
-        key = (kind.group, kind.version, kind.plural)
-        self._kinds[key] = kind
-        self._changed(kind)
-
-    def remove(self, kind: Kind) -> None:
-        """Serve a kind no longer."""
-        self._kinds.pop((kind.group, kind.version, kind.plural), None)
-        self._changed(kind)
-
-    def _changed(self, kind: Kind) -> None:
+    def _forget(self, kind: Kind, _last: bool) -> None:
         self._resources.pop((kind.group, kind.version, kind.plural), None)
-        stored = kind.storage_resource
-        self._services.stores.forget(kind, last=all(other.storage_resource != stored for other in self._kinds.values()))
-        self._stale = True
-        self.generation += 1
-
-    def _refresh(self) -> None:
-        if self._stale:
-            self._listed = tuple(self._kinds.values())
-            self._versions = {(group, version): None for group, version, _ in self._kinds}
-            self._groups = {group: None for group, _ in self._versions}
-            self._stale = False
-
-    def has_group(self, group: str) -> bool:
-        """Whether any kind of a group is served."""
-        self._refresh()
-        return group in self._groups
-
-    def has_version(self, group: str, version: str) -> bool:
-        """Whether any kind of a group-version is served."""
-        self._refresh()
-        return (group, version) in self._versions
 
     def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
         """What answers a request for a resource; None for a path in a group that is not served.
@@ -189,12 +142,12 @@ class Routes:
         key = (info.group, info.version, info.resource)
         resource = self._resources.get(key)
         if resource is None:
-            if not self.has_group(info.group):
+            if not self._served.has_group(info.group):
                 return None
-            kind = self._kinds.get(key)
+            kind = self._served.kind(*key)
             if kind is None:
                 raise errors.no_such_path()
-            resource = self._resources[key] = Resource(self._services, kind, self._special)
+            resource = self._resources[key] = ResourceRoutes(self._services, kind, self._special)
         route = resource.route(info)
         if route is None:
             raise errors.no_such_path()

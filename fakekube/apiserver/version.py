@@ -1,9 +1,8 @@
 """What the server says it is. Upstream: component-base/version and apimachinery/pkg/version."""
 
+from fakekube.apimachinery import releases
 from fakekube.apimachinery.types import Tree
 
-PATCHES = {"1.35": 4, "1.36": 4, "1.37": 1}  # the releases against which answers were recorded
-UNSTAMPED = "1.37"  # was recorded with a build that names no commit
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 MINOR_WITH_EMULATION = 33
 
@@ -15,11 +14,12 @@ def info(release: str) -> Tree:
     if int(minor) >= MINOR_WITH_EMULATION:
         version |= {"emulationMajor": major, "emulationMinor": minor}
         version |= {"minCompatibilityMajor": major, "minCompatibilityMinor": str(int(minor) - 1)}
-    patch = PATCHES.get(f"{major}.{minor}", 0)
-    name = f"v{major}.{minor}.{patch}"
-    commit = "0" * 40 if release == UNSTAMPED else _digest(name)
+    known = releases.BY_NAME.get(f"{major}.{minor}")
+    recorded = known if known and known.recorded else None
+    name = f"v{major}.{minor}.{recorded.patch if recorded else 0}"
+    commit = recorded.commit if recorded else ""
     return version | {
-        "gitVersion": name, "gitCommit": commit, "gitTreeState": "clean",
+        "gitVersion": name, "gitCommit": commit or _digest(name), "gitTreeState": "clean",
         "buildDate": "2026-01-01T00:00:00Z", "goVersion": "go1.26.0", "compiler": "gc", "platform": "linux/amd64",
     }
 

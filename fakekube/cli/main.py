@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from fakekube.apimachinery.releases import NEWEST, OLDEST
 from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -21,7 +22,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--nodes", type=int, default=1, show_default=True, help=(
             "Nodes of the cluster; 0 is a cluster without nodes.")),
         click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
-            "Kubernetes release to be, 1.25 to 1.37.")),
+            f"Kubernetes release to be, {OLDEST.name} to {NEWEST.name}.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
             "A set of key=value pairs that describe feature gates for alpha/experimental features. "
             "'workload-aware' alone switches on all that gang scheduling needs.")),

@@ -5,17 +5,15 @@ once more: a CustomResourceDefinition may have come since.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
+from fakekube.client.rest import RESTClient
 from fakekube.util.memory import memoized
-
-if TYPE_CHECKING:
-    from fakekube.client.client import Client
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
@@ -32,8 +30,8 @@ class Entry(NamedTuple):
 class Discovery:
     """What a server serves, in its own order of preference."""
 
-    def __init__(self, client: "Client") -> None:
-        self._client = client
+    def __init__(self, rest: RESTClient) -> None:
+        self._rest = rest
         self._entries: list[Entry] = []
 
     async def resource(self, name: str) -> Resource:
@@ -73,7 +71,7 @@ class Discovery:
     async def _load(self) -> list[Entry]:
         entries: list[Entry] = []
         for path in ("/api", "/apis"):
-            response = await self._client.request("GET", path, accept=AGGREGATED)
+            response = await self._rest.request("GET", path, accept=AGGREGATED)
             known = _aggregated(response.body)
             entries.extend(await self._load_each(orjson.loads(response.body)) if known is None else known)
         return entries
@@ -87,7 +85,7 @@ class Discovery:
             paths = [f"/apis/{version['groupVersion']}" for version in versions]
         entries: list[Entry] = []
         for path in paths:
-            tree = orjson.loads((await self._client.request("GET", path)).body)
+            tree = orjson.loads((await self._rest.request("GET", path)).body)
             group, version = split_api_version(tree["groupVersion"])
             entries.extend(
                 Entry(

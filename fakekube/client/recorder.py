@@ -203,12 +203,11 @@ class EventBroadcaster:
                     raise
             else:
                 return
-        path = resource.path(metadata["namespace"])
         try:
-            await client.send("POST", path, event)  # what comes back is of no use to anybody
+            await client.create(resource, event, read_answer=False)
         except APIError as error:
             if error.reason != "AlreadyExists":
                 raise
             # Another broadcaster took the name: virtual time gave it the same instant.
             metadata["name"] = self.name_for((event.get("involvedObject") or event["regarding"])["name"], self.clock.time())
-            await client.send("POST", path, event)
+            await client.create(resource, event, read_answer=False)

@@ -134,7 +134,7 @@ class Cluster:
         self._remembered: Mapping[str, Json] = {}
         self._manager_name = "manager"
         if state is not None:
-            self.apiserver.stores.started = state.started
+            self.apiserver.first_objects.started = state.started
             self._remembered = state.components
             self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
         fakekube_api.install(self)
@@ -189,7 +189,7 @@ class Cluster:
             watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
             clock=self._clock, activity=self.activity, rng=self.rng.fork(self._manager_name), tasks=self.tasks,
             version=self.options.kubernetes_version, gates=self.gates, options=self._controller_options(),
-            detector=detector, presence=self.apiserver.stores, metrics=self.metrics)
+            detector=detector, presence=self.apiserver.presence, metrics=self.metrics)
         self._manager = controllers
         for name in self._selected:
             controllers.add(_installed(name))
@@ -215,15 +215,14 @@ class Cluster:
 
         It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
         """
-        stores = self.apiserver.stores
-        return self._moment(stores.complete(stores.storage.fork()))
+        return self._moment(self.apiserver.unasked.add_to(self.apiserver.storage.fork()))
 
     def _moment(self, storage: "Storage") -> "Snapshot":
         from fakekube.composition.snapshot import Snapshot
 
         components = self._manager.dump() if self._manager is not None else self._remembered
         return Snapshot(
-            self.options, storage, self._clock.time(), self.apiserver.stores.started, self.rng.save(), components)
+            self.options, storage, self._clock.time(), self.apiserver.first_objects.started, self.rng.save(), components)
 
     def fork(self, **values: Any) -> "Cluster":
         """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
@@ -235,9 +234,8 @@ class Cluster:
         from fakekube.runtime.builder import Declaration
 
         extra = [component for component in self._extra if isinstance(component, Declaration)]
-        stores = self.apiserver.stores
-        other = Cluster(state=self._moment(stores.storage), **{"extra": extra, **self._callbacks, **values})
-        stores.complete(other.apiserver.stores.storage)
+        other = Cluster(state=self._moment(self.apiserver.storage), **{"extra": extra, **self._callbacks, **values})
+        self.apiserver.unasked.add_to(other.apiserver.storage)
         return other
 
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
@@ -249,7 +247,7 @@ class Cluster:
         from fakekube.composition.snapshot import Snapshot, read
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-        running, before = self._manager, self.apiserver.stores.storage
+        running, before = self._manager, self.apiserver.storage
         options = state.options_with({"clock": self.options.clock})
         self._build(replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state)
         self.__dict__.pop("_selected", None)

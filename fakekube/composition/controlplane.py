@@ -13,11 +13,11 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects
 from fakekube.apis.gates import Gates
-from fakekube.apis.metrics.declarations import NAME as METRICS
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.expiry import Expiry
+from fakekube.registry.resources import ResourceRegistry
 from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
@@ -61,25 +61,19 @@ def build_apiserver(
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
-    first = FirstObjects(
-        served, lambda: _added(apiserver), with_namespace_defaults=state is None and service_accounts())
+    resources = ResourceRegistry(served.kinds)
+    first = FirstObjects(resources, with_namespace_defaults=state is None and service_accounts())
     apiserver = APIServer(
-        served.by_resource, served.stored, storage, clock, rng, known, release=release, gates=gates.is_on,
-        first=first, tokens=tokens, nodes=nodes)
+        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
-    return ControlPlane(apiserver, gates, Expiry(apiserver.stores.bucket(EVENTS), clock, int(options.event_ttl)))
+    return ControlPlane(apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)))
 
 
 def serve_metrics(apiserver: APIServer) -> None:
     """Serve metrics.k8s.io from now on, as a cluster does to which metrics-server was added."""
-    for kind in metrics_kinds():
-        apiserver.routes.add(kind)
-
-
-def _added(apiserver: APIServer) -> "tuple[Kind, ...]":
-    return metrics_kinds() if apiserver.routes.has_group(METRICS) else ()
+    apiserver.resources.install(*metrics_kinds())
 
 
 def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
-DEFAULT_VERSION = "1.37"
+from fakekube.apimachinery.releases import NEWEST
+
+DEFAULT_VERSION = NEWEST.name
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
@@ -88,7 +90,7 @@ def _version(value: Any) -> str:
     text = str(value).removeprefix("v")
     parts = text.split(".")
     if len(parts) < 2 or not all(part.isdecimal() for part in parts[:2]):
-        raise OptionError(f"kubernetes_version: {value!r} is no version: say 1.37")
+        raise OptionError(f"kubernetes_version: {value!r} is no version: say {DEFAULT_VERSION}")
     return ".".join(parts[:2])
 
 

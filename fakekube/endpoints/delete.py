@@ -16,7 +16,7 @@ from fakekube.endpoints.read import list_objects, parse_list_options
 from fakekube.endpoints.reading import list_answer
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
-from fakekube.registry import deletion
+from fakekube.registry import deletion, preconditions
 from fakekube.registry.deletion import Deleted, DeleteOptions
 from fakekube.registry.strategy import WriteContext
 
@@ -33,7 +33,7 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     namespace = info.namespace if scope.kind.namespaced else ""
     if options.raw.get(UNSAFE) and scope.store.cluster.gate(UNSAFE_GATE):  # nothing here cannot be read
         record = scope.store.find(namespace, info.name)
-        raise scope.store.storage_conflict(record.namespace, record.name, DECODABLE)
+        raise preconditions.storage_conflict(scope.store.kind, record.namespace, record.name, DECODABLE)
     deleted = await deletion.delete(scope.store, context, namespace, info.name, options)
     status = 202 if not deleted.gone and options.orphan_dependents is False else 200
     tree = answer_of(scope, deleted)

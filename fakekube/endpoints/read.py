@@ -211,7 +211,7 @@ def _candidates(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions
     name = options.exact_field("metadata.name")
     if name is not None:
         everywhere = kind.namespaced and not namespace
-        spaces = sorted(bucket.namespaces(), key=lambda space: f"{space}/") if everywhere else [namespace]
+        spaces = bucket.namespaces() if everywhere else [namespace]
         return [record for space in spaces if (record := bucket.get(space, name)) is not None]
     if len(bucket) < INDEX_FROM or options.selects_all:
         return None

@@ -3,7 +3,6 @@
 Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupVersionKind
@@ -15,6 +14,7 @@ from fakekube.endpoints.negotiation import PROTOBUF, Form
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.registry.kind import Kind, Subresource
+from fakekube.registry.resources import ResourceRegistry
 from fakekube.registry.store import Store
 from fakekube.registry.stores import Stores
 from fakekube.registry.strategy import WriteContext, minor_of
@@ -33,12 +33,13 @@ class Services:
     """What every endpoint of a cluster shares."""
 
     def __init__(
-        self, kinds: Mapping[tuple[str, str, str], Kind], stores: Stores, clock: Clock, rng: Rng,
-        definitions: Definitions,
+        self, resources: ResourceRegistry, stores: Stores, clock: Clock, rng: Rng, definitions: Definitions,
     ) -> None:
-        self.kinds, self.stores, self.clock, self.rng, self.definitions = kinds, stores, clock, rng, definitions
+        self.resources, self.stores, self.cluster = resources, stores, stores.cluster
+        self.clock, self.rng, self.definitions = clock, rng, definitions
         self._protobuf: ProtobufCodec | None = None
         self._codecs: dict[GroupVersionKind, Codec | None] = {}
+        resources.on_change(lambda kind, _last: self._codecs.pop(kind.gvk, None))
 
     def codec(self, gvk: GroupVersionKind) -> Codec | None:
         """The decoder of a kind, made on first use; None for a kind that is registered nowhere."""
@@ -48,10 +49,6 @@ class Services:
             schema = self.definitions.schema(gvk)
             codec = self._codecs[gvk] = Codec(schema) if schema is not None else None
             return codec
-
-    def store(self, group: str, version: str, plural: str) -> Store:
-        """The store of a built-in kind. KeyError when it is not served."""
-        return self.stores.store(self.kinds[group, version, plural])
 
     @property
     def protobuf(self) -> "ProtobufCodec":
@@ -109,7 +106,7 @@ class Scope:
         """The context of one write, its warnings those of the request."""
         services = self.services
         context = WriteContext(
-            services.stores, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
+            services.cluster, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
             subresource=self.name,
             warnings=info.warnings,
         )

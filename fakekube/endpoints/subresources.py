@@ -23,7 +23,7 @@ from fakekube.registry.strategy import WriteContext
 async def bind(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a POST of a Binding, below a pod or to the collection of bindings."""
     form, _, body, context = _posted(scope, info, request)
-    pods = scope.services.store("", "v1", "pods")
+    pods = scope.services.stores.named("", "v1", "pods")
     name = info.name or (body.get("metadata") or {}).get("name", "")
     context.subresource = "binding"
     status = await subresources.bind(pods, context, info.namespace, name, body)
@@ -35,7 +35,7 @@ async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
     form, options, body, context = _posted(scope, info, request)
     wanted, dry_run = delete_options(body.get("deleteOptions") or {})
     context.dry_run = options.dry_run or dry_run
-    budgets = scope.services.store("policy", "v1", "poddisruptionbudgets")
+    budgets = scope.services.stores.named("policy", "v1", "poddisruptionbudgets")
     status = await subresources.evict(scope.store, budgets, context, info.namespace, info.name, body, wanted)
     return object_answer(scope, request, form, status, status=201)
 

@@ -88,7 +88,7 @@ def _check_account(scope: Scope, info: RequestInfo, account: Tree, uid: str) -> 
     if uid in ("", own):
         return
     what = f"the UID in the token request ({uid}) does not match the UID of the service account ({own})"
-    if scope.services.stores.gate("TokenRequestServiceAccountUIDValidation"):
+    if scope.services.cluster.gate("TokenRequestServiceAccountUIDValidation"):
         raise errors.conflict(GroupResource(KIND.group, KIND.kind), info.name, what)
     info.warnings.append(
         f"{what} but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error")
@@ -117,7 +117,7 @@ def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> Tr
         shown = version if "/" in version else f"/{version}"
         raise errors.bad_request(f"cannot bind token to object of type {shown}, Kind={kind}")
     namespace = "" if kind == "Node" else info.namespace
-    obj = scope.services.stores.lookup("", BINDABLE[kind], namespace, name)
+    obj = scope.services.cluster.lookup("", BINDABLE[kind], namespace, name)
     if obj is None:
         raise errors.not_found(GroupResource("", BINDABLE[kind]), name)
     if kind == "Pod" and obj["spec"].get("serviceAccountName", "") != info.name:

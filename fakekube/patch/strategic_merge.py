@@ -9,8 +9,10 @@ clients do.
 from collections.abc import Iterable
 from typing import Any
 
+from sortedcontainers import SortedList
+
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.patch.element_order import in_order, index_of, kind_of, partition
+from fakekube.patch.element_order import Places, hashable, in_order, kind_of, partition
 from fakekube.patch.errors import PatchError, bad_format, bad_type, no_merge_key
 from fakekube.patch.gotext import value_text
 from fakekube.schema.structural import Schema
@@ -114,10 +116,10 @@ def _overwritten(original: list[Any], patch: list[Any], merge_key: str) -> list[
     """The order of the live list as upstream sees it after the merge: new items have taken the room of deleted ones."""
     if any(item.get(DIRECTIVE) == REPLACE for item in patch):
         return original
-    deleted = [item.get(merge_key) for item in patch if item.get(DIRECTIVE) == DELETE]
-    left = [item for item in original if item.get(merge_key) not in deleted]
-    known = [item.get(merge_key) for item in left]
-    new = [item for item in patch if DIRECTIVE not in item and item.get(merge_key) not in known]
+    deleted = {hashable(item.get(merge_key)) for item in patch if item.get(DIRECTIVE) == DELETE}
+    left = [item for item in original if hashable(item.get(merge_key)) not in deleted] if deleted else original
+    known = {hashable(item.get(merge_key)) for item in left}
+    new = [item for item in patch if DIRECTIVE not in item and hashable(item.get(merge_key)) not in known]
     return [*left, *new][: len(original)]
 
 
@@ -164,7 +166,8 @@ def _merge_list(original: list[Any], patch: list[Any], field: Schema, *, deletes
     merge_key = field.merge_key
     if kind is not dict:
         if deletes:
-            return [item for item in original if item not in patch]
+            gone = {hashable(item) for item in patch}
+            return [item for item in original if hashable(item) not in gone]
         merged = _without_repetitions([*original, *patch])
     else:
         if not merge_key:
@@ -178,6 +181,7 @@ def _merge_list(original: list[Any], patch: list[Any], field: Schema, *, deletes
 def _special_elements(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
     """Obey the elements that are directives; what is left to merge, both sides."""
     plain: list[Any] = []
+    deleted = set()
     replaces = False
     for item in patch:
         directive = item.get(DIRECTIVE)
@@ -186,23 +190,27 @@ def _special_elements(original: list[Any], patch: list[Any], merge_key: str) -> 
         elif directive == DELETE:
             if merge_key not in item:
                 raise no_merge_key(item, merge_key)
-            original = [known for known in original if known.get(merge_key) != item[merge_key]]
+            deleted.add(hashable(item[merge_key]))
         elif directive == REPLACE:
             replaces = True
         elif directive == MERGE:
             raise PatchError("merging lists cannot yet be specified in the patch")
         else:
             raise _unknown_directive(item)
-    return (plain, []) if replaces else (original, plain)
+    if replaces:
+        return plain, []
+    return [known for known in original if hashable(known.get(merge_key)) not in deleted] if deleted else original, plain
 
 
 def _merge_items(original: list[Any], patch: list[Any], field: Schema) -> list[Any]:
     merged = list(original)
+    places = Places(merged, field.merge_key, dict)
     for item in patch:
         if field.merge_key not in item:
             raise no_merge_key(item, field.merge_key)
-        place = index_of(merged, item, field.merge_key, dict)
+        place = places.of(item)
         if place < 0:
+            places.add(item, len(merged))
             merged.append(item)
         else:
             merged[place] = _merge_map(merged[place], item, field.items)
@@ -223,17 +231,23 @@ def _element_kind(*lists: list[Any]) -> type[Any]:
 
 def _without_repetitions(items: list[Any]) -> list[Any]:
     """Each scalar once. Upstream fills the place of a repetition with the last item, so the order is not kept."""
+    if len(dict.fromkeys(items)) == len(items):
+        return items
+    places: dict[Any, SortedList] = {}
+    for place, item in enumerate(items):
+        places.setdefault(item, SortedList()).add(place)
     result = list(items)
     first = 0
-    while first < len(result) - 1:
-        second = first + 1
-        while second < len(result):
-            if result[first] == result[second]:
-                last = result.pop()
-                if second < len(result):
-                    result[second] = last
-            else:
-                second += 1
+    while first < len(result) - 1 and len(places) < len(result):
+        mine = places[result[first]]
+        while len(mine) > 1:
+            second = mine[1]
+            last = result.pop()
+            places[last].pop()
+            if second < len(result):
+                result[second] = last
+                mine.discard(second)
+                places[last].add(second)
         first += 1
     return result
 

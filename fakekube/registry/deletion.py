@@ -23,7 +23,7 @@ JOB_WARNING = (
 
 def has_ties(record: Record) -> bool:
     """Whether an object names owners or may have a finalizer for its dependents: what concerns a garbage collector."""
-    return bool(record.owners) or b'"orphan"' in record.data or b'"foregroundDeletion"' in record.data
+    return record.has_owners or b'"orphan"' in record.data or b'"foregroundDeletion"' in record.data
 
 
 class DeleteOptions(NamedTuple):

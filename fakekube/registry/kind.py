@@ -1,7 +1,7 @@
 """A kind, declared once: everything that discovery, tables, storage and the endpoints need to know of it.
 
-Built-ins are declared in ``fakekube/apis``; a CustomResourceDefinition becomes the same thing in ``customresource.py``.
-Upstream smears this over types, strategy, storage and printers; here it is one value.
+Built-ins are declared in ``fakekube/apis``.
+Upstream spreads this over types, strategy, storage and printers; here it is one value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.registry.lazy import LazyField
-from fakekube.registry.strategy import Strategy
+from fakekube.registry.strategy import DEFAULT, Strategy
 
 READ_VERBS = ("get", "list", "watch")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -159,3 +159,8 @@ class Kind:
     @cached_property
     def _subresources(self) -> Mapping[str, Subresource]:
         return {sub.name: sub for sub in self.subresources}
+
+
+def strategy_of(kind: Kind) -> Strategy:
+    """The kind's strategy, or the default one."""
+    return kind.strategy or DEFAULT

@@ -10,44 +10,24 @@ the store gives out is read-only. Upstream: apiserver/pkg/registry/generic/regis
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
 
-from fakekube.apimachinery import errors, field_errors, strconv
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import same_but_for_times
 from fakekube.registry import metadata as objectmeta
-from fakekube.registry import write
+from fakekube.registry import preconditions, write
 from fakekube.registry.attributes import Admission
-from fakekube.registry.kind import Kind
-from fakekube.registry.strategy import Cluster, Strategy, WriteContext, strategy_of
-from fakekube.registry.write import Write
+from fakekube.registry.kind import Kind, strategy_of
+from fakekube.registry.strategy import SERVER_MANAGER, Cluster, Strategy, WriteContext
+from fakekube.registry.write import FieldOwnership, Write
 from fakekube.storage.memory import Bucket, KeyExists, Record, Stale
 
 GENERATED_NAME_TRIES = 8
 MAX_UPDATE_TRIES = 5
 
-STORAGE_FOLDERS = {
-    GroupResource("", "endpoints"): "services/endpoints",
-    GroupResource("", "nodes"): "minions",
-    GroupResource("", "replicationcontrollers"): "controllers",
-    GroupResource("", "services"): "services/specs",
-    GroupResource("networking.k8s.io", "ingresses"): "ingress",
-}
-"""Where upstream keeps what it does not keep under the resource's name."""
-GROUPS_OF_OTHER_SERVERS = ("apiextensions.k8s.io", "apiregistration.k8s.io")
-"""Those that the servers around kube-apiserver keep, under the group's name as they keep custom resources."""
-
 Transform = Callable[[Tree | None], Tree]
 """From the stored object (read-only; None when there is none) to the one to store, which the store then owns."""
-
-
-class FieldOwnership(Protocol):
-    """Who set which field; ``managedfields.manager.FieldManager`` does it."""
-
-    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
-        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
 
 
 class Written:
@@ -227,7 +207,7 @@ class Store:
         obj = transform(None)
         meta = self._own_metadata(obj, namespace)
         if uid := meta.get("uid"):
-            raise self.uid_conflict(namespace, name, uid, "")
+            raise preconditions.uid_conflict(self.kind, namespace, name, uid, "")
         ctx.operation = "CREATE"
         if not ctx.dry_run:
             meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
@@ -246,47 +226,6 @@ class Store:
         elif meta.setdefault("namespace", namespace) != namespace:
             raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
         return meta
-
-    def check_preconditions(self, record: Record, uid: str, resource_version: str = "") -> None:
-        """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
-        if uid and uid != record.uid:
-            raise self.uid_conflict(record.namespace, record.name, uid, record.uid)
-        if resource_version and resource_version != str(record.revision):
-            raise self.storage_conflict(record.namespace, record.name, (
-                f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
-                f"ResourceVersion in object meta: {record.revision}"))
-
-    def uid_conflict(self, namespace: str, name: str, asked: str, found: str) -> APIError:
-        """Conflict about an object that is another one than the caller wrote of."""
-        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
-        return self.storage_conflict(namespace, name, why)
-
-    def storage_conflict(self, namespace: str, name: str, why: str) -> APIError:
-        """Conflict, in storage's words, about an object that is not as it would have to be."""
-        resource = self.kind.group_resource
-        folder = STORAGE_FOLDERS.get(resource, resource.resource)
-        if self.kind.custom or resource.group in GROUPS_OF_OTHER_SERVERS:
-            folder = f"{resource.group}/{folder}"
-        key = "/".join(part for part in ("/registry", folder, namespace, name) if part)
-        return errors.conflict(resource, name, (
-            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
-
-    def check_version(self, meta: Tree, record: Record) -> bool:
-        """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
-        text = str(meta.get("resourceVersion", ""))
-        try:
-            asked = strconv.parse_uint(text or "0")
-        except strconv.NumberError as error:
-            raise errors.raw(str(error)) from None
-        if not asked:
-            if not self.kind.unconditional_update:
-                resource = self.kind.group_resource
-                raise errors.invalid(GroupKind(resource.group, resource.resource), record.name, [
-                    field_errors.invalid("metadata.resourceVersion", 0, "must be specified for an update")])
-            return False
-        if asked != record.revision:
-            raise errors.conflict(self.kind.group_resource, record.name)
-        return True
 
     def _exists_error(self, namespace: str, name: str, *, generated: bool) -> APIError:
         existing = self.bucket.get(namespace, name)
@@ -308,6 +247,18 @@ class Store:
     def replace(self, obj: Tree, expected: Record) -> Record:
         """Commit a change that needs no checks any more. Raises Stale when another write came first."""
         return self.bucket.update(self._stored(obj), expected)
+
+    def write_status(self, namespace: str, name: str, status: Tree, *, now: str) -> None:
+        """Commit a new status, past admission and validation; nothing when there is no such object.
+
+        It is the server's own write, at the time ``now``.
+        """
+        record = self.bucket.get(namespace, name)
+        if record is not None:
+            old = self.load(record)
+            new = {**old, "metadata": dict(old["metadata"]), "status": status}
+            self.fields.update(old, new, manager=SERVER_MANAGER, now=now, subresource="status")
+            self.replace(new, record)
 
     def remove(self, obj: Tree, expected: Record, ctx: WriteContext) -> Record:
         """Commit a removal; ``obj`` is the last state. Raises Stale when another write came first."""

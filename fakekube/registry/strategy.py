@@ -17,7 +17,6 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
-    from fakekube.registry.kind import Kind
     from fakekube.util.rng import Rng
 
 
@@ -185,11 +184,6 @@ def unshare(obj: Tree) -> None:
             obj[name] = own | {"managedFields": value["managedFields"]}
         elif isinstance(value, dict | list):
             obj[name] = orjson.loads(orjson.dumps(value))
-
-
-def strategy_of(kind: "Kind") -> Strategy:
-    """The kind's strategy, or the default one."""
-    return kind.strategy or DEFAULT
 
 
 DEFAULT = Strategy()

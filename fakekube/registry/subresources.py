@@ -11,7 +11,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields import scale as scalefields
-from fakekube.registry import deletion, validation
+from fakekube.registry import deletion, preconditions, validation
 from fakekube.registry.deletion import DeleteOptions
 from fakekube.registry.store import Store, Transform
 from fakekube.registry.strategy import SERVER_MANAGER, WriteContext
@@ -66,7 +66,7 @@ def _check_target(target: Tree, minor: int) -> None:
 
 
 def _check_bindable(store: Store, record: Record, pod: Tree, meta: Tree) -> None:
-    store.check_preconditions(record, meta.get("uid", ""), meta.get("resourceVersion", ""))
+    preconditions.check_preconditions(store.kind, record, meta.get("uid", ""), meta.get("resourceVersion", ""))
     name, subject = record.name, GroupResource("", "pods/binding")
     if "deletionTimestamp" in pod["metadata"]:
         raise errors.conflict(subject, name, f"pod {name} is being deleted, cannot be assigned to a host")
@@ -227,7 +227,7 @@ def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transfo
                 field_errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0")])
         uid = old["metadata"]["uid"]
         if meta.get("uid", uid) != uid:
-            raise store.uid_conflict(old["metadata"]["namespace"], name, meta["uid"], uid)
+            raise preconditions.uid_conflict(store.kind, old["metadata"]["namespace"], name, meta["uid"], uid)
         new_meta = dict(old["metadata"])
         new_meta["resourceVersion"] = meta.get("resourceVersion", "")
         new_meta.pop("managedFields", None)

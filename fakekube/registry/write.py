@@ -1,6 +1,6 @@
 """One write, and the stages that it passes, in order.
 
-A stage knows the write, the store that it is for, and nothing of its neighbours, so another (a policy, a fault, a conversion)
+A stage knows the write, the rules of its kind, and nothing of its neighbours, so another (a policy, a fault, a conversion)
 can stand between two of them without a change to either. What a stage finds out for a later one it leaves in the Write.
 Decoding comes before: ``endpoints`` turn a body, or a patch and the stored object, into the tree that a Write begins with.
 Encoding is the storage's part of the commit, since the bytes hold the revision. After a conflict an update begins anew with a
@@ -10,20 +10,20 @@ have to take back. Upstream: apiserver/pkg/registry/rest/{create,update}.go with
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import errors, strconv
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.resetfields import KEEP_METADATA
 from fakekube.registry import metadata as objectmeta
-from fakekube.registry import validation
-from fakekube.registry.attributes import Attributes
+from fakekube.registry import preconditions, validation
+from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.strategy import Strategy
 from fakekube.storage.memory import Record
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.field_errors import FieldError
-    from fakekube.registry.store import Store
+    from fakekube.registry.kind import Kind
 
 OF_THE_SERVER = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 """What a new object cannot bring along in its metadata."""
@@ -50,14 +50,36 @@ class Write(Attributes):
         return self.obj
 
 
-Stage = Callable[["Store", Write], Awaitable[None] | None]
+class FieldOwnership(Protocol):
+    """Who set which field; ``managedfields.manager.FieldManager`` does it."""
+
+    def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
+        """Set ``new["metadata"]["managedFields"]`` for a plain write."""
+
+
+class WriteRules(Protocol):
+    """What the stages of a write are told about its kind; ``store.Store`` is one."""
+
+    kind: "Kind"
+    admission: "Callable[[], Admission]"
+
+    @property
+    def strategy(self) -> Strategy:
+        """The hooks of the kind."""
+
+    @property
+    def fields(self) -> FieldOwnership:
+        """Ownership of the kind's fields."""
+
+
+Stage = Callable[[WriteRules, Write], Awaitable[None] | None]
 """Does its part, or raises APIError. One that has to wait returns what to await."""
 
 
-async def pass_through(stages: Sequence[Stage], store: "Store", write: Write) -> None:
+async def pass_through(stages: Sequence[Stage], rules: WriteRules, write: Write) -> None:
     """Let a write pass stages, one after the other. Raises the APIError of the first that refuses it."""
     for stage in stages:
-        pending = stage(store, write)
+        pending = stage(rules, write)
         if pending is not None:
             await pending
 
@@ -65,7 +87,7 @@ async def pass_through(stages: Sequence[Stage], store: "Store", write: Write) ->
 # of a create
 
 
-def fill_metadata(_: "Store", write: Write) -> None:
+def fill_metadata(_: WriteRules, write: Write) -> None:
     """What only the server knows of a new object: uid and creationTimestamp."""
     ctx, meta = write.ctx, write.tree["metadata"]
     write.asked_revision = str(meta.pop("resourceVersion", ""))
@@ -75,45 +97,45 @@ def fill_metadata(_: "Store", write: Write) -> None:
     objectmeta.dedupe_owner_references(meta, ctx)
 
 
-def default_new(store: "Store", write: Write) -> None:
+def default_new(rules: WriteRules, write: Write) -> None:
     """Fill what is absent."""
-    store.strategy.default(write.tree, write.ctx)
+    rules.strategy.default(write.tree, write.ctx)
 
 
-def own_new(store: "Store", write: Write) -> None:
+def own_new(rules: WriteRules, write: Write) -> None:
     """Note who set which field."""
     ctx = write.ctx
     if write.tracked:
-        store.fields.update(None, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+        rules.fields.update(None, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
 
 
-def name_new(_: "Store", write: Write) -> None:
+def name_new(_: WriteRules, write: Write) -> None:
     """Put the generated name in, unless admission gave another."""
     if write.generated_name:
         meta = write.tree["metadata"]
         write.name = meta["name"] = meta.get("name") or write.generated_name
 
 
-def prepare_new(store: "Store", write: Write) -> None:
+def prepare_new(rules: WriteRules, write: Write) -> None:
     """Clear what a client may not set, set what the kind has from the start."""
     obj = write.tree
-    if store.kind.tracks_generation:
+    if rules.kind.tracks_generation:
         obj["metadata"]["generation"] = 1
-    store.strategy.prepare_for_create(obj, write.ctx)
+    rules.strategy.prepare_for_create(obj, write.ctx)
 
 
-def validate_new(store: "Store", write: Write) -> None:
+def validate_new(rules: WriteRules, write: Write) -> None:
     """Everything that can be wrong with a new object. Raises Invalid."""
-    obj, strategy, ctx = write.tree, store.strategy, write.ctx
-    found = strategy.validate_create(obj, objectmeta.validate_object_meta(obj, store.kind), ctx)
+    obj, strategy, ctx = write.tree, rules.strategy, write.ctx
+    found = strategy.validate_create(obj, objectmeta.validate_object_meta(obj, rules.kind), ctx)
     if found:
-        _refuse(store, write, found)
+        _refuse(rules, write, found)
     for text in strategy.warnings(obj, None, ctx):
         ctx.warn(text)
     strategy.canonicalize(obj)
 
 
-def check_new_version(_: "Store", write: Write) -> None:
+def check_new_version(_: WriteRules, write: Write) -> None:
     """A new object has no version; a dry run, which never gets to the storage, echoes the one that it was given."""
     if write.ctx.dry_run and write.asked_revision:
         write.tree["metadata"]["resourceVersion"] = write.asked_revision
@@ -124,43 +146,43 @@ def check_new_version(_: "Store", write: Write) -> None:
 # of an update
 
 
-def check_identity(store: "Store", write: Write) -> None:
+def check_identity(rules: WriteRules, write: Write) -> None:
     """Whether it is still the object that the body speaks of. Raises Conflict."""
     assert write.record is not None, "an update has seen an object"
     meta = write.tree["metadata"]
     objectmeta.dedupe_owner_references(meta, write.ctx)
-    store.check_preconditions(write.record, meta.get("uid", ""))
+    preconditions.check_preconditions(rules.kind, write.record, meta.get("uid", ""))
 
 
-def default_changed(store: "Store", write: Write) -> None:
+def default_changed(rules: WriteRules, write: Write) -> None:
     """Fill what is absent in what has changed."""
     assert write.old is not None, "an update has seen an object"
     if write.subresource == "status":
-        store.strategy.default_status(write.tree, write.old, write.ctx)
+        rules.strategy.default_status(write.tree, write.old, write.ctx)
     else:
-        store.strategy.default_update(write.tree, write.old, write.ctx)
+        rules.strategy.default_update(write.tree, write.old, write.ctx)
 
 
-def own_changed(store: "Store", write: Write) -> None:
+def own_changed(rules: WriteRules, write: Write) -> None:
     """Note who changed which field."""
     ctx = write.ctx
     if write.tracked:
-        store.fields.update(write.old, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+        rules.fields.update(write.old, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
 
 
-def check_version(store: "Store", write: Write) -> None:
+def check_version(rules: WriteRules, write: Write) -> None:
     """Whether the caller saw the stored version, if it says which one it saw. Raises Conflict, Invalid."""
     assert write.record is not None, "an update has seen an object"
-    write.conditional = store.check_version(write.tree["metadata"], write.record)
+    write.conditional = preconditions.check_version(rules.kind, write.tree["metadata"], write.record)
 
 
-def prepare_changed(store: "Store", write: Write) -> None:
+def prepare_changed(rules: WriteRules, write: Write) -> None:
     """Put back what this endpoint may not change, and count the generation."""
-    obj, old, ctx, kind = write.tree, write.old, write.ctx, store.kind
+    obj, old, ctx, kind = write.tree, write.old, write.ctx, rules.kind
     assert old is not None, "an update has seen an object"
     meta, old_meta = obj["metadata"], old["metadata"]
     objectmeta.restore(meta, old_meta)
-    strategy = _strategy_for(store, write.subresource)
+    strategy = _strategy_for(rules, write.subresource)
     if write.subresource == "status":
         if kind.kind in KEEP_METADATA and not kind.custom:
             objectmeta.restore_whole(meta, old_meta)
@@ -172,42 +194,42 @@ def prepare_changed(store: "Store", write: Write) -> None:
     meta.setdefault("uid", old_meta["uid"])
 
 
-def validate_changed(store: "Store", write: Write) -> None:
+def validate_changed(rules: WriteRules, write: Write) -> None:
     """Everything that can be wrong with a changed object, or with the change. Raises Invalid."""
     obj, old, ctx = write.tree, write.old, write.ctx
     assert old is not None, "an update has seen an object"
-    strategy, of_status = _strategy_for(store, write.subresource), write.subresource == "status"
+    strategy, of_status = _strategy_for(rules, write.subresource), write.subresource == "status"
     check = strategy.validate_status_update if of_status else strategy.validate_update
-    found = objectmeta.validate_object_meta_update(obj, old, store.kind, ctx) + check(obj, old, ctx)
+    found = objectmeta.validate_object_meta_update(obj, old, rules.kind, ctx) + check(obj, old, ctx)
     if found:
-        _refuse(store, write, found)
+        _refuse(rules, write, found)
     if not of_status:
         for text in strategy.warnings(obj, old, ctx):
             ctx.warn(text)
     strategy.canonicalize(obj)
 
 
-def _strategy_for(store: "Store", subresource: str) -> Strategy:
-    declared = store.kind.subresource(subresource) if subresource else None
-    return declared.strategy if declared and declared.strategy else store.strategy
+def _strategy_for(rules: WriteRules, subresource: str) -> Strategy:
+    declared = rules.kind.subresource(subresource) if subresource else None
+    return declared.strategy if declared and declared.strategy else rules.strategy
 
 
-def _refuse(store: "Store", write: Write, found: "list[FieldError]") -> None:
-    told = validation.as_told(found, write.ctx.minor, custom=store.kind.custom)
-    raise errors.invalid(store.kind.group_kind, write.tree["metadata"].get("name", ""), told)
+def _refuse(rules: WriteRules, write: Write, found: "list[FieldError]") -> None:
+    told = validation.as_told(found, write.ctx.minor, custom=rules.kind.custom)
+    raise errors.invalid(rules.kind.group_kind, write.tree["metadata"].get("name", ""), told)
 
 
 # of both
 
 
-def admit(store: "Store", write: Write) -> Awaitable[None]:
+def admit(rules: WriteRules, write: Write) -> Awaitable[None]:
     """Let admission change the object, or refuse it. A plugin may wait for somebody: whatever was seen before may be old."""
-    return store.admission().admit(write)
+    return rules.admission().admit(write)
 
 
-def review(store: "Store", write: Write) -> Awaitable[None]:
+def review(rules: WriteRules, write: Write) -> Awaitable[None]:
     """Let admission refuse the object as it will be stored."""
-    return store.admission().validate(write)
+    return rules.admission().validate(write)
 
 
 CREATE: tuple[Stage, ...] = (

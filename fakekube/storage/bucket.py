@@ -4,18 +4,17 @@ Every read is of the present unless it says otherwise, and every change one sync
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.storage import index, past
+from fakekube.storage import past
+from fakekube.storage.encoding import Encoder, Fields
 from fakekube.storage.eventlog import Entry, Track, entry_of
-from fakekube.storage.keyspace import Match, Space, read_page
+from fakekube.storage.index import Indexes, Key
+from fakekube.storage.keyspace import Keyspace, Match, read_page
 from fakekube.storage.past import PastState
 from fakekube.storage.record import (
     Event,
@@ -23,10 +22,7 @@ from fakekube.storage.record import (
     Future,
     KeyExists,
     Page,
-    PastRecord,
     Record,
-    Row,
-    SharedTree,
     Stale,
 )
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
@@ -34,35 +30,25 @@ from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscriptio
 if TYPE_CHECKING:
     from fakekube.storage.memory import Storage
 
-Fields = Callable[[Tree], Mapping[str, str]]
-
-MAX_LABEL_INDEXES = 8  # each costs every write a little
-HEAD = ["kind", "apiVersion", "metadata"]
 
 
 class Bucket:
     """The objects of one resource. Reads never raise for what is not there unless they say so."""
 
-    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
+    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, *, sort_keys: bool) -> None:
         self.storage, self.resource = storage, resource
-        self._fields = fields
-        self._field_names: tuple[str, ...] = ()  # those of the latest object, shared by all that have the same
-        self._sort_keys = sort_keys
-        self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
-        self._spaces: dict[str, Space] = {}
-        self._count = 0
+        self.encoder = Encoder(fields, sort_keys, storage.metadata_order, storage.trees)
+        self.objects = Keyspace()
         self.changes = 0  # how many there were so far: while it stays, so does everything that was read
         self.track = Track()
         self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
-        self._shared: dict[str, None] = {}  # namespaces whose space a fork has too
         self._subscribers = Subscribers()
-        self._owners = index.by_owner()
-        self._indexes: dict[tuple[str, str], index.Index] = {("owner", ""): self._owners}
+        self._indexes = Indexes()
 
     # reading
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.objects)
 
     @property
     def revision(self) -> int:
@@ -76,8 +62,7 @@ class Bucket:
 
     def get(self, namespace: str, name: str) -> Record | None:
         """The stored record; the namespace of an object without one is empty."""
-        space = self._spaces.get(namespace)
-        return space.records.get(name) if space is not None else None
+        return self.objects.get(namespace, name)
 
     def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
         """The present objects of a namespace ("" for all), in key order.
@@ -85,16 +70,13 @@ class Bucket:
         ``start`` is the first key that counts (a ``next_start`` of before), ``limit`` the number of records (0: all),
         ``match`` chooses among them.
         """
-        return read_page(self, namespace, start, limit, match)
+        return read_page(self.objects, self.storage.revision, namespace, start, limit, match)
 
     def records(self, namespace: str = "") -> list[Record]:
         """All present records of a namespace ("" for all), in key order."""
-        return read_page(self, namespace).records
-
-    def count(self, namespace: str) -> int:
-        """How many objects a namespace has."""
-        space = self._spaces.get(namespace)
-        return len(space.records) if space is not None else 0
+        if namespace or "" in self.objects.spaces:  # objects without a namespace are all in the one that has no name
+            return self.objects.records(namespace)
+        return self.page().records
 
     def at(self, revision: int) -> "Bucket | PastState":
         """The bucket as it was at a revision. Raises Compacted, Future."""
@@ -107,52 +89,32 @@ class Bucket:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
         return past.events(self, reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
 
-    def by_owner(self, uid: str) -> list[Record]:
-        """The present objects that name the uid among their owners, in key order."""
-        return self._resolve(self._owners.keys(uid))
-
     def by_field(self, label: str, value: str) -> list[Record]:
         """The present objects whose selectable field has the text, in key order.
 
         The first question about a label builds its index.
         """
-        found = self._indexes.get(("field", label))
-        if found is None:
-            found = self._indexes["field", label] = index.by_field(label, self.all())
-        return self._resolve(found.keys(value))
+        return self._records_of(self._indexes.by_field(label, value, self.objects.all))
 
     def by_label(self, key: str, value: str) -> list[Record] | None:
         """The present objects with the label, in key order; None when too many other labels have an index already.
 
         The first question about a label builds its index.
         """
-        found = self._indexes.get(("label", key))
-        if found is None:
-            if sum(sort == "label" for sort, _ in self._indexes) >= MAX_LABEL_INDEXES:
-                return None
-            found = self._indexes["label", key] = index.by_label(key, self.all())
-        return self._resolve(found.keys(value))
+        found = self._indexes.by_label(key, value, self.objects.all)
+        return None if found is None else self._records_of(found)
+
+    def _records_of(self, keys: Iterable[Key]) -> list[Record]:
+        spaces = self.objects.spaces
+        return [spaces[prefix[:-1]].records[name] for prefix, name in keys]
 
     def all(self) -> Iterator[Record]:
         """All present records, in no useful order."""
-        return chain.from_iterable(space.records.values() for space in self._spaces.values())
-
-    def _resolve(self, keys: list[index.Key]) -> list[Record]:
-        return [self._spaces[namespace].records[name] for namespace, name in keys]
+        return self.objects.all()
 
     def namespaces(self) -> list[str]:
-        """The namespaces that have objects, in no useful order."""
-        return list(self._spaces)
-
-    def names(self, namespace: str) -> list[str]:
-        """The names in a namespace, sorted; not to be changed."""
-        space = self._spaces.get(namespace)
-        return space.names() if space is not None else []
-
-    def lookup(self, namespace: str) -> Mapping[str, Record]:
-        """The records of a namespace by name; not to be changed."""
-        space = self._spaces.get(namespace)
-        return space.records if space is not None else {}
+        """The namespaces that have objects, in key order."""
+        return self.objects.namespaces()
 
     # writing
 
@@ -166,10 +128,11 @@ class Bucket:
 
     def keep(self, tree: Tree) -> Record:
         """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
-        record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        record = self.encoder.record(tree, int(tree["metadata"]["resourceVersion"]))
         self.changes += 1
-        self._add(record)
-        self._index(None, record)
+        self.objects.add(record)
+        if self._indexes:
+            self._indexes.replace(None, record)
         return record
 
     def update(self, tree: Tree, expected: Record) -> Record:
@@ -196,144 +159,43 @@ class Bucket:
         """``as_it_was`` says that the tree is that of ``previous``, so that the history need not keep it twice."""
         storage = self.storage
         revision = storage.next_revision()
-        record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
+        record = self.encoder.record(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
-        namespace, name = record.namespace, record.name
-        if self._shared:
-            self._unshare(namespace)
         self.changes += 1
+        before = None
         if previous is None:
-            self._add(record)
-            before = None
+            self.objects.add(record)
         else:
             before = previous.revision, previous.data
             if type_ == "MODIFIED":
-                self._spaces[namespace].records[name] = record
+                self.objects.replace(record)
             else:
-                self._remove(previous)
+                self.objects.remove(previous)
         left = None if type_ == "DELETED" else record
-        self._index(previous, left)
+        if self._indexes:
+            self._indexes.replace(previous, left)
         cause = CAUSE.get()
         last = record.data if left is None and not as_it_was else None
-        storage.log.append(self.track, entry_of(revision, type_, (namespace, name), before, last, cause))
+        storage.log.append(self.track, entry_of(revision, type_, (record.namespace, record.name), before, last, cause))
         if self._subscribers or storage.sought:
             storage.tell(self._subscribers, Event(type_, record, previous, cause))
         return record
-
-    def _index(self, old: Record | None, new: Record | None) -> None:
-        """Follow one change of one object, where what decides has changed: records have the very same facts otherwise."""
-        if old is not None and new is not None and (
-                old.row[4] is new.row[4] and old.row[5] is new.row[5] and old.row[6] is new.row[6]):
-            return
-        for found in self._indexes.values():
-            found.replace(old, new)
-
-    def _add(self, record: Record) -> None:
-        space = self._spaces.get(record.namespace)
-        if space is None:
-            space = self._spaces[record.namespace] = Space()
-        space.put(record)
-        self._count += 1
-
-    def _remove(self, record: Record) -> None:
-        space = self._spaces[record.namespace]
-        space.remove(record.name)
-        self._count -= 1
-        if not space.records:
-            del self._spaces[record.namespace]
-
-    def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
-        """The record of a tree: stamped, its keys in order, encoded."""
-        stamped = self._stamp(tree, revision)
-        record = self._record(stamped, revision, self._dump(stamped), previous)
-        self.storage.trees.hold(record, stamped, previous)
-        return record
-
-    def _stamp(self, tree: Tree, revision: int) -> SharedTree:
-        meta = tree["metadata"]
-        if self._sort_keys:
-            meta = {**meta, "resourceVersion": str(revision)}
-        else:
-            meta = self.storage.metadata_order.stamp(meta, str(revision))
-        if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
-            stamped = SharedTree(tree)
-        else:
-            stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
-        stamped["metadata"] = meta
-        return stamped
-
-    def _dump(self, tree: Tree) -> bytes:
-        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        return bytes(memoryview(orjson.dumps(tree, option=self._encode_option)))
-
-    def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
-        row = self._row(tree, revision, data)
-        if previous is not None:  # the same parts are the same objects: they take no memory, and indices stay as they are
-            row = _with_parts_of(row, previous.row)
-        return Record(row, self.storage.trees)
-
-    def _row(self, tree: Tree, revision: int, data: bytes) -> Row:
-        meta = tree["metadata"]
-        labels, refs = meta.get("labels"), meta.get("ownerReferences")
-        owners: tuple[str, ...] = ()
-        if refs:
-            owners = (refs[0]["uid"],) if len(refs) == 1 else tuple(dict.fromkeys([ref["uid"] for ref in refs]))
-        texts: tuple[Any, ...] = ()
-        if self._fields is not None:
-            fields = self._fields(tree)
-            names = tuple(fields)
-            if names != self._field_names:
-                self._field_names = names
-            texts = (self._field_names, *fields.values())
-        return (
-            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""),
-            tuple(chain.from_iterable(labels.items())) if labels else (), owners, texts,
-            data, 0 if self._sort_keys else data.index(b'"metadata":'))
-
-    def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
-        """The record of a state that was superseded. For the event log."""
-        return PastRecord(namespace, name, revision, data, self._row)
-
-    def deleted_record(self, before: Record, revision: int) -> PastRecord:
-        """What a deletion at the revision left of an object that was deleted as it was. For the event log."""
-        return PastRecord(
-            before.namespace, before.name, revision, lambda: self._dump(self._stamp(before.tree(), revision)), self._row)
 
     # forks, and what is read from files
 
     def fork(self, storage: "Storage") -> "Bucket":
         """The same objects and history as a bucket of another storage."""
-        other = Bucket(storage, self.resource, self._fields, self._sort_keys)
-        other._spaces, other._count, other.changes = dict(self._spaces), self._count, self.changes
-        self._shared, other._shared = dict.fromkeys(self._spaces), dict.fromkeys(self._spaces)
+        other = Bucket(storage, self.resource, self.encoder.fields, sort_keys=self.encoder.sort_keys)
+        other.objects, other._indexes, other.changes = self.objects.fork(), self._indexes.fork(), self.changes
         other.track = self.track.fork()
-        other._owners = self._owners.fork()
-        other._indexes = {key: other._owners if found is self._owners else found.fork() for key, found in self._indexes.items()}
         return other
-
-    def _unshare(self, namespace: str) -> None:
-        """Take a copy of a namespace before it is written into."""
-        if namespace in self._shared:
-            del self._shared[namespace]
-            self._spaces[namespace] = self._spaces[namespace].copy()
-
-    @property
-    def sorts_keys(self) -> bool:
-        """Whether objects are encoded as custom resources are."""
-        return self._sort_keys
-
-    def record_of(self, data: bytes) -> Record:
-        """The record that encoded bytes were; it is in no list yet. KeyError, ValueError for what is no object."""
-        tree: Tree = orjson.loads(data)
-        return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
 
     def fill(self, records: list[Record], history: deque[Entry]) -> None:
         """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
-            self._spaces.setdefault(record.namespace, Space()).put(record)
-            self._owners.replace(None, record)
-        self._count, self.changes, self.track = len(records), len(records), Track(history)
+            self.objects.add(record)
+        self.changes, self.track = len(records), Track(history)
 
     # watching
 
@@ -359,12 +221,3 @@ class Bucket:
     def close(self) -> None:
         """End every subscription: the resource is no longer served."""
         self._subscribers.close()
-
-
-def _with_parts_of(row: Row, previous: Row) -> Row:
-    """A row of the same object, with the very parts of the previous one where they are equal."""
-    uid, labels, owners, fields = row[3:7]
-    return (
-        previous[0], previous[1], row[2], previous[3] if uid == previous[3] else uid,
-        previous[4] if labels == previous[4] else labels, previous[5] if owners == previous[5] else owners,
-        previous[6] if fields == previous[6] else fields, row[7], row[8])

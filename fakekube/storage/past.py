@@ -3,11 +3,13 @@
 Both are worked out from what the event log keeps, read backwards from now.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sortedcontainers import SortedSet
+
 from fakekube.storage.eventlog import Entry, cause_in
-from fakekube.storage.keyspace import Match, mended, read_page
+from fakekube.storage.keyspace import Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
         previous = _before(bucket, entry)
         record: Record | None
         if last is not None:
-            record = bucket.past_record(namespace, name, revision, last)
+            record = bucket.encoder.past_record(namespace, name, revision, last)
         elif type_ == "DELETED":
             assert previous is not None, "what was deleted was there"
-            record = bucket.deleted_record(previous, revision)
+            record = bucket.encoder.deleted_record(previous, revision)
         else:
             record = later.get((namespace, name)) or bucket.get(namespace, name)
         assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
@@ -53,7 +55,7 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
 
 def _before(bucket: "Bucket", entry: Entry) -> Record | None:
     data = entry[5]
-    return None if data is None else bucket.past_record(entry[2], entry[3], entry[4], data)
+    return None if data is None else bucket.encoder.past_record(entry[2], entry[3], entry[4], data)
 
 
 class PastState:
@@ -61,47 +63,51 @@ class PastState:
 
     def __init__(self, bucket: "Bucket", revision: int, overlay: Overlay) -> None:
         self.revision = revision
-        self._bucket, self._overlay = bucket, overlay
+        self._now, self._overlay = bucket.objects, overlay
+        self._moved: dict[str, tuple[SortedSet, SortedSet]] = {}
 
     def get(self, namespace: str, name: str) -> Record | None:
         """The record of then."""
         changed = self._overlay.get(namespace)
         if changed is not None and name in changed:
             return changed[name]
-        return self._bucket.get(namespace, name)
+        return self._now.get(namespace, name)
 
     def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
         """As ``Bucket.page``."""
-        return read_page(self, namespace, start, limit, match)
+        return read_page(self, self.revision, namespace, start, limit, match)
 
     def namespaces(self) -> list[str]:
-        """The namespaces that had objects, and perhaps others."""
-        return list(dict.fromkeys([*self._bucket.namespaces(), *self._overlay]))
+        """The namespaces that had objects, and perhaps others, in key order."""
+        return sorted({*self._overlay, *self._now.namespaces()}, key=prefix_of)
 
-    def names(self, namespace: str) -> list[str]:
-        """The names of then in a namespace, sorted."""
-        names, changed = self._bucket.names(namespace), self._overlay.get(namespace)
-        if not changed:
-            return names
-        records = self._bucket.lookup(namespace)
-        came = [name for name, record in changed.items() if record is None and name in records]
-        gone = [name for name, record in changed.items() if record is not None and name not in records]
-        return mended(names.copy(), came, gone) if came or gone else names
-
-    def lookup(self, namespace: str) -> Mapping[str, Record]:
-        """The records of a namespace by name, with those of then where they differ."""
+    def records(self, namespace: str, start: str = "", limit: int = 0) -> list[Record]:
+        """The records of then from the name ``start`` on, ``limit`` of them at most (0: all), in key order."""
         changed = self._overlay.get(namespace)
-        if not changed:
-            return self._bucket.lookup(namespace)
-        then = _Then((name, record) for name, record in changed.items() if record is not None)
-        then.now = self._bucket.lookup(namespace)
-        return then
+        if changed is None:
+            return self._now.records(namespace, start, limit)
+        came, gone = self._moves(namespace)
+        names = self._now.names(namespace, start, limit + len(came) if limit else 0)
+        if came:
+            names = [name for name in names if name not in came]
+        names = sorted([*names, *gone.irange(start)])
+        present = self._now.lookup(namespace)
+        return [changed.get(name) or present[name] for name in (names[:limit] if limit else names)]
 
+    def count_from(self, namespace: str, start: str = "") -> int:
+        """How many names there were in a namespace from ``start`` on."""
+        count = self._now.count_from(namespace, start)
+        if namespace in self._overlay:
+            came, gone = self._moves(namespace)
+            count += len(gone) - int(gone.bisect_left(start)) - len(came) + int(came.bisect_left(start))
+        return count
 
-class _Then(dict[str, Record]):
-    """The records that were others then; any other is looked up in those of now. A copy of all would cost what all cost."""
-
-    now: Mapping[str, Record]
-
-    def __missing__(self, name: str) -> Record:
-        return self.now[name]
+    def _moves(self, namespace: str) -> "tuple[SortedSet, SortedSet]":
+        """The names that came to a namespace since then, and those that are gone."""
+        found = self._moved.get(namespace)
+        if found is None:
+            changed, present = self._overlay[namespace], self._now.lookup(namespace)
+            found = self._moved[namespace] = (
+                SortedSet(name for name, record in changed.items() if record is None and name in present),
+                SortedSet(name for name, record in changed.items() if record is not None and name not in present))
+        return found

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
-Row = tuple[str, str, int, str, tuple[str, ...], tuple[str, ...], tuple[Any, ...], bytes, int]
-"""What is kept of an object: namespace, name, revision, uid, labels (keys and values in turn), uids of owners, selectable
-fields (their names, then a text for each), the encoded bytes, and ``body_offset``."""
+Row = tuple[str, str, int, str, tuple[str, ...], bool, tuple[Any, ...], bytes, int]
+"""What is kept of an object: namespace, name, revision, uid, labels (keys and values in turn), whether it has owners,
+selectable fields (their names, then a text for each), the encoded bytes, and ``body_offset``."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -42,7 +42,7 @@ class Record:
 
     ``data`` is the object encoded: kind, apiVersion, metadata, then the rest, ``metadata.resourceVersion`` being
     ``revision``. ``body_offset`` is the length of what a list's item leaves out (kind and apiVersion, with the opening
-    brace), 0 when items are whole. ``owners`` are the uids of ownerReferences, ``fields`` the selectable texts.
+    brace), 0 when items are whole. ``fields`` are the selectable texts.
 
     All that is in one flat tuple, at which the cyclic collector looks no longer once it has seen it: with 50,000 objects
     following each part of them would be a pause of 50 ms. Labels and fields become dicts when somebody asks for them.
@@ -88,8 +88,8 @@ class Record:
         return labels
 
     @property
-    def owners(self) -> tuple[str, ...]:
-        """The uids of the object's owners, each once."""
+    def has_owners(self) -> bool:
+        """Whether the object has ownerReferences."""
         return self.row[5]
 
     @property

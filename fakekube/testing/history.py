@@ -178,7 +178,7 @@ class Present(State):
 
     def refresh(self) -> None:
         """Look anew from here on."""
-        self.at, self.revision = self._cluster.clock.time(), self._cluster.apiserver.stores.storage.revision
+        self.at, self.revision = self._cluster.clock.time(), self._cluster.apiserver.storage.revision
         self.looked_at = {}
         self._objects.clear()
         if len(self._trees) > KEPT_TREES:
@@ -187,12 +187,12 @@ class Present(State):
     def _records(self, stored: GroupResource) -> dict[Key, Record]:
         found = self._objects.get(stored)
         if found is None:
-            records = self._cluster.apiserver.stores.storage.bucket(stored).records() if self._is_there(stored) else []
+            records = self._cluster.apiserver.storage.bucket(stored).records() if self._is_there(stored) else []
             found = self._objects[stored] = {(record.namespace, record.name): record for record in records}
         return found
 
     def _is_there(self, stored: GroupResource) -> bool:
-        return self._cluster.apiserver.stores.storage.has(stored)
+        return self._cluster.apiserver.storage.has(stored)
 
 
 class History:

@@ -102,7 +102,7 @@ async def run_until(cluster: "Cluster", predicate: Predicate, *, within: Duratio
     @wraps(predicate)
     def now() -> bool:
         nonlocal asked, holds, time
-        revision, moment = cluster.apiserver.stores.storage.revision, cluster.clock.time()
+        revision, moment = cluster.apiserver.storage.revision, cluster.clock.time()
         if revision != asked or (None in state.looked_at and moment != time):
             state.refresh()
             asked, time, holds = revision, moment, predicate(state)

@@ -81,7 +81,7 @@ def test_an_older_release_gets_them_in_its_own_version():
     """Given releases before flow control was stable / when asked with a catalog / then in what they store."""
     def level(release: str) -> dict[str, Any]:
         found = bootstrap_objects(
-            GroupResource(FLOW, "prioritylevelconfigurations"), catalog(release, Gates(release))
+            GroupResource(FLOW, "prioritylevelconfigurations"), catalog(release, Gates(release)).kinds
         )
         return found[0]
 
@@ -94,7 +94,7 @@ def test_an_older_release_gets_them_in_its_own_version():
 
 def test_api_services_stand_for_what_is_served():
     """Given a catalog / when its APIServices are asked / then one a group version, with upstream's priorities."""
-    found = bootstrap_objects(GroupResource("apiregistration.k8s.io", "apiservices"), catalog("1.37", Gates("1.37")))
+    found = bootstrap_objects(GroupResource("apiregistration.k8s.io", "apiservices"), catalog("1.37", Gates("1.37")).kinds)
     specs = {obj["metadata"]["name"]: obj["spec"] for obj in found}
     assert specs["v1."] == {"version": "v1", "groupPriorityMinimum": 18000, "versionPriority": 1}
     batch = {"group": "batch", "version": "v1", "groupPriorityMinimum": 17400, "versionPriority": 15}

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from fakekube.apimachinery import releases
+from fakekube.apimachinery.releases import minor_of
 from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, version_order
-from fakekube.apis.declaration import minor_of
 from fakekube.apis.gates import Gates
 from fakekube.registry.strategy import Strategy
 from fakekube.schema import definitions
@@ -226,7 +227,7 @@ class TestVersions:
             minor_of("2.0")
 
 
-@pytest.mark.parametrize("release", ["1.35", "1.36", "1.37"])
+@pytest.mark.parametrize("release", releases.RECORDED)
 def test_the_catalog_is_that_of_a_real_server(release: str):
     """Given what a real server lists with everything on / when compared / then every fact agrees."""
     table = RECORDED / f"resources-{release}.tsv"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fakekube.apimachinery import releases
 from fakekube.apis.gates import Gates, InvalidFeatureGate, UnknownFeatureGate
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -80,7 +81,7 @@ def test_all_alpha_and_all_beta_leave_explicit_gates_alone():
     assert all(all_alpha[name] for name in alphas)
 
 
-@pytest.mark.parametrize("release", ["1.35", "1.36", "1.37"])
+@pytest.mark.parametrize("release", releases.RECORDED)
 def test_the_gates_are_those_of_a_real_server(release: str):
     """Given the gates that a server reports / when compared / then names, stages and defaults agree."""
     table = RECORDED / f"feature-gates-{release}.tsv"

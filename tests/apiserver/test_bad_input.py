@@ -30,8 +30,7 @@ async def send(
 
 def contents(cluster: Cluster) -> list[tuple[str, str, int]]:
     """What the namespace holds, with versions."""
-    stores = cluster.apiserver.stores
-    buckets = [stores.bucket(GroupResource("", plural)) for plural in ("configmaps", "pods")]
+    buckets = [cluster.apiserver.buckets.bucket(GroupResource("", plural)) for plural in ("configmaps", "pods")]
     found = [(bucket.resource.resource, record) for bucket in buckets for record in bucket.records("default")]
     return [(plural, record.name, record.revision) for plural, record in found]
 

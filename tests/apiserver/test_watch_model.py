@@ -103,7 +103,7 @@ class ServerAgainstDict(RuleBasedStateMachine):
         clock = ManualClock()
         plane = build_apiserver(ClusterOptions.of(), clock, Rng(0), tokens={}, nodes=NoNodes(), service_accounts=lambda: False)
         self.api = Api(plane.apiserver, clock)
-        self.storage = plane.apiserver.stores.storage
+        self.storage = plane.apiserver.storage
         for name in NAMESPACES:
             self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         self.ask("POST", "/api/v1/namespaces/n1/pods", pod_of("first", {}))  # objects that admission asks for come to be

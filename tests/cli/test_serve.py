@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from fakekube.apimachinery.releases import NEWEST
+
 Serve = Callable[..., Any]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -27,7 +29,7 @@ def test_it_says_how_it_is_used_and_answers(serve: Serve) -> None:
     assert stat.S_IMODE(server.kubeconfig.stat().st_mode) == 0o600
     code, _, output = server.end()
     assert code == 0
-    assert f"Kubernetes 1.37 with 2 nodes, listening at {server.url}" in output
+    assert f"Kubernetes {NEWEST.name} with 2 nodes, listening at {server.url}" in output
     assert f"curl {server.url}/api/v1/namespaces" in output
     assert f"kubectl --kubeconfig {server.kubeconfig} get nodes" in output
     assert "Traceback" not in output
@@ -88,7 +90,7 @@ def test_an_older_release_with_an_alpha_api(serve: Serve) -> None:
     (["--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
     (["--feature-gates", "GangScheduling=maybe"], 'parsing "maybe": invalid syntax'),
     (["--kubernetes-version", "1.12"], "unknown Kubernetes release '1.12', known are 1.25"),
-    (["--kubernetes-version", "newest"], "kubernetes_version: 'newest' is no version: say 1.37"),
+    (["--kubernetes-version", "newest"], f"kubernetes_version: 'newest' is no version: say {NEWEST.name}"),
     (["--disable-admission-plugins", "Foo"], 'plugin "Foo" is unknown'),
     (["--runtime-config", "foo/v1=true"], "unknown api groups foo/v1"),
     (["--clock", "nan"], "clock: 'nan' is none of real, manual, auto, or a factor above 0"),

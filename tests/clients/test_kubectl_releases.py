@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from fakekube.apimachinery import releases
 from fakekube.apis.catalog import catalog
 from fakekube.apis.gates import Gates
 from fakekube.registry.kind import Kind
@@ -25,7 +26,7 @@ Kubectl = Callable[..., str]
 RELEASES = [
     pytest.param(release, marks=pytest.mark.fakekube(
         kubernetes_version=release, nodes=0, controllers="", runtime_config="api/all=true", clock="manual"))
-    for release in ("1.30", "1.33", "1.35", "1.36", "1.37")
+    for release in releases.TESTED
 ]
 
 

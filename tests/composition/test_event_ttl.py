@@ -131,7 +131,7 @@ async def test_very_many_leave_in_portions() -> None:
     async with cluster_of(event_ttl="90s") as cluster:
         for number in range(3 * PORTION // 2):
             await make(cluster, f"e-{number}")
-        bucket = cluster.apiserver.stores.bucket(EVENTS_BUCKET)
+        bucket = cluster.apiserver.buckets.bucket(EVENTS_BUCKET)
         left: list[int] = []
 
         def look(event: Event) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube import Cluster
+from fakekube.apimachinery.releases import NEWEST
 from fakekube.client.resources import CONFIG_MAPS, JOBS, LEASES, PODS
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.testing import (
@@ -88,7 +89,7 @@ async def test_what_was_not_is_told_with_the_way_there(cluster, claim, text: str
     with pytest.raises(HistoryError, match=text) as caught:
         claim(cluster)
     told = str(caught.value)
-    assert "seed 0, Kubernetes 1.37, clock auto: @pytest.mark.fakekube(seed=0)" in told
+    assert f"seed 0, Kubernetes {NEWEST.name}, clock auto: @pytest.mark.fakekube(seed=0)" in told
     if "version" in text:
         lines = told.splitlines()
         assert "/status  by kubelet as " in lines[2]
@@ -117,7 +118,7 @@ async def test_asking_begins_where_it_is_told_to(cluster) -> None:
 async def test_what_is_forgotten_is_not_judged(cluster) -> None:
     """Given a history whose beginning was compacted away, when a claim about all of it is made, then the error says from where
     on it is retained; about what is left claims can be made."""
-    storage = cluster.apiserver.stores.storage
+    storage = cluster.apiserver.storage
     storage.compact(storage.revision - 3)
     with pytest.raises(HistoryForgotten, match=rf"the history begins at version {storage.revision - 3}"):
         never(cluster, failed)

@@ -23,7 +23,7 @@ def played(story: list[tuple[str, str, bool, int]]) -> tuple[Cluster, list[tuple
     now, counts = cluster.clock.time(), dict.fromkeys(KINDS, 0)
     states = [(now, dict(counts))]
     for kind, name, present, seconds in story:
-        bucket = cluster.apiserver.stores.bucket(KINDS[kind].group_resource)
+        bucket = cluster.apiserver.buckets.bucket(KINDS[kind].group_resource)
         there = bucket.get("default", name)
         if (there is not None) == present:
             continue

@@ -39,7 +39,7 @@ async def run(jobs: int, pods: int, nodes: int) -> list[str]:
 def history(cluster: Cluster) -> list[str]:
     """A line a commit, in order, then the digest of all."""
     events: list[tuple[int, str, str, bytes]] = []
-    for bucket in cluster.apiserver.stores.storage.buckets:
+    for bucket in cluster.apiserver.storage.buckets:
         for event in bucket.history():
             record = event.record
             name = f"{bucket.resource.resource} {record.namespace}/{record.name}"

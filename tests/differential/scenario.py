@@ -47,7 +47,7 @@ class Scenario:
 
     def __init__(self, cluster: Cluster, seed: int) -> None:
         self.cluster, self.rng = cluster, random.Random(seed)
-        self.moves = Moves(self.rng, [kind for kind in cluster.apiserver.routes.kinds if "create" in kind.verbs])
+        self.moves = Moves(self.rng, [kind for kind in cluster.apiserver.resources.kinds if "create" in kind.verbs])
         self.watchers: list[Watcher] = []
         self.codes: list[int] = []
 
@@ -69,7 +69,7 @@ class Scenario:
         answers += self.frames(number)
         digest = hashlib.sha256(b"\0".join(answers)).hexdigest()[:16]
         self.codes += codes
-        return f"{number} {digest} {self.cluster.apiserver.stores.storage.revision} {codes} {' | '.join(asked)}"
+        return f"{number} {digest} {self.cluster.apiserver.storage.revision} {codes} {' | '.join(asked)}"
 
     async def step_of_kind(self, number: int, kind: Kind) -> str:
         """The life of an object of a kind, one request after the other; a line."""
@@ -94,7 +94,7 @@ class Scenario:
             self.watchers.append(watcher)
             if len(self.watchers) > MOST_WATCHES:
                 self.watchers[0].until = number
-        self.moves.learn(move, response.status, response.body, self.cluster.apiserver.stores.storage.revision)
+        self.moves.learn(move, response.status, response.body, self.cluster.apiserver.storage.revision)
         return [str(response.status).encode(), response.body, str(sorted(response.headers)).encode()]
 
     def frames(self, number: int) -> Iterator[bytes]:

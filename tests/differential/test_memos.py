@@ -83,9 +83,9 @@ from fakekube.composition.cluster import Cluster
 async def main():
     async with Cluster(nodes=0, controllers="namespace", clock="manual") as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "x", "namespace": "default"}, "data": {"a": "b"}})
-        stores = cluster.apiserver.stores
-        trees = [stores.lookup("", "configmaps", "default", "x") for _ in range(8)]
-        found = [tree for _ in range(8) for tree in stores.select("", "configmaps", "default")]
+        stored = cluster.apiserver.cluster
+        trees = [stored.lookup("", "configmaps", "default", "x") for _ in range(8)]
+        found = [tree for _ in range(8) for tree in stored.select("", "configmaps", "default")]
         trees += [tree for tree in found if tree["metadata"]["name"] == "x"]
         parts = [part for tree in trees for part in (tree, tree["metadata"], tree["data"])]
         print(len(parts), len({id(part) for part in parts}), len({str(tree) for tree in trees}))

@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fakekube_controllers.kubelet.shell.utilities import COMMANDS
+from fakekube_controllers.kubelet.shell.utilities import UTILITIES
 from tests.controllers.kubelet.machine import Machine
 from tests.controllers.kubelet.streaming import PortClient, agents, execute
 
@@ -18,7 +19,7 @@ def example(number: int, language: str) -> str:
 
 def test_every_command_that_is_known_is_named() -> None:
     """Given the commands that containers know, when the page is read, then each is there."""
-    assert [name for name in COMMANDS if f"`{name}`" not in PAGE] == []
+    assert [name for name in UTILITIES if f"`{name}`" not in PAGE] == []
 
 
 @pytest.mark.parametrize(("command", "stdin", "expected"), [
@@ -49,7 +50,7 @@ async def test_the_annotation_of_the_page_works(command: list[str], expected: ob
 async def test_the_port_of_the_page_answers() -> None:
     """Given the page's callback for ports, when a client connects to its port, then it is answered."""
     names: dict[str, object] = {}
-    exec(example(1, "python"), names)
+    exec(example(2, "python"), names)
     async with Machine(on_connect=names["on_connect"]) as machine:
         await machine.run(restart_policy="Always")
         await machine.advance(2)
@@ -57,3 +58,11 @@ async def test_the_port_of_the_page_answers() -> None:
         client.received.feed(b"GET / HTTP/1.0\r\n\r\n")
         await (await agents(machine).forward(await machine.pod()))(client.streams)
     assert client.sent.endswith(b"\r\n\r\nok")
+
+
+async def test_the_shell_of_the_page_runs_by_itself() -> None:
+    """Given the page's shell without a cluster, when its script runs, then it comes to what the page says."""
+    names: dict[str, Any] = {}
+    exec(example(1, "python"), names)
+    result = await names["hello"]()
+    assert (result.stdout, result.stderr, result.exit_code) == ("hello web-0\n", "", 3)

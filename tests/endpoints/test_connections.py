@@ -134,7 +134,7 @@ async def test_before_kubelets_spoke_websocket_the_refusal_came_inside(connected
     """Given a release whose API server translates version 5 / when the kubelet refuses / then the connection is made, and the
     error channel has the refusal; other versions get it as before."""
     connected.server.nodes = Nodes(NodeError(500, 'container not found ("c")'))
-    connected.server.stores.gate = lambda name: gates.get(name, True)
+    connected.server.cluster.gate = lambda name: gates.get(name, True)
     response = await connect(connected, "p/exec?command=x&stdout=1", V5)
     assert isinstance(response.session, CommandSession)
 
@@ -148,7 +148,7 @@ async def test_before_kubelets_spoke_websocket_the_refusal_came_inside(connected
 
 async def test_old_api_servers_do_not_know_what_came_later(connected: Api) -> None:
     """Given a release before version 5 and tunnels / when a client offers them / then it gets what was there, or a refusal."""
-    connected.server.stores.gate = lambda _: False
+    connected.server.cluster.gate = lambda _: False
     path = "p/exec?command=x&stdout=1"
     response = await connect(connected, path, V5, V4)
     assert response.session is not None

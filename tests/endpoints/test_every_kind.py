@@ -43,7 +43,7 @@ def server() -> APIServer:
 
 
 def kinds_with(server: APIServer, verb: str) -> Iterator[tuple[Kind, str]]:
-    for kind in server.routes.kinds:
+    for kind in server.resources.kinds:
         if verb in kind.verbs:
             yield kind, f"/apis/{kind.api_version}/{kind.plural}" if kind.group else f"/api/{kind.version}/{kind.plural}"
 

@@ -8,7 +8,7 @@ from tests.releases.specimens import NAMES, collection, specimen
 async def refused(cluster: Cluster) -> list[tuple[str, str, str]]:
     """What does not get a name, and why."""
     wrong = []
-    for kind in cluster.apiserver.routes.kinds:
+    for kind in cluster.apiserver.resources.kinds:
         if kind.kind in NAMES or not {"create", "get"} <= set(kind.verbs):
             continue
         body = specimen(kind)

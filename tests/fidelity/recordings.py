@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from fakekube.apimachinery import releases
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-RELEASES = ("1.37", "1.36", "1.35")
+RELEASES = tuple(reversed(releases.RECORDED))
 RELEASE = RELEASES[0]
 PHASES = ("quiet", "full")  # the ground that is held; the others need schedulers, gates and add-ons that are yet to come
 SERVE = f"{sys.executable} -c 'from fakekube.cli import main; main()' serve"

@@ -57,9 +57,9 @@ class Target:
             ClusterOptions.of(), ManualClock(), Rng(0), tokens={}, nodes=NoNodes(), service_accounts=lambda: False
         )
         self.server = plane.apiserver
-        self.storage = plane.apiserver.stores.storage
+        self.storage = plane.apiserver.storage
         pod = {"metadata": {"name": "kept"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-        for kind in self.server.routes.kinds:  # what a resource has from the beginning comes to be when it is first asked for
+        for kind in self.server.resources.kinds:  # what a resource has from the beginning comes to be when it is first asked for
             if "list" in kind.verbs:
                 self.read(f"/{'apis/' + kind.group if kind.group else 'api'}/{kind.version}/{kind.plural}")
         assert self.send("POST", MAPS, orjson.dumps({"metadata": {"name": "kept"}, "data": {"k": "v"}})).status == 201

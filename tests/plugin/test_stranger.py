@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fakekube.apimachinery.releases import NEWEST
+
 PROJECT = Path(__file__).parent / "project"
 QUIET = ("-o", "asyncio_default_fixture_loop_scope=function")
 
@@ -105,7 +107,7 @@ def test_nothing_came_along():
     ("seed='x'", "seed: 'x' is no whole number"),
     ("colour='red'", "unknown option 'colour': known are nodes, controllers, kubernetes_version"),
     ("kubernetes_version='1.12'", "unknown Kubernetes release '1.12', known are 1.25"),
-    ("kubernetes_version='newest'", "kubernetes_version: 'newest' is no version: say 1.37"),
+    ("kubernetes_version='newest'", f"kubernetes_version: 'newest' is no version: say {NEWEST.name}"),
     ("feature_gates={'Nope': True}", "unrecognized feature gate: Nope"),
     ("feature_gates='GangScheduling=maybe'", "invalid value of GangScheduling=maybe"),
     ("controllers='*,-jobs'", 'controllers: "jobs" is not in the list of known controllers: '),
@@ -162,7 +164,7 @@ async def test_that_passes(fake_cluster):
     assert done.stdout.count("fakekube: the seed, and the last writes") == 2
     written = "ADDED configmaps default/settings  POST /api/v1/namespaces/default/configmaps  by fakekube as kubernetes-admin"
     assert done.stdout.count(written) == 2
-    assert "seed 5, Kubernetes 1.37" in done.stdout
+    assert f"seed 5, Kubernetes {NEWEST.name}" in done.stdout
     assert "pytest 'test_written.py::test_in_process'" in done.stdout
 
 

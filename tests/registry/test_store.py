@@ -65,11 +65,11 @@ async def test_a_dry_run_leaves_no_trace(client: Client, cluster: Cluster) -> No
     assert "resourceVersion" not in made["metadata"]
     assert await client.get(CONFIG_MAPS, "a", "default", missing_ok=True) is None
     real = await client.create(CONFIG_MAPS, config_map("a"), "default")
-    revision = cluster.apiserver.stores.storage.revision
+    revision = cluster.apiserver.storage.revision
     changed = await client.update(CONFIG_MAPS, {**real, "data": {"a": "2"}}, dry_run=True)
     assert changed["data"] == {"a": "2"}
     assert changed["metadata"]["resourceVersion"] == real["metadata"]["resourceVersion"]
-    assert cluster.apiserver.stores.storage.revision == revision
+    assert cluster.apiserver.storage.revision == revision
 
 
 @pytest.mark.spec("API-093", "API-094", "API-096")
@@ -100,12 +100,12 @@ async def test_which_updates_need_what(client: Client) -> None:
 async def test_a_write_that_changes_nothing_is_none(client: Client, cluster: Cluster) -> None:
     """Given an object, when its own content is written again, then no version is spent."""
     made = await client.create(CONFIG_MAPS, config_map("a"), "default")
-    before = cluster.apiserver.stores.storage.revision
+    before = cluster.apiserver.storage.revision
     await cluster.advance(5)
     again = await client.update(CONFIG_MAPS, made)
     patched = await client.patch(CONFIG_MAPS, "a", "default", {"data": {"a": "1"}})
     assert again == patched == made
-    assert cluster.apiserver.stores.storage.revision == before
+    assert cluster.apiserver.storage.revision == before
 
 
 @pytest.mark.spec("API-098")

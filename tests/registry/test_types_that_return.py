@@ -17,7 +17,7 @@ LEASE = {"metadata": {"name": "x"}, "spec": {}}
 async def test_a_type_comes_back_with_another_scope(api: Api, used: bool, namespaced: bool) -> None:
     """Given a type in a scope / when it is removed and comes back with the other one
     Then its objects are created, read, listed and deleted where the new scope has them, and nowhere else."""
-    kind = next(kind for kind in api.server.routes.kinds if kind.plural == "leases")
+    kind = next(kind for kind in api.server.resources.kinds if kind.plural == "leases")
     paths = {True: f"{ROOT}/namespaces/t/leases", False: f"{ROOT}/leases"}
     if namespaced:
         await turn_into(api, kind, False)
@@ -42,19 +42,19 @@ async def test_a_type_comes_back_with_another_scope(api: Api, used: bool, namesp
 
 
 async def turn_into(api: Api, kind, namespaced: bool) -> None:
-    api.server.routes.remove(kind)
+    api.server.resources.remove(kind)
     assert (await api("GET", f"{ROOT}/leases")).status == 404
-    api.server.routes.add(replace(kind, namespaced=namespaced))
+    api.server.resources.install(replace(kind, namespaced=namespaced))
 
 
 async def test_a_type_comes_back_with_other_rules(api: Api) -> None:
     """Given a type whose PUT of a missing object creates it, and which has been used
     When it comes back as one that does not / then such a PUT is answered with 404."""
-    kind = next(kind for kind in api.server.routes.kinds if kind.plural == "leases")
+    kind = next(kind for kind in api.server.resources.kinds if kind.plural == "leases")
     path = f"{ROOT}/namespaces/t/leases"
     for creates, expected in ((True, 201), (False, 404), (True, 201)):
-        api.server.routes.remove(kind)
-        api.server.routes.add(replace(kind, create_on_update=creates))
+        api.server.resources.remove(kind)
+        api.server.resources.install(replace(kind, create_on_update=creates))
         answer = await api("PUT", f"{path}/x", LEASE)
         assert answer.status == expected, answer.tree
         await api("DELETE", f"{path}/x")

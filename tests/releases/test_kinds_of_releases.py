@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from fakekube.apimachinery import releases
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.composition.cluster import Cluster
 from fakekube.registry.kind import Kind
@@ -24,7 +25,6 @@ def _specimens() -> ModuleType:
 
 
 specimens = _specimens()
-RELEASES = ["1.30", "1.33", "1.35", "1.36", "1.37"]
 EVERYTHING: dict[str, Any] = {"runtime_config": "api/all=true", "feature_gates": "AllAlpha=true,AllBeta=true"}
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 FORMS = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf", TABLE)
@@ -62,7 +62,7 @@ class Caller:
         return answer
 
 
-@pytest.fixture(params=RELEASES)
+@pytest.fixture(params=releases.TESTED)
 async def everything(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
     """A cluster of a release that serves all it has, with all gates on that are not locked."""
     async with Cluster(nodes=0, controllers="", clock="manual", kubernetes_version=request.param, **EVERYTHING) as cluster:
@@ -70,7 +70,7 @@ async def everything(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
 
 
 def kinds(cluster: Cluster, verb: str) -> list[Kind]:
-    return [kind for kind in cluster.apiserver.routes.kinds if verb in kind.verbs]
+    return [kind for kind in cluster.apiserver.resources.kinds if verb in kind.verbs]
 
 
 async def test_every_collection_is_read_in_every_form(everything: Cluster) -> None:
@@ -88,7 +88,7 @@ async def test_discovery_names_what_is_served(everything: Cluster) -> None:
     same groups, versions, resources and verbs, each of which leads somewhere."""
     ask = Caller(everything)
     plain: dict[tuple[str, str], list[str]] = {}
-    for kind in everything.apiserver.routes.kinds:
+    for kind in everything.apiserver.resources.kinds:
         root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
         listed = orjson.loads((await ask("GET", root)).body)
         for each in listed["resources"]:

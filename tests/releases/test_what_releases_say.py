@@ -5,13 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
+from fakekube.apimachinery import releases
 from fakekube.apimachinery.http import Request
 from fakekube.apis.gates import InvalidFeatureGate, UnknownFeatureGate
 from fakekube.client.resources import CONFIG_MAPS, DEPLOYMENTS
 from fakekube.composition.cluster import Cluster
 from fakekube.composition.options import OptionError
 
-RELEASES = ["1.30", "1.33", "1.35", "1.36", "1.37"]
 MERGE, JSON_PATCH, APPLY = (
     "application/merge-patch+json", "application/json-patch+json", "application/apply-patch+yaml")
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -40,7 +40,7 @@ async def told(cluster: Cluster, method: str, path: str, body: Any, media: str =
     return [f"{cause['field']}: {cause['message']}" for cause in answer["details"]["causes"]]
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", releases.TESTED)
 async def test_an_object_lives_alike_in_all_releases(release: str) -> None:
     """Given a Deployment, when it is created, scaled, given a status, patched, applied and deleted, then its generation counts
     changes of the spec alone, and the watch has seen every step."""
@@ -67,7 +67,7 @@ async def test_an_object_lives_alike_in_all_releases(release: str) -> None:
         assert events == ["MODIFIED"] * 4 + ["DELETED"]
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", releases.TESTED)
 async def test_strictness_is_alike_in_all_releases(release: str) -> None:
     """Given a body with a field that nobody knows and one that is there twice, when it is sent, then strictly it is refused
     with both named, and otherwise stored without them."""
@@ -148,7 +148,7 @@ async def test_an_option_without_its_gate_is_not_there(release: str, code: int) 
         assert (await asked(cluster, "DELETE", f"{MAPS}/a", body))[0] == 422
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", releases.TESTED)
 async def test_version_and_discovery_know_the_release(release: str) -> None:
     """Given a release, when its version is asked, then major and minor are its own."""
     async with cluster_of(release) as cluster:
@@ -157,15 +157,15 @@ async def test_version_and_discovery_know_the_release(release: str) -> None:
         assert version["gitVersion"].startswith(f"v{release}.")
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", releases.TESTED)
 async def test_gates_and_versions_are_those_of_the_release(release: str) -> None:
     """Given gates by the group, and switches of API versions, when clusters are made, then all alphas start, all betas go,
     a version that is switched off is gone, and names that are none are refused with their neighbours."""
     async with cluster_of(release, feature_gates="AllAlpha=true,AllBeta=true", runtime_config="api/all=true") as cluster:
-        groups = {kind.api_version for kind in cluster.apiserver.routes.kinds}
+        groups = {kind.api_version for kind in cluster.apiserver.resources.kinds}
         assert "internal.apiserver.k8s.io/v1alpha1" in groups
     async with cluster_of(release, feature_gates="AllBeta=false", runtime_config="api/beta=false,batch/v1=false") as cluster:
-        groups = {kind.api_version for kind in cluster.apiserver.routes.kinds}
+        groups = {kind.api_version for kind in cluster.apiserver.resources.kinds}
         assert "batch/v1" not in groups
         assert [name for name in groups if "beta" in name] == []
     with pytest.raises((OptionError, UnknownFeatureGate), match=r"unrecognized feature gate: WatchLst.*WatchList"):

@@ -26,7 +26,7 @@ class Copier:
 
 
 def last_event(cluster, group, resource) -> Event:
-    for bucket in cluster.apiserver.stores.storage.buckets:
+    for bucket in cluster.apiserver.storage.buckets:
         if bucket.resource == (group, resource):
             return bucket.history()[-1]
     raise AssertionError(resource)
@@ -57,7 +57,7 @@ async def test_the_chain_of_a_pods_start_leads_back_to_the_create_of_its_job() -
             "restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}})
         await cluster.advance(1)
         by_revision = {
-            str(event.revision): event for bucket in cluster.apiserver.stores.storage.buckets for event in bucket.history()}
+            str(event.revision): event for bucket in cluster.apiserver.storage.buckets for event in bucket.history()}
         agents, event = [], last_event(cluster, "", PODS.plural)
         while event is not None:
             agents.append(event.cause.user_agent)

@@ -29,7 +29,7 @@ def all_of(bucket: Bucket) -> dict[str, Any]:
     """Whatever can be asked of a bucket."""
     return {
         "records": [(record.data, record.revision) for record in bucket.records()],
-        "names": {namespace: list(bucket.names(namespace)) for namespace in NAMESPACES},
+        "names": {namespace: [record.name for record in bucket.records(namespace)] for namespace in NAMESPACES},
         "by node": {node: [record.data for record in bucket.by_field("spec.nodeName", node)] for node in NODES},
         "by label": {node: [record.data for record in bucket.by_label("node", node) or ()] for node in NODES},
         "history": [(event.type, event.revision, event.record.data) for event in bucket.history()],

@@ -37,7 +37,7 @@ def test_a_past_state_is_rebuilt(bucket: Bucket) -> None:
     assert page.revision == then
     was = past.get("ns", "b")
     assert was is not None
-    assert (was.uid, was.labels, was.owners, was.fields, was.tree()) == (b.uid, b.labels, b.owners, b.fields, b.tree())
+    assert (was.uid, was.labels, was.has_owners, was.fields, was.tree()) == (b.uid, b.labels, b.has_owners, b.fields, b.tree())
     assert was.body_offset == b.body_offset
     assert past.get("ns", "c") is None
     assert [record.name for record in bucket.records()] == ["a", "c"]

@@ -54,9 +54,47 @@ def test_a_page_is_filled_with_what_matches(bucket: Bucket) -> None:
     assert rest.next_start == ""
 
 
+def test_what_matches_is_found_however_far_it_is(bucket: Bucket) -> None:
+    """Given 1,200 objects of which the 3rd, 700th, 1,000th and last match / when a page of three is read and the next one
+    / then they have these, and a page that is full with the last one has no next.
+    """
+    for number in range(1_200):
+        bucket.create(pod(f"p{number:04}", labels={"t": "1"} if number in (3, 700, 1_000, 1_199) else None))
+
+    def match(record: Record) -> bool:
+        return record.label("t") == "1"
+
+    first = bucket.page("ns", limit=3, match=match)
+    assert [record.name for record in first.records] == ["p0003", "p0700", "p1000"]
+    assert (first.next_start, first.remaining) == ("p1000\0", 199)
+    rest = bucket.page("ns", limit=1, start=first.next_start, match=match)
+    assert ([record.name for record in rest.records], rest.next_start, rest.remaining) == (["p1199"], "", 0)
+
+
+def test_a_page_of_the_past_has_what_came_and_went_since_undone(bucket: Bucket) -> None:
+    """Given objects of which some were deleted and others created since / when the past is read by twos / then it has what was
+    there, in order, and counts the rest.
+    """
+    for name in "bdfh":
+        bucket.create(pod(name))
+    then = bucket.revision
+    for name in "ach":
+        present = bucket.get("ns", name)
+        if present is None:
+            bucket.create(pod(name))
+        else:
+            bucket.delete(present)
+    bucket.create(pod("x", "other"))
+    first = bucket.at(then).page("ns", limit=2)
+    second = bucket.at(then).page("ns", limit=2, start=first.next_start)
+    assert ([record.name for record in first.records], first.remaining) == (["b", "d"], 2)
+    assert ([record.name for record in second.records], second.next_start) == (["f", "h"], "")
+    assert keys(bucket.at(then).page().records) == ["ns/b", "ns/d", "ns/f", "ns/h"]
+
+
 def test_objects_without_a_namespace(storage: Storage) -> None:
     """Given a cluster-scoped resource / when it is read in pages / then its keys are names."""
-    nodes = storage.bucket(GroupResource("", "nodes"))
+    nodes = storage.add_bucket(GroupResource("", "nodes"), fields=None)
     for name in ("n2", "n1"):
         nodes.create({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name}})
     page = nodes.page(limit=1)

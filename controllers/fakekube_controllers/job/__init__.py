@@ -1,8 +1,9 @@
 """The Job controller: pods that run to completion.
 
-Read ``sync.py`` first: it is the order of decisions. ``policies.py``, ``backoff.py``, ``indexes.py`` and ``pods.py`` are the
-rules, free of any I/O; ``controlled.py`` knows what pods are to their Job, ``manage.py`` creates and deletes them,
-``tracking.py`` counts them, ``controller.py`` listens.
+Read ``sync.py`` first: it is the order of decisions, over the ``SyncState`` that ``syncstate.py`` computes. ``policies.py``,
+``backoff.py``, ``indexes.py`` and ``pods.py`` are rules without I/O; ``podsummaries.py`` tells what each pod is to its Job,
+``manage.py`` creates and deletes pods, ``tracking.py`` counts finished ones, ``writer.py`` sends the writes, ``controller.py``
+handles events.
 Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
 """
 

@@ -24,12 +24,12 @@ from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers.job import conditions, pods
 from fakekube_controllers.job.backoff import Backoff
-from fakekube_controllers.job.controlled import Facts, JobPods
 from fakekube_controllers.job.features import Features
-from fakekube_controllers.job.hands import Hands
 from fakekube_controllers.job.metrics import JobMetrics
-from fakekube_controllers.job.round import Round
-from fakekube_controllers.job.sync import Synced, sync
+from fakekube_controllers.job.podsummaries import JobPods, PodSummaries
+from fakekube_controllers.job.sync import SyncResult, sync
+from fakekube_controllers.job.syncstate import SyncState
+from fakekube_controllers.job.writer import Writer
 
 SYNC_PERIOD_SECONDS = 1.0
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
@@ -48,8 +48,8 @@ class JobController:
         self.ctx = ctx
         self.jobs, self.pods = ctx.lister(JOBS), ctx.lister(PODS)
         self.features, self.metrics = Features.of(ctx.gates, ctx.version), JobMetrics(ctx.metrics)
-        self.hands = Hands(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
-        self.facts: dict[str, Facts] = {}  # by the uid of the Job, while it goes on
+        self.writer = Writer(ctx.client, ctx.recorder("job-controller"), Expectations(ctx.clock), self.metrics)
+        self.summaries: dict[str, PodSummaries] = {}  # by the uid of the Job, while it goes on
         limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
         self.queue, self.orphans = ctx.queue("job", limiter=limiter), ctx.queue("job_orphan_pod")
         ctx.add_handler(JOBS, self._job_added, self._job_updated, self._job_deleted)
@@ -78,7 +78,7 @@ class JobController:
 
     def _job_deleted(self, job: Tree) -> None:
         self.queue.add(meta.key_of(job))
-        self.facts.pop(meta.uid_of(job), None)
+        self.summaries.pop(meta.uid_of(job), None)
         self._release_left_overs(job)
 
     def _release_left_overs(self, job: Tree) -> None:
@@ -87,7 +87,7 @@ class JobController:
 
     def _enqueue_orphan(self, pod: Tree) -> None:
         """Let a pod go that no Job will count any more, unless it has been let go and the cache is yet to show it."""
-        if pods.is_tracked(pod) and not self.hands.is_released(pod):
+        if pods.is_tracked(pod) and not self.writer.is_removal_expected(pod):
             self.orphans.add(meta.key_of(pod))
 
     def _pod_added(self, pod: Tree) -> None:
@@ -101,7 +101,7 @@ class JobController:
             self._enqueue_matching(pod)
         elif (job := self._job_named(pod, owner)) is not None:
             key = meta.key_of(job)
-            self.hands.expectations.creation_observed(key)
+            self.writer.expectations.creation_observed(key)
             self.queue.add_after(key, SYNC_PERIOD_SECONDS)
 
     def _pod_updated(self, old: Tree, pod: Tree) -> None:
@@ -111,7 +111,7 @@ class JobController:
         before, now = meta.controller_of(old), meta.controller_of(pod)
         owner = before or now
         if owner is not None and pods.is_tracked(old) and not pods.is_tracked(pod):
-            self.hands.tracking_removal_seen(pod, owner["name"])
+            self.writer.finalizer_removal_observed(pod, owner["name"])
         if pods.is_terminating(pod) and not pods.is_terminating(old):
             self._pod_deleted(pod, final=False)
             return
@@ -135,9 +135,9 @@ class JobController:
         if owner is None or job is None:
             return
         key = meta.key_of(job)
-        self.hands.expectations.deletion_observed(key, meta.uid_of(pod))
+        self.writer.expectations.deletion_observed(key, meta.uid_of(pod))
         if final or not pods.is_tracked(pod):
-            self.hands.tracking_removal_seen(pod, owner["name"])
+            self.writer.finalizer_removal_observed(pod, owner["name"])
         self.queue.add_after(key, SYNC_PERIOD_SECONDS)
 
     def _enqueue_matching(self, pod: Tree) -> None:
@@ -157,40 +157,40 @@ class JobController:
     async def _sync(self, key: ObjectKey) -> Result | None:
         cached = self.jobs.get(key.namespace, key.name)
         if cached is None:
-            self.hands.forget(key)
+            self.writer.forget(key)
             return None
         if self._is_external(cached):
             return None
         if conditions.is_finished(cached):
-            self.hands.backoffs.pop(key, None)
-            self.facts.pop(meta.uid_of(cached), None)
+            self.writer.backoffs.pop(key, None)
+            self.summaries.pop(meta.uid_of(cached), None)
             return None
         if cached["spec"].get("completionMode", "NonIndexed") not in ("NonIndexed", "Indexed"):
-            self.hands.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
+            self.writer.event(cached, "Warning", "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
             return None
-        started, synced = self.ctx.clock.time(), Synced()
+        started, result = self.ctx.clock.time(), SyncResult()
         try:
-            synced = await self._synced(key, cached)
-            if synced.error is not None:
-                raise synced.error
+            result = await self._sync_job(key, cached)
+            if result.error is not None:
+                raise result.error
         except APIError:
-            self.metrics.synced(cached, synced.action, self.ctx.clock.time() - started, failed=True)
+            self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=True)
             raise
-        self.metrics.synced(cached, synced.action, self.ctx.clock.time() - started, failed=False)
-        if synced.requeue_seconds is None:
+        self.metrics.synced(cached, result.action, self.ctx.clock.time() - started, failed=False)
+        if result.requeue_seconds is None:
             return None
-        return Result(requeue_after=timedelta(seconds=max(synced.requeue_seconds, 0.0)))
+        return Result(requeue_after=timedelta(seconds=max(result.requeue_seconds, 0.0)))
 
-    async def _synced(self, key: ObjectKey, cached: Tree) -> Synced:
-        satisfied = self.hands.expectations.satisfied(key)
+    async def _sync_job(self, key: ObjectKey, cached: Tree) -> SyncResult:
+        satisfied = self.writer.expectations.satisfied(key)
         status: Tree = orjson.loads(orjson.dumps(cached.get("status") or {}))
         status.setdefault("uncountedTerminatedPods", {})
         job: Tree = {**cached, "metadata": {**cached["metadata"]}, "status": status}
-        removed = {**self.hands.removed.get(key, {})}
-        found = Round(
-            job, await self._claimed(job), self.ctx.clock.time(), removed, self.hands.backoffs.get(key, Backoff()),
+        removed = {**self.writer.finalizer_expectations.get(key, {})}
+        state = SyncState(
+            job, await self._claimed(job), self.ctx.clock.time(), removed, self.writer.backoffs.get(key, Backoff()),
             self.features, cached.get("status") or {})
-        return await sync(found, self.hands, satisfied=satisfied)
+        return await sync(state, self.writer, satisfied=satisfied)
 
     def _is_external(self, job: Tree) -> bool:
         """Whether another controller looks after the Job."""
@@ -199,21 +199,22 @@ class JobController:
     async def _claimed(self, job: Tree) -> JobPods:
         """The Job's pods: those it controls, and those without a controller that its selector matches."""
         uid, selector = meta.uid_of(job), labels.from_label_selector(job["spec"].get("selector") or {})
-        known = self.facts.get(uid)
+        known = self.summaries.get(uid)
         if known is None or known.selector != selector:
-            known = self.facts[uid] = Facts(selector)
+            known = self.summaries[uid] = PodSummaries(selector)
         controlled = self.pods.controlled_by(uid)
-        facts = known.of(controlled)
-        undecided = self.pods.orphans(meta.namespace_of(job))
-        if not undecided and all(fact.selected for fact in facts):
-            return JobPods(controlled, facts)
+        summaries = known.of(controlled)
+        orphans = self.pods.orphans(meta.namespace_of(job))
+        if not orphans and all(summary.selected for summary in summaries):
+            return JobPods(controlled, summaries)
         manager = ControllerRefManager(
             self.ctx.client, PODS, job, selector,
             can_adopt=recheck_deletion(self.ctx.client, JOBS, job), finalizers=[pods.TRACKING_FINALIZER])
-        strangers = [pod for pod, fact in zip(controlled, facts, strict=True) if not fact.selected]
-        adopted = [_as_adopted(pod) for pod in await manager.claim([*strangers, *undecided])]
-        mine = [pod for pod, fact in zip(controlled, facts, strict=True) if fact.selected]
-        return JobPods([*mine, *adopted], [*(fact for fact in facts if fact.selected), *map(known.find_out, adopted)])
+        unselected = [pod for pod, summary in zip(controlled, summaries, strict=True) if not summary.selected]
+        adopted = [_as_adopted(pod) for pod in await manager.claim([*unselected, *orphans])]
+        selected = [(pod, summary) for pod, summary in zip(controlled, summaries, strict=True) if summary.selected]
+        selected += [(pod, known.summarize(pod)) for pod in adopted]
+        return JobPods([pod for pod, _ in selected], [summary for _, summary in selected])
 
     async def _sync_orphan(self, key: ObjectKey) -> None:
         pod = self.pods.get(key.namespace, key.name)
@@ -226,7 +227,7 @@ class JobController:
             job = self._job_named(pod, owner)
             if job is not None and (self._is_external(job) or not conditions.is_finished(job)):
                 return
-        await self.hands.release_orphan(pod)
+        await self.writer.remove_orphan_finalizer(pod)
 
 
 def _as_adopted(pod: Tree) -> Tree:

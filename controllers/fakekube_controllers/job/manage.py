@@ -1,6 +1,6 @@
-"""Bringing the number of a Job's pods to what it should be.
+"""Creates or deletes pods until as many are active as the Job wants.
 
-Deletions come first and end the sync; creations go in batches that double, so that a quota that refuses one pod is not
+A sync that deletes pods creates none. Creations go in batches that double, so that a quota that refuses one pod is not
 asked five hundred times. Upstream: manageJob in pkg/controller/job/job_controller.go.
 """
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 from fakekube.apimachinery.errors import APIError
 from fakekube.runtime.podcontrol import slow_start
 from fakekube_controllers.job import pods, podtemplate
-from fakekube_controllers.job.controlled import Fact
-from fakekube_controllers.job.hands import Hands
-from fakekube_controllers.job.round import Round, free_indexes
+from fakekube_controllers.job.podsummaries import PodSummary
+from fakekube_controllers.job.syncstate import SyncState, free_indexes
+from fakekube_controllers.job.writer import Writer
 
 MAX_PODS_PER_SYNC = 500
 RECONCILING, TRACKING, PODS_CREATED, PODS_DELETED = "reconciling", "tracking", "pods_created", "pods_deleted"
 
 
-class Managed(NamedTuple):
-    """What came of it: how many pods are active now, what was done, when to look again, and what went wrong."""
+class ManageResult(NamedTuple):
+    """How many pods are active now, the action for the metrics, after how many seconds to sync again, and the first error."""
 
     active: int
     action: str
@@ -27,71 +27,71 @@ class Managed(NamedTuple):
     error: APIError | None = None
 
 
-async def manage(found: Round, hands: Hands) -> Managed:
-    """Create or delete pods towards the wanted number."""
-    active = found.active_count
-    if found.suspended:
-        deleted, _, error = await delete_active(found, hands, found.active, keep_tracking=False)
-        found.terminating += deleted
-        return Managed(active - deleted, PODS_DELETED, None, error)
-    wanted = _wanted(found)
-    excess = _surplus(found, wanted)[:MAX_PODS_PER_SYNC]
+async def manage(state: SyncState, writer: Writer) -> ManageResult:
+    """Create or delete pods; ``error`` of the result says what was refused."""
+    active = state.active_count
+    if state.suspended:
+        deleted, _, error = await delete_active(state, writer, state.active, keep_tracking=False)
+        state.terminating += deleted
+        return ManageResult(active - deleted, PODS_DELETED, None, error)
+    wanted = _wanted_active(state)
+    excess = _surplus(state, wanted)[:MAX_PODS_PER_SYNC]
     if excess:
-        deleted, ready, error = await delete_active(found, hands, excess, keep_tracking=False)
-        found.terminating += deleted
-        found.ready -= ready
-        return Managed(active - deleted, PODS_DELETED, None, error)
-    missing = wanted - active - (found.terminating if found.only_replace_failed else 0)
+        deleted, ready, error = await delete_active(state, writer, excess, keep_tracking=False)
+        state.terminating += deleted
+        state.ready -= ready
+        return ManageResult(active - deleted, PODS_DELETED, None, error)
+    missing = wanted - active - (state.terminating if state.only_replace_failed else 0)
     if missing <= 0:
-        return Managed(active, TRACKING)
-    if not found.per_index and (wait := found.record.remaining_seconds(found.now)) > 0:
-        return Managed(active, PODS_CREATED, wait)
-    return await _create(found, hands, min(missing, MAX_PODS_PER_SYNC))
+        return ManageResult(active, TRACKING)
+    if not state.per_index and (wait := state.backoff.remaining_seconds(state.now)) > 0:
+        return ManageResult(active, PODS_CREATED, wait)
+    return await _create(state, writer, min(missing, MAX_PODS_PER_SYNC))
 
 
-def _surplus(found: Round, wanted: int) -> list[pods.Pod]:
-    """The active pods that are to go."""
-    completions = found.completions if found.indexed else None
-    if found.active_count <= wanted and (completions is None or _fill_places(found, completions)):
+def _surplus(state: SyncState, wanted: int) -> list[pods.Pod]:
+    """The active pods to delete."""
+    completions = state.completions if state.indexed else None
+    if state.active_count <= wanted and (completions is None or _have_own_indexes(state, completions)):
         return []
-    return pods.surplus(found.active, wanted, completions)
+    return pods.surplus(state.active, wanted, completions)
 
 
-def _fill_places(found: Round, completions: int) -> bool:
-    """Whether every active pod of an indexed Job has an index of its own that the Job has."""
-    held = dict.fromkeys(fact.completion_index for fact in found.mine.facts if fact.active)
-    return len(held) == found.active_count and all(index is not None and index < completions for index in held)
+def _have_own_indexes(state: SyncState, completions: int) -> bool:
+    """Whether all active pods of an indexed Job have valid indexes, no two the same."""
+    held = dict.fromkeys(summary.completion_index for summary in state.job_pods.summaries if summary.active)
+    return len(held) == state.active_count and all(index is not None and index < completions for index in held)
 
 
-def _wanted(found: Round) -> int:
-    parallelism: int = found.spec.get("parallelism", 1)
-    if found.completions is None:
-        return found.active_count if found.succeeded > 0 else parallelism
-    wanted = max(0, min(parallelism, found.completions - found.succeeded))
-    if found.per_index:
-        left = found.completions - len(found.completed) - len(found.failed_indexes or ())
+def _wanted_active(state: SyncState) -> int:
+    parallelism: int = state.spec.get("parallelism", 1)
+    if state.completions is None:
+        return state.active_count if state.succeeded > 0 else parallelism
+    wanted = max(0, min(parallelism, state.completions - state.succeeded))
+    if state.per_index:
+        left = state.completions - len(state.succeeded_indexes) - len(state.failed_indexes or ())
         wanted = max(0, min(wanted, left))
     return wanted
 
 
 async def delete_active(
-    found: Round, hands: Hands, victims: Sequence[pods.Pod], *, keep_tracking: bool,
+    state: SyncState, writer: Writer, victims: Sequence[pods.Pod], *, keep_tracking: bool,
 ) -> tuple[int, int, APIError | None]:
-    """Delete pods; how many went, how many of those were ready, and the first error.
+    """Delete pods. Returns how many were deleted, how many of those were ready, and the first error.
 
-    Without ``keep_tracking`` the finalizer goes first, and the pods leave no trace in the counters.
+    Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted as failed.
     """
-    hands.expect_deletions(found.job, victims)
+    writer.expect_deletions(state.job, victims)
     deleted = ready = 0
     failure: APIError | None = None
     for pod in victims:
         try:
             if not keep_tracking and pods.is_tracked(pod):
-                await hands.remove_tracking(pod)
-                found.released[pod["metadata"]["uid"]] = None
-            await hands.delete(found.job, pod)
+                await writer.remove_tracking_finalizer(pod)
+                state.released[pod["metadata"]["uid"]] = None
+            await writer.delete(state.job, pod)
         except APIError as error:
-            hands.deletion_failed(found.job, pod)
+            writer.deletion_failed(state.job, pod)
             failure = failure or error
         else:
             deleted += 1
@@ -99,23 +99,23 @@ async def delete_active(
     return deleted, ready, failure
 
 
-async def _create(found: Round, hands: Hands, count: int) -> Managed:
+async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
     wait: float | None = None
     chosen: list[int | None] = [None] * count
-    if found.indexed:
-        held = [fact.completion_index for fact in found.mine.facts if _holds_index(found, fact)]
-        free = free_indexes(found, count, held)
-        delays = {index: found.index_delay_seconds(index) for index in free}
+    if state.indexed:
+        held = [summary.completion_index for summary in state.job_pods.summaries if _holds_index(state, summary)]
+        free = free_indexes(state, count, held)
+        delays = {index: state.index_delay_seconds(index) for index in free}
         waiting = [delay for delay in delays.values() if delay > 0]
         wait = min(waiting) if waiting else None
         chosen = [index for index in free if delays[index] <= 0]
-    hands.expect_creations(found.job, len(chosen))
-    made, error = await slow_start(chosen, lambda index: hands.create(found.job, podtemplate.pod_for(found, index)))
-    hands.creation_failed(found.job, len(chosen) - made)
-    hands.metrics.created(found, made, len(chosen) - made)
-    return Managed(found.active_count + made, PODS_CREATED, wait, error)
+    writer.expect_creations(state.job, len(chosen))
+    made, error = await slow_start(chosen, lambda index: writer.create(state.job, podtemplate.pod_for(state, index)))
+    writer.creation_failed(state.job, len(chosen) - made)
+    writer.metrics.created(state, made, len(chosen) - made)
+    return ManageResult(state.active_count + made, PODS_CREATED, wait, error)
 
 
-def _holds_index(found: Round, fact: Fact) -> bool:
-    """Active pods do; while only failed pods are replaced, terminating ones too."""
-    return fact.active or (fact.terminating and found.only_replace_failed)
+def _holds_index(state: SyncState, summary: PodSummary) -> bool:
+    """Whether the pod's index is in use: of an active pod, and of a terminating one while only failed pods are replaced."""
+    return summary.active or (summary.terminating and state.only_replace_failed)

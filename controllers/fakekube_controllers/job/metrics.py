@@ -5,7 +5,7 @@ from typing import Any
 
 from fakekube.runtime.metrics import Metrics
 from fakekube_controllers.job import indexes, pods
-from fakekube_controllers.job.round import Round
+from fakekube_controllers.job.syncstate import SyncState
 
 SUBSYSTEM = "job_controller"
 SYNC = ("completion_mode", "result", "action")
@@ -44,21 +44,21 @@ class JobMetrics:
         self._sync_seconds.observe(seconds, *values)
         self._syncs.inc(*values)
 
-    def finished(self, found: Round) -> None:
+    def finished(self, state: SyncState) -> None:
         """A Job has got its terminal condition."""
-        outcome = found.outcome
+        outcome = state.outcome
         assert outcome is not None, "a finished Job has an outcome"
-        self._finished.inc(mode_of(found.job), "failed" if outcome.terminal == "Failed" else "succeeded", outcome.reason)
+        self._finished.inc(mode_of(state.job), "failed" if outcome.terminal == "Failed" else "succeeded", outcome.reason)
 
-    def counted(self, found: Round) -> None:
+    def counted(self, state: SyncState) -> None:
         """A status was written: what it counts more than the one before."""
-        status, before, mode = found.status, found.written, mode_of(found.job)
-        if found.indexed:
-            succeeded = _grown(status.get("completedIndexes"), before.get("completedIndexes"), found.completions)
-            limit = "perIndex" if found.per_index else "global"
+        status, before, mode = state.status, state.last_status, mode_of(state.job)
+        if state.indexed:
+            succeeded = _grown(status.get("completedIndexes"), before.get("completedIndexes"), state.completions)
+            limit = "perIndex" if state.per_index else "global"
             self._indexes.add(succeeded, "succeeded", limit)
-            if found.per_index:
-                failed = _grown(status.get("failedIndexes"), before.get("failedIndexes"), found.completions)
+            if state.per_index:
+                failed = _grown(status.get("failedIndexes"), before.get("failedIndexes"), state.completions)
                 self._indexes.add(failed, "failed", limit)
         else:
             succeeded = status.get("succeeded", 0) - before.get("succeeded", 0)
@@ -76,13 +76,13 @@ class JobMetrics:
         if was != is_:
             self._tracking.inc("add" if is_ else "delete")
 
-    def created(self, found: Round, succeeded: int, failed: int) -> None:
+    def created(self, state: SyncState, succeeded: int, failed: int) -> None:
         """Pods were made, or refused."""
         reason = "new"
-        if found.features.replacement_policy:
-            if found.spec.get("podReplacementPolicy") == "Failed" and found.failed > 0:
+        if state.features.replacement_policy:
+            if state.spec.get("podReplacementPolicy") == "Failed" and state.failed > 0:
                 reason = "recreate_failed"
-            elif found.failed > 0 or found.terminating > 0:
+            elif state.failed > 0 or state.terminating > 0:
                 reason = "recreate_terminating_or_failed"
         for count, status in ((succeeded, "succeeded"), (failed, "failed")):
             if count:

@@ -6,15 +6,15 @@ from typing import Any
 from fakekube.apimachinery import meta as objectmeta
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.job import indexes, pods
-from fakekube_controllers.job.round import Round
+from fakekube_controllers.job.syncstate import SyncState
 
 GENERATED_NAME_BASE = 58
 INDEX_ENV = "JOB_COMPLETION_INDEX"
 
 
-def pod_for(found: Round, index: int | None) -> Tree:
+def pod_for(state: SyncState, index: int | None) -> Tree:
     """A new pod; ``index`` is given for indexed Jobs."""
-    job = found.job
+    job = state.job
     template, name = job["spec"]["template"], job["metadata"]["name"]
     template_meta = template.get("metadata") or {}
     meta: Tree = {"generateName": f"{name}-", "namespace": job["metadata"]["namespace"]}
@@ -25,18 +25,18 @@ def pod_for(found: Round, index: int | None) -> Tree:
     meta["ownerReferences"] = [objectmeta.controller_reference(job)]
     spec = dict(template["spec"])
     if index is not None:
-        _give_index(found, meta, spec, index)
+        _give_index(state, meta, spec, index)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-def _give_index(found: Round, meta: Tree, spec: Tree, index: int) -> None:
-    name = found.job["metadata"]["name"]
+def _give_index(state: SyncState, meta: Tree, spec: Tree, index: int) -> None:
+    name = state.job["metadata"]["name"]
     suffix = f"-{index}-"
     meta["generateName"] = name[: GENERATED_NAME_BASE - len(suffix)] + suffix
     annotations = meta.setdefault("annotations", {})
     annotations[indexes.INDEX] = str(index)
-    if found.per_index:
-        annotations.update(_failure_counts(found, index))
+    if state.per_index:
+        annotations.update(_failure_counts(state, index))
     meta.setdefault("labels", {})[indexes.INDEX] = str(index)
     spec["hostname"] = f"{name}-{index}"
     for key in ("initContainers", "containers"):
@@ -44,11 +44,11 @@ def _give_index(found: Round, meta: Tree, spec: Tree, index: int) -> None:
             spec[key] = [_with_index_env(container) for container in spec[key]]
 
 
-def _failure_counts(found: Round, index: int) -> dict[str, str]:
-    last = found.delayed.get(index)
+def _failure_counts(state: SyncState, index: int) -> dict[str, str]:
+    last = state.delayed_by_index.get(index)
     if last is None:
         return {indexes.FAILURE_COUNT: "0"}
-    counted = found.verdict(last).counts
+    counted = state.verdict(last).counts
     failures = indexes.count_of(last, indexes.FAILURE_COUNT) + counted
     ignored = indexes.count_of(last, indexes.IGNORED_FAILURE_COUNT) + (not counted)
     result = {indexes.FAILURE_COUNT: str(failures)}

@@ -21,7 +21,7 @@ class Verdict(NamedTuple):
         return self.action != "Ignore"
 
 
-def judge(policy: Mapping[str, Any] | None, pod: pods.Pod, *, per_index: bool = True) -> Verdict:
+def match_failure_policy(policy: Mapping[str, Any] | None, pod: pods.Pod, *, per_index: bool = True) -> Verdict:
     """The verdict of a podFailurePolicy on a pod whose phase is Failed; no policy counts the failure.
 
     FailIndex rules are passed over unless failures are counted ``per_index``.
@@ -66,7 +66,7 @@ def _condition_match(patterns: Sequence[Mapping[str, str]] | None, pod: pods.Pod
     return ""
 
 
-def success_message(policy: Mapping[str, Any] | None, completed: Sequence[int]) -> str:
+def match_success_policy(policy: Mapping[str, Any] | None, completed: Sequence[int]) -> str:
     """``Matched rules at index I`` when a successPolicy is met by the completed indexes, else nothing."""
     if policy is None or not completed:
         return ""

@@ -9,144 +9,146 @@ Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller
 from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions, indexes, pods
-from fakekube_controllers.job.hands import Hands
-from fakekube_controllers.job.round import Round
+from fakekube_controllers.job.syncstate import SyncState
+from fakekube_controllers.job.writer import Writer
 
 MAX_UNCOUNTED = 500
 
 
-async def track(found: Round, hands: Hands, *, changed: bool) -> bool:
-    """Account for the pods of a round and write the status, once or twice, or not at all when nothing changed.
+async def track(state: SyncState, writer: Writer, *, changed: bool) -> bool:
+    """Count the finished pods and write the status: once, twice, or not at all when nothing changed.
 
-    True when there were too many pods for one sync. ``changed`` says that the status differs already.
+    Returns whether there were more finished pods than one sync counts. ``changed``: the status differs already.
     """
-    changed = _settle_uncounted(found) or changed
+    changed = _clean_uncounted(state) or changed
     actions: dict[str, int] = {}
-    releasable, noted, too_many = _note_finished(found, actions)
-    changed = _write_indexes(found) or noted or changed
-    changed = _write_interim(found) or changed
+    releasable, noted, too_many = _record_finished_pods(state, actions)
+    changed = _set_indexes(state) or noted or changed
+    changed = _set_interim_condition(state) or changed
     if changed:
-        await hands.write_status(found)
-    hands.metrics.handled(actions)
-    failure = await _release(found, hands, releasable)
-    changed = _settle_uncounted(found)
-    if failure is None and not too_many and _finish(found):
+        await writer.update_status(state)
+    writer.metrics.handled(actions)
+    failure = await _release(state, writer, releasable)
+    changed = _clean_uncounted(state)
+    if failure is None and not too_many and _set_finished_condition(state):
         changed = True
-        await hands.write_status(found)
-        hands.announce_finish(found)
+        await writer.update_status(state)
+        writer.record_job_finished(state)
     elif changed:
-        await hands.write_status(found)
+        await writer.update_status(state)
     if failure is not None:
         raise failure
     return too_many
 
 
-def _settle_uncounted(found: Round) -> bool:
-    """Turn uids whose pods have lost their finalizer into numbers."""
+def _clean_uncounted(state: SyncState) -> bool:
+    """Turn the uids of pods that have lost their finalizer into counts; whether there were any."""
     changed = False
     for key in ("succeeded", "failed"):
-        uids = found.uncounted.get(key) or []
-        kept = [uid for uid in uids if found.is_tracked(uid)]
+        uids = state.uncounted.get(key) or []
+        kept = [uid for uid in uids if state.is_tracked(uid)]
         if len(kept) == len(uids):
             continue
         changed = True
-        found.status[key] = found.status.get(key, 0) + len(uids) - len(kept)
+        state.status[key] = state.status.get(key, 0) + len(uids) - len(kept)
         if kept:
-            found.uncounted[key] = kept
+            state.uncounted[key] = kept
         else:
-            del found.uncounted[key]
+            del state.uncounted[key]
     return changed
 
 
-def _note_finished(found: Round, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
-    """Pods that may lose their finalizer; whether anything new was noted; whether there are more than one sync takes.
+def _record_finished_pods(state: SyncState, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
+    """Pods that may lose their finalizer, whether any was counted, and whether there are more than one sync counts.
 
-    ``actions`` gets how many failures were treated in which way by rules of the podFailurePolicy.
+    ``actions`` gets how many failures each action of the podFailurePolicy handled.
     """
     releasable: list[pods.Pod] = []
     noted = False
     new_indexes: list[int] = []
-    counted_failed = dict.fromkeys(found.uncounted.get("failed") or ())
-    counted_succeeded = dict.fromkeys(found.uncounted.get("succeeded") or ())
-    known = dict.fromkeys(found.previously_completed)
-    only_replace_failed = found.only_replace_failed
-    for pod in _candidates(found):
+    counted_failed = dict.fromkeys(state.uncounted.get("failed") or ())
+    counted_succeeded = dict.fromkeys(state.uncounted.get("succeeded") or ())
+    known = dict.fromkeys(state.prev_succeeded_indexes)
+    only_replace_failed = state.only_replace_failed
+    for pod in _candidates(state):
         uid = pod["metadata"]["uid"]
-        if uid in found.removed or uid in found.released or not _may_release(found, pod, only_replace_failed=only_replace_failed):
+        if uid in state.expected_removals or uid in state.released:
+            continue
+        if not _may_release(state, pod, only_replace_failed=only_replace_failed):
             continue
         releasable.append(pod)
         if pods.phase(pod) == "Succeeded" and uid not in counted_failed:
             index = indexes.index_of(pod)
-            if found.indexed and index is not None and found.is_valid_index(pod) and index not in known:
+            if state.indexed and index is not None and state.is_valid_index(pod) and index not in known:
                 new_indexes.append(index)
                 noted = True
-            elif not found.indexed and uid not in counted_succeeded:
-                found.uncounted.setdefault("succeeded", []).append(uid)
+            elif not state.indexed and uid not in counted_succeeded:
+                state.uncounted.setdefault("succeeded", []).append(uid)
                 noted = True
-        elif uid not in counted_failed and _counts_as_failed(found, pod, actions):
-            found.uncounted.setdefault("failed", []).append(uid)
+        elif uid not in counted_failed and _counts_as_failed(state, pod, actions):
+            state.uncounted.setdefault("failed", []).append(uid)
             noted = True
-        lists = found.uncounted
+        lists = state.uncounted
         if len(new_indexes) + len(lists.get("succeeded") or ()) + len(lists.get("failed") or ()) >= MAX_UNCOUNTED:
-            found.completed = sorted(dict.fromkeys([*found.previously_completed, *new_indexes]))
+            state.succeeded_indexes = sorted(dict.fromkeys([*state.prev_succeeded_indexes, *new_indexes]))
             return releasable, noted, True
-    if found.indexed:
-        found.completed = sorted(dict.fromkeys([*found.previously_completed, *new_indexes]))
+    if state.indexed:
+        state.succeeded_indexes = sorted(dict.fromkeys([*state.prev_succeeded_indexes, *new_indexes]))
     return releasable, noted, False
 
 
-def _candidates(found: Round) -> list[pods.Pod]:
-    """The pods that may be let go, by index if they have one: of a Job that goes on, only what has ended."""
-    ending = "deletionTimestamp" in found.job["metadata"] or found.outcome is not None
-    candidates = found.ended
+def _candidates(state: SyncState) -> list[pods.Pod]:
+    """The tracked pods to look at, ordered by index if they have one: of a Job that goes on, only those that have ended."""
+    ending = "deletionTimestamp" in state.job["metadata"] or state.outcome is not None
+    candidates = state.ended
     if ending:
-        candidates = [*found.mine.those(fact.tracked for fact in found.mine.facts)]
-    if not found.indexed:
+        candidates = [*state.job_pods.select(summary.tracked for summary in state.job_pods.summaries)]
+    if not state.indexed:
         return candidates
     return sorted(candidates, key=lambda pod: index if (index := indexes.index_of(pod)) is not None else -1)
 
 
-def _may_release(found: Round, pod: pods.Pod, *, only_replace_failed: bool) -> bool:
-    if "deletionTimestamp" in found.job["metadata"] or found.outcome is not None or pods.phase(pod) == "Succeeded":
+def _may_release(state: SyncState, pod: pods.Pod, *, only_replace_failed: bool) -> bool:
+    if "deletionTimestamp" in state.job["metadata"] or state.outcome is not None or pods.phase(pod) == "Succeeded":
         return True
     if not pods.is_failed(pod, only_replace_failed):
         return False
     index = indexes.index_of(pod)
-    held = found.delayed.get(index) if index is not None else None
+    held = state.delayed_by_index.get(index) if index is not None else None
     return held is None or held["metadata"]["uid"] != pod["metadata"]["uid"]
 
 
-def _counts_as_failed(found: Round, pod: pods.Pod, actions: dict[str, int]) -> bool:
-    """Failed by itself, or still there when the Job fails; what runs on after success is just let go.
+def _counts_as_failed(state: SyncState, pod: pods.Pod, actions: dict[str, int]) -> bool:
+    """Whether a pod counts as failed: one that failed, and any that is left when the Job fails (not when it succeeds).
 
-    Not one that an Ignore rule matches, nor one whose index the Job does not have.
+    Not one that an Ignore rule matches, nor one with an index that the Job does not have.
     """
-    ending = found.outcome is not None and found.outcome.type != "SuccessCriteriaMet"
-    if (not ending and not pods.is_failed(pod, found.only_replace_failed)) or not found.is_valid_index(pod):
+    ending = state.outcome is not None and state.outcome.type != "SuccessCriteriaMet"
+    if (not ending and not pods.is_failed(pod, state.only_replace_failed)) or not state.is_valid_index(pod):
         return False
-    verdict = found.verdict(pod)
+    verdict = state.verdict(pod)
     if verdict.action:
         actions[verdict.action] = actions.get(verdict.action, 0) + 1
     return verdict.counts
 
 
-def _write_indexes(found: Round) -> bool:
-    if not found.indexed:
+def _set_indexes(state: SyncState) -> bool:
+    if not state.indexed:
         return False
-    status, changed = found.status, False
-    text = indexes.text_of(found.completed)
+    status, changed = state.status, False
+    text = indexes.text_of(state.succeeded_indexes)
     if text != status.get("completedIndexes", ""):
         changed = True
     if text:
         status["completedIndexes"] = text
     else:
         status.pop("completedIndexes", None)
-    if found.completed:
-        status["succeeded"] = len(found.completed)
+    if state.succeeded_indexes:
+        status["succeeded"] = len(state.succeeded_indexes)
     else:
         status.pop("succeeded", None)
-    if found.failed_indexes is not None:
-        failed = indexes.text_of(found.failed_indexes)
+    if state.failed_indexes is not None:
+        failed = indexes.text_of(state.failed_indexes)
         if failed != status.get("failedIndexes"):
             changed = True
         status["failedIndexes"] = failed
@@ -156,36 +158,36 @@ def _write_indexes(found: Round) -> bool:
     return changed
 
 
-def _write_interim(found: Round) -> bool:
-    outcome = found.outcome
-    if outcome is None or not outcome.is_interim or conditions.find(found.job, outcome.type) is not None:
+def _set_interim_condition(state: SyncState) -> bool:
+    outcome = state.outcome
+    if outcome is None or not outcome.is_interim or conditions.find(state.job, outcome.type) is not None:
         return False
-    condition = conditions.make(outcome.type, outcome.reason, outcome.message, times.format_time(found.now))
-    found.status.setdefault("conditions", []).append(condition)
+    condition = conditions.make(outcome.type, outcome.reason, outcome.message, times.format_time(state.now))
+    state.status.setdefault("conditions", []).append(condition)
     return True
 
 
-async def _release(found: Round, hands: Hands, releasable: list[pods.Pod]) -> APIError | None:
+async def _release(state: SyncState, writer: Writer, releasable: list[pods.Pod]) -> APIError | None:
     failure: APIError | None = None
     for pod in releasable:
         try:
-            await hands.remove_tracking(pod)
+            await writer.remove_tracking_finalizer(pod)
         except APIError as error:
             failure = failure or error
         else:
-            found.released[pod["metadata"]["uid"]] = None
+            state.released[pod["metadata"]["uid"]] = None
     return failure
 
 
-def _finish(found: Round) -> bool:
+def _set_finished_condition(state: SyncState) -> bool:
     """Set the terminal condition when nothing is left to account for."""
-    outcome = found.outcome
-    if outcome is None or found.uncounted.get("succeeded") or found.uncounted.get("failed"):
+    outcome = state.outcome
+    if outcome is None or state.uncounted.get("succeeded") or state.uncounted.get("failed"):
         return False
-    if found.features.interim_conditions and found.terminating:
+    if state.features.interim_conditions and state.terminating:
         return False
-    now = times.format_time(found.now)
-    found.status.setdefault("conditions", []).append(conditions.make(outcome.terminal, outcome.reason, outcome.message, now))
+    now = times.format_time(state.now)
+    state.status.setdefault("conditions", []).append(conditions.make(outcome.terminal, outcome.reason, outcome.message, now))
     if outcome.terminal == "Complete":
-        found.status["completionTime"] = now
+        state.status["completionTime"] = now
     return True

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from fakekube_controllers.kubelet.outcomes.outcome import Outcome as Outcome
     from fakekube_controllers.kubelet.server.process import Connection as Connection
     from fakekube_controllers.kubelet.server.process import Process as Process
-    from fakekube_controllers.kubelet.server.process import Result as Result
+    from fakekube_controllers.kubelet.shell.session import Result as Result
 
 _LAZY = {
     "Kubelet": "kubelet", "Outcome": "outcomes.outcome", "Connection": "server.process", "Process": "server.process",
-    "Result": "server.process",
+    "Result": "shell.session",
 }
 
 

@@ -14,7 +14,6 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
-from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -275,9 +274,8 @@ class Kubelet:
             return True
         body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}
         try:
-            # Not client.patch: the answer is what this wrote, and comes over the watch as well.
-            path = PODS.path(meta.namespace_of(pod), meta.name_of(pod), "status")
-            await self.client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
+            await self.client.patch(
+                PODS, meta.name_of(pod), meta.namespace_of(pod), body, subresource="status", read_answer=False)
         except APIError as error:
             if error.code != 404:
                 raise

@@ -1,22 +1,21 @@
-"""What the scheduler knows of the cluster: nodes with the pods on them, those among them that it has only just decided.
+"""The nodes with the pods on them, assumed pods included.
 
-A pod is assumed on its node from the decision until the informer shows it there, so that the next cycle counts it.
+A pod is assumed on its node from the scheduling decision until the informer shows it there, so that the next cycle counts it.
 Upstream: pkg/scheduler/backend/cache (cache.go, snapshot.go).
 """
-
 
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, pod_info
 
-FORGOTTEN = 1000  # so many nodes that are gone are remembered as changes
+MAX_DELETED = 1000  # nodes that are gone and still among the changes of a snapshot
 
 
 class Snapshot:
-    """Nodes by name, in the order in which they came, as they were at the start of a cycle.
+    """Nodes by name, in the order in which they were added, as they were at the start of a cycle.
 
-    It shares with the last cycle's what has not changed since. ``sequence`` grows with every update that changed something;
-    ``changes`` tells when a node changed last, the latest last, of all that changed after ``known_since``.
+    Every update that changes something has the next ``sequence`` number. ``changes``: the number of a node's last change, by
+    name, the latest last; complete for all changes after ``known_since``.
     """
 
     def __init__(self) -> None:
@@ -26,17 +25,17 @@ class Snapshot:
 
 
 class Cache:
-    """Nodes by name, in the order in which they came, as they are now."""
+    """Nodes by name, in the order in which they were added, as they are now."""
 
     def __init__(self, options: Options = IN_FLIGHT) -> None:
         self._options = options
-        self._nodes: dict[str, NodeInfo] = {}  # those too that pods are on and that are not there
+        self._nodes: dict[str, NodeInfo] = {}  # also nodes that do not exist and have pods
         self._changed: dict[str, None] = {}
-        self._placed: dict[str, str] = {}  # node by pod
+        self._placed: dict[str, str] = {}  # the node's name by the pod's uid
         self._assumed: dict[str, None] = {}
 
     def update_snapshot(self, snapshot: Snapshot) -> None:
-        """Bring a snapshot to what is known now; what that takes goes by what has changed since the last time."""
+        """Bring a snapshot up to date. It takes as long as there are nodes that changed since the last time."""
         if not self._changed:
             return
         snapshot.sequence += 1
@@ -49,7 +48,7 @@ class Cache:
             else:
                 snapshot.nodes.pop(name, None)
         self._changed = {}
-        if len(snapshot.changes) > 2 * len(snapshot.nodes) + FORGOTTEN:  # of nodes that are gone, mostly
+        if len(snapshot.changes) > 2 * len(snapshot.nodes) + MAX_DELETED:
             snapshot.changes, snapshot.known_since = {}, snapshot.sequence
 
     def _info(self, name: str) -> NodeInfo:
@@ -57,20 +56,20 @@ class Cache:
         return self._nodes.setdefault(name, NodeInfo(name))
 
     def set_node(self, node: ReadOnlyTree) -> None:
-        """A node came or changed."""
+        """A node was added or updated."""
         self._info(node["metadata"]["name"]).set_node(node)
 
-    def drop_node(self, name: str) -> None:
-        """A node went; its pods are remembered in case that it comes back."""
+    def remove_node(self, name: str) -> None:
+        """A node is gone; its pods are kept in case that it comes back."""
         info = self._nodes.get(name)
         if info is not None:
             self._changed[name] = None
-            info.drop_node()
+            info.remove_node()
             if not info.pods:
                 del self._nodes[name]
 
-    def place(self, pod: ReadOnlyTree, node_name: str) -> bool:
-        """A pod is on a node, as the informer says. Whether it leaves more than it did before."""
+    def add_pod(self, pod: ReadOnlyTree, node_name: str) -> bool:
+        """The informer shows a pod on a node. Whether it needs less of it than before."""
         uid = pod["metadata"]["uid"]
         self._assumed.pop(uid, None)
         known = self._nodes[node_name].pods.get(uid) if self._placed.get(uid) == node_name else None
@@ -79,25 +78,25 @@ class Cache:
             return False
         info = pod_info(pod, self._options)
         self._put(info, node_name)
-        return known is not None and any(info.requests.get(name, 0) < asked for name, asked in known.requests.items())
+        return known is not None and any(info.requests.get(name, 0) < request for name, request in known.requests.items())
 
-    def assume(self, info: PodInfo, node_name: str) -> None:
-        """A pod will be on a node, as this scheduler has decided."""
+    def assume_pod(self, info: PodInfo, node_name: str) -> None:
+        """Put a pod on the node that this scheduler has decided on, until the informer shows it there."""
         self._assumed[info.uid] = None
         self._put(info, node_name)
 
-    def is_assumed(self, uid: str) -> bool:
-        """Whether the decision is not seen yet."""
+    def is_assumed_pod(self, uid: str) -> bool:
+        """Whether a pod is assumed and the informer does not show it on its node yet."""
         return uid in self._assumed
 
     def _put(self, info: PodInfo, node_name: str) -> None:
         if self._placed.get(info.uid, node_name) != node_name:
-            self.forget(info.uid)
+            self.remove_pod(info.uid)
         self._placed[info.uid] = node_name
         self._info(node_name).add(info)
 
-    def forget(self, uid: str) -> bool:
-        """A pod is on no node (any more). Whether it was on one."""
+    def remove_pod(self, uid: str) -> bool:
+        """A pod is gone, or is not bound after all. Whether it was on a node."""
         self._assumed.pop(uid, None)
         node_name = self._placed.pop(uid, None)
         if node_name is None:

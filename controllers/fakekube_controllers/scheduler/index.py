@@ -1,10 +1,10 @@
-"""Nodes in the order of what a pod finds there: the best of thousands is found without asking each.
+"""An index of the nodes of a snapshot, which finds the best of thousands without asking each.
 
-Nodes that look the same to all plugins that look at nodes themselves are one class (``Sign``). Within a class, nodes of one
-shape stand in a tree in the order of their names; each branch has the least of all loads below it, number by number, so that a
-branch where nothing fits, or nothing scores as much as what is found already, is passed over (``Load``). A tree is brought up to
-date by what has changed since it was last asked.
-Upstream has nothing of the kind: it samples large clusters, and remembers the order of nodes for pods alike (KEP-5598).
+Nodes with the same signatures of all ``SignPlugin``s are one class. The nodes of a class that have the same capacity
+(``ResourcePlugin``) are the leaves of a binary tree, in the order of their names. Each branch has the least of all usages
+below it, number by number, so that a branch is passed over where nothing fits, or nothing scores more than the best so far.
+An index is brought up to date by the nodes that have changed since it was last asked.
+Upstream has nothing of the kind: it samples large clusters, and keeps the order of nodes for pods alike (KEP-5598).
 """
 
 from bisect import bisect_left
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.cache import Snapshot
-from fakekube_controllers.scheduler.framework.interface import Load, Sign
+from fakekube_controllers.scheduler.framework.interface import ResourcePlugin, SignPlugin
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
-VIEWS = 16  # so many are kept up to date; of more the one that was not asked for longest is made anew
+VIEWS = 16  # kept up to date at a time; the least recently used is dropped
 
-Loads = tuple[int, ...]
-Bound = Callable[[Loads], int]
+Usage = tuple[int, ...]
+Bound = Callable[[Usage], int]
 
 
 class Best(NamedTuple):
@@ -31,40 +31,40 @@ class Best(NamedTuple):
 
 
 class NodeTree:
-    """The nodes of one shape in the order of their names, as the leaves of a binary tree of loads."""
+    """The nodes of one capacity in the order of their names, as the leaves of a binary tree of usages."""
 
     def __init__(self) -> None:
-        self._leaves: dict[str, Loads] = {}
+        self._leaves: dict[str, Usage] = {}
         self._places: dict[str, int] | None = None  # None: to be built
         self._names: list[str] = []
-        self._loads: list[Loads | None] = []
-        self._first = 1  # of the leaves, in the list of loads
+        self._usages: list[Usage | None] = []
+        self._first = 1  # of the leaves, in the list of usages
 
     def __bool__(self) -> bool:
         return bool(self._leaves)
 
     def __iter__(self) -> Iterator[str]:
-        """The names, in no order that means anything."""
+        """The names, unordered."""
         return iter(self._leaves)
 
-    def set(self, name: str, load: Loads | None) -> None:
-        """A node came, changed, or (None) went."""
-        if load is None:
+    def set(self, name: str, usage: Usage | None) -> None:
+        """Set the usage of a node; None: the node is gone."""
+        if usage is None:
             self._leaves.pop(name, None)
         else:
-            self._leaves[name] = load
+            self._leaves[name] = usage
         place = self._places.get(name) if self._places is not None else None
         if place is None:
             self._places = None
             return
-        loads = self._loads
-        loads[place] = load
+        usages = self._usages
+        usages[place] = usage
         while place > 1:
             place >>= 1
-            least = _least(loads[2 * place], loads[2 * place + 1])
-            if least == loads[place]:
+            least = _least(usages[2 * place], usages[2 * place + 1])
+            if least == usages[place]:
                 return
-            loads[place] = least
+            usages[place] = least
 
     def _build(self) -> None:
         self._names = sorted(self._leaves)
@@ -72,26 +72,26 @@ class NodeTree:
         while first < len(self._names):
             first *= 2
         leaves = [self._leaves[name] for name in self._names]
-        self._loads = loads = [None] * first + leaves + [None] * (first - len(leaves))
+        self._usages = usages = [None] * first + leaves + [None] * (first - len(leaves))
         for place in range(first - 1, 0, -1):
-            loads[place] = _least(loads[2 * place], loads[2 * place + 1])
+            usages[place] = _least(usages[2 * place], usages[2 * place + 1])
         self._places = {name: first + number for number, name in enumerate(self._names)}
         self._first = first
 
     def most(self, bound: Bound) -> int:
-        """A bound of all nodes; there is one at least."""
+        """The bound of the score of all nodes. The tree must not be empty."""
         if self._places is None:
             self._build()
-        load = self._loads[1]
-        assert load is not None, "there is a node"
-        return bound(load)
+        usage = self._usages[1]
+        assert usage is not None, "there is a node"
+        return bound(usage)
 
     def best(self, bound: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
-        """The best node by a bound, of those that are accepted (None: all); None when no node is better than another.
+        """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is better than ``other``.
 
-        ``most`` is what ``most`` tells.
+        ``most``: the answer of the method ``most`` for this bound.
         """
-        loads, first = self._loads, self._first
+        usages, first = self._usages, self._first
         depth = first.bit_length()
         # Of the same score only a leaf before this place is better.
         found, found_place = (other.score, first + bisect_left(self._names, other.name)) if other is not None else (-1, 0)
@@ -104,10 +104,10 @@ class NodeTree:
                     if accepts is None or accepts(self._names[place - first]):
                         found, found_place = most, place
                     break
-                load, place = loads[place], 2 * place
-                left, right = loads[place], loads[place + 1]
-                here = most if left is load else -1 if left is None else bound(left)
-                there = most if right is load else -1 if right is None else bound(right)
+                usage, place = usages[place], 2 * place
+                left, right = usages[place], usages[place + 1]
+                here = most if left is usage else -1 if left is None else bound(left)
+                there = most if right is usage else -1 if right is None else bound(right)
                 if here >= there:
                     if there >= found:
                         waiting.append((there, place + 1))
@@ -119,8 +119,8 @@ class NodeTree:
         return Best(found, self._names[found_place - first]) if (found, found_place) != given else None
 
 
-def _least(one: Loads | None, other: Loads | None) -> Loads | None:
-    """The least of two, number by number: one of the two where it is that, so that it is known again."""
+def _least(one: Usage | None, other: Usage | None) -> Usage | None:
+    """The least of two, number by number. One of the two itself if it is that, so that identity tells."""
     if one is None or other is None:
         return one if other is None else other
     least = tuple(map(min, one, other))
@@ -131,19 +131,20 @@ _first = itemgetter(0)
 
 
 class NodeClass:
-    """Nodes that look the same to plugins that look at nodes themselves; their trees by shape."""
+    """Nodes with the same signatures, in trees by capacity."""
 
-    def __init__(self, signs: tuple[Hashable, ...]) -> None:
-        self.signs = signs
+    def __init__(self, signatures: tuple[Hashable, ...]) -> None:
+        self.signatures = signatures
         self.trees: dict[Hashable, NodeTree] = {}
 
-    def some(self) -> str:
-        """The name of a node."""
+    def any_node(self) -> str:
+        """The name of one of the nodes."""
         return next(iter(next(iter(self.trees.values()))))
 
     def best(self, bounds: Mapping[Hashable, Bound | None], accepts: Callable[[str], bool] | None) -> Best | None:
-        """The best node of all shapes."""
-        trees = [(tree.most(bound), tree, bound) for shape, tree in self.trees.items() if (bound := bounds[shape]) is not None]
+        """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of it."""
+        trees = [
+            (tree.most(bound), tree, bound) for capacity, tree in self.trees.items() if (bound := bounds[capacity]) is not None]
         if len(trees) > 1:
             trees.sort(key=_first, reverse=True)
         found: Best | None = None
@@ -155,19 +156,19 @@ class NodeClass:
 
 
 class _Entry(NamedTuple):
-    """Where a node stands, and what it said of itself when it was put there."""
+    """The place of a node in the index, and the node as it was put there."""
 
     node: ReadOnlyTree | None
     node_class: NodeClass
-    shape: Hashable
+    capacity: Hashable
     tree: NodeTree
 
 
 class View:
-    """The nodes of a snapshot by classes, for pods of one aspect of each plugin."""
+    """The classes of a snapshot's nodes, for pods that depend on the same node fields."""
 
-    def __init__(self, aspects: tuple[Hashable, ...], plugins: Sequence[Sign], load: Load) -> None:
-        self._aspects, self._plugins, self._load = aspects, plugins, load
+    def __init__(self, node_fields: tuple[Hashable, ...], plugins: Sequence[SignPlugin], resource: ResourcePlugin) -> None:
+        self._node_fields, self._plugins, self._resource_plugin = node_fields, plugins, resource
         self._entries: dict[str, _Entry] = {}
         self._classes: dict[tuple[Hashable, ...], NodeClass] = {}
         self._seen = -1  # the snapshot's sequence number
@@ -178,7 +179,7 @@ class View:
         return list(self._classes.values())
 
     def update(self, snapshot: Snapshot) -> None:
-        """Take in what has changed since the last time."""
+        """Take in the nodes that have changed since the last update."""
         if self._seen < snapshot.known_since:
             self._entries, self._classes = {}, {}
             for name, info in snapshot.nodes.items():
@@ -193,52 +194,53 @@ class View:
     def _put(self, name: str, info: NodeInfo | None) -> None:
         entry = self._entries.get(name)
         if info is None:
-            self._take_out(name, entry)
+            self._remove(name, entry)
             return
         if entry is None or entry.node is not info.node:
-            signs = tuple([plugin.sign_node(aspect, info) for plugin, aspect in zip(self._plugins, self._aspects, strict=True)])
-            shape = self._load.shape(info)
-            if entry is None or entry.node_class.signs != signs or entry.shape != shape:
-                self._take_out(name, entry)
-            node_class = self._classes.get(signs)
+            plugins = zip(self._plugins, self._node_fields, strict=True)
+            signatures = tuple([plugin.sign_node(fields, info) for plugin, fields in plugins])
+            capacity = self._resource_plugin.capacity(info)
+            if entry is None or entry.node_class.signatures != signatures or entry.capacity != capacity:
+                self._remove(name, entry)
+            node_class = self._classes.get(signatures)
             if node_class is None:
-                node_class = self._classes[signs] = NodeClass(signs)
-            tree = node_class.trees.get(shape)
+                node_class = self._classes[signatures] = NodeClass(signatures)
+            tree = node_class.trees.get(capacity)
             if tree is None:
-                tree = node_class.trees[shape] = NodeTree()
-            entry = self._entries[name] = _Entry(info.node, node_class, shape, tree)
-        load = info.load
-        if load is None:
-            load = info.load = self._load.load(info)
-        entry.tree.set(name, load)
+                tree = node_class.trees[capacity] = NodeTree()
+            entry = self._entries[name] = _Entry(info.node, node_class, capacity, tree)
+        usage = info.usage
+        if usage is None:
+            usage = info.usage = self._resource_plugin.usage(info)
+        entry.tree.set(name, usage)
 
-    def _take_out(self, name: str, entry: _Entry | None) -> None:
+    def _remove(self, name: str, entry: _Entry | None) -> None:
         if entry is None:
             return
         del self._entries[name]
         entry.tree.set(name, None)
         if not entry.tree:
-            del entry.node_class.trees[entry.shape]
+            del entry.node_class.trees[entry.capacity]
             if not entry.node_class.trees:
-                del self._classes[entry.node_class.signs]
+                del self._classes[entry.node_class.signatures]
 
 
 class Index:
-    """The views of one snapshot."""
+    """The views of one snapshot, by the node fields that pods depend on."""
 
-    def __init__(self, snapshot: Snapshot, plugins: Sequence[Sign], load: Load) -> None:
+    def __init__(self, snapshot: Snapshot, plugins: Sequence[SignPlugin], resource: ResourcePlugin) -> None:
         self.snapshot = snapshot
-        self._plugins, self._load = plugins, load
+        self._plugins, self._resource_plugin = plugins, resource
         self._views: dict[tuple[Hashable, ...], View] = {}
 
     def view(self, pod: PodInfo) -> View:
-        """The nodes as they look to a pod, up to date."""
-        aspects = tuple([plugin.aspect(pod) for plugin in self._plugins])
-        view = self._views.pop(aspects, None)
+        """The view for a pod, up to date."""
+        node_fields = tuple([plugin.node_fields(pod) for plugin in self._plugins])
+        view = self._views.pop(node_fields, None)
         if view is None:
-            view = View(aspects, self._plugins, self._load)
+            view = View(node_fields, self._plugins, self._resource_plugin)
             if len(self._views) >= VIEWS:
                 del self._views[next(iter(self._views))]
-        self._views[aspects] = view
+        self._views[node_fields] = view
         view.update(self.snapshot)
         return view

@@ -1,4 +1,4 @@
-"""The scheduler as a component: its ears, its loop, and what it writes to pods.
+"""The scheduler as a component: its event handlers, its loop, and what it writes to pods.
 
 Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 """
@@ -18,8 +18,8 @@ from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
 from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework, SchedulingError
-from fakekube_controllers.scheduler.framework.events import Event, matters
-from fakekube_controllers.scheduler.framework.interface import QueuedPod, State
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, node_scheduling_properties_changed
+from fakekube_controllers.scheduler.framework.interface import CycleState, QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import FitError
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
 from fakekube_controllers.scheduler.queue import SchedulingQueue
@@ -48,10 +48,10 @@ class Scheduler:
         self.cache, self.snapshot = Cache(counted), Snapshot()
         self._cycles = ctx.queue("scheduler")
         self.queue = SchedulingQueue(
-            ctx.clock, self.framework.queue_sort, self.framework.pre_enqueue, lambda: self._cycles.add(CYCLE),
-            self.framework.hints, counted)
-        ctx.add_handler(NODES, self._node_seen, self._node_changed, self._node_gone)
-        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
+            ctx.clock, self.framework.queue_sort_plugin, self.framework.pre_enqueue_plugins, lambda: self._cycles.add(CYCLE),
+            self.framework.queueing_hints, counted)
+        ctx.add_handler(NODES, self._add_node, self._update_node, self._delete_node)
+        ctx.add_handler(PODS, self._add_or_update_pod, lambda _, new: self._add_or_update_pod(new), self._delete_pod)
         Worker(ctx, self._cycles, self._schedule_one).start()
 
     async def stop(self) -> None:
@@ -59,42 +59,42 @@ class Scheduler:
 
     # events
 
-    def _node_seen(self, node: Tree) -> None:
+    def _add_node(self, node: Tree) -> None:
         self.cache.set_node(node)
-        self.queue.move(Event(node))
+        self.queue.move_all_to_active_or_backoff(ClusterEvent(node))
 
-    def _node_changed(self, old: Tree, new: Tree) -> None:
+    def _update_node(self, old: Tree, new: Tree) -> None:
         self.cache.set_node(new)
-        if matters(old, new):
-            self.queue.move(Event(new, old))
+        if node_scheduling_properties_changed(old, new):
+            self.queue.move_all_to_active_or_backoff(ClusterEvent(new, old))
 
-    def _node_gone(self, node: Tree) -> None:
-        self.cache.drop_node(meta.name_of(node))
+    def _delete_node(self, node: Tree) -> None:
+        self.cache.remove_node(meta.name_of(node))
 
-    def _pod_seen(self, pod: Tree) -> None:
+    def _add_or_update_pod(self, pod: Tree) -> None:
         uid, node = meta.uid_of(pod), pod["spec"].get("nodeName")
         if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
-            self._let_go(pod, uid)
+            self._release(pod, uid)
         elif node:
             self.queue.remove(uid)
-            if self.cache.place(pod, node):
-                self.queue.move(Event(pod=pod))
-        elif self._is_mine(pod) and not meta.is_deleting(pod) and not self.cache.is_assumed(uid):
+            if self.cache.add_pod(pod, node):
+                self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
+        elif self._is_responsible_for(pod) and not meta.is_deleting(pod) and not self.cache.is_assumed_pod(uid):
             self.queue.add(pod)
         elif meta.is_deleting(pod):
             self.queue.remove(uid)
 
-    def _pod_gone(self, pod: Tree) -> None:
-        self._let_go(pod, meta.uid_of(pod))
+    def _delete_pod(self, pod: Tree) -> None:
+        self._release(pod, meta.uid_of(pod))
 
-    def _let_go(self, pod: Tree, uid: str) -> None:
-        """A pod needs no room any more: others may fit now."""
+    def _release(self, pod: Tree, uid: str) -> None:
+        """A pod uses nothing of its node any more: others may fit now."""
         self.queue.remove(uid)
-        if self.cache.forget(uid):
-            self.queue.move(Event(pod=pod))
+        if self.cache.remove_pod(uid):
+            self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
 
     @staticmethod
-    def _is_mine(pod: Tree) -> bool:
+    def _is_responsible_for(pod: Tree) -> bool:
         return bool(pod["spec"].get("schedulerName", SCHEDULER_NAME) == SCHEDULER_NAME)
 
     # cycles
@@ -103,50 +103,50 @@ class Scheduler:
         queued = self.queue.pop()
         if queued is None:
             return None
-        self._cycles.add(CYCLE)  # one cycle a turn, so that everybody else gets one too
-        state: State = {}
+        self._cycles.add(CYCLE)  # one pod a turn, so that other components get theirs
+        state: CycleState = {}
         pod = queued.info
         ACTING.set(Acting(self.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
         try:
             self.cache.update_snapshot(self.snapshot)
             node_name = self.framework.schedule(state, pod, self.snapshot)
         except FitError as error:
-            await self._reject(queued, "Unschedulable", str(error), error.plugins)
+            await self._handle_failure(queued, "Unschedulable", str(error), error.plugins)
             return None
         except SchedulingError as error:
-            await self._reject(queued, "SchedulerError", str(error))
+            await self._handle_failure(queued, "SchedulerError", str(error))
             return None
-        self.cache.assume(pod, node_name)
+        self.cache.assume_pod(pod, node_name)
         status = self.framework.reserve(state, pod, node_name)
         if status is None:
             status = await self.framework.bind(state, pod, node_name)
             if status is None:
-                self._tell_bound(pod.pod, node_name)
+                self._record_scheduled(pod.pod, node_name)
                 return None
             self.framework.unreserve(state, pod, node_name)
-        self.cache.forget(pod.uid)
+        self.cache.remove_pod(pod.uid)
         reason = "Unschedulable" if status.is_rejection else "SchedulerError"
-        await self._reject(queued, reason, status.message, (status.plugin,) if status.plugin else ())
+        await self._handle_failure(queued, reason, status.message, (status.plugin,) if status.plugin else ())
         return None
 
-    def _tell_bound(self, pod: Any, node_name: str) -> None:
+    def _record_scheduled(self, pod: Any, node_name: str) -> None:
         text = f"Successfully assigned {meta.namespace_of(pod)}/{meta.name_of(pod)} to {node_name}"
         self.recorder.report(pod, "Normal", "Scheduled", "Binding", text)
 
-    async def _reject(self, queued: QueuedPod, reason: str, message: str, plugins: Sequence[str] = ()) -> None:
+    async def _handle_failure(self, queued: QueuedPodInfo, reason: str, message: str, plugins: Sequence[str] = ()) -> None:
         pod = queued.info.pod
         uid = queued.info.uid
-        self.recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", _cut(message))
+        self.recorder.report(pod, "Warning", "FailedScheduling", "Scheduling", _truncated(message))
         try:
-            await self._write_condition(pod, reason, message)
+            await self._update_condition(pod, reason, message)
         except APIError as error:
             if error.code == 404:
                 self.queue.remove(uid)
                 return
             reason = "SchedulerError"
-        self.queue.give_back(uid, rejected_by=plugins, error=reason == "SchedulerError")
+        self.queue.add_unschedulable(uid, rejected_by=plugins, error=reason == "SchedulerError")
 
-    async def _write_condition(self, pod: Any, reason: str, message: str) -> None:
+    async def _update_condition(self, pod: Any, reason: str, message: str) -> None:
         present = meta.find_condition(pod, "PodScheduled") or {}
         if (present.get("status"), present.get("reason"), present.get("message")) == ("False", reason, message):
             return
@@ -161,5 +161,5 @@ class Scheduler:
         await self.client.patch(PODS, meta.name_of(pod), meta.namespace_of(pod), body, type="strategic", subresource="status")
 
 
-def _cut(message: str) -> str:
+def _truncated(message: str) -> str:
     return message if len(message) <= EVENT_TEXT_LIMIT else message[: EVENT_TEXT_LIMIT - len(CUT_OFF)] + CUT_OFF

@@ -1,7 +1,7 @@
-"""The best node for a pod without asking each: nodes that look the same are asked once, and full ones not at all.
+"""Finds the best node for a pod without asking each: nodes with the same signatures are asked once, full ones not at all.
 
-What comes out is what asking every node would give: the highest total score, and of several the first in name order. It is for
-plugins that say what of a node they look at (``Sign``, ``Load``, ``AskedLast``); where one does not, ``cycle`` asks every node.
+The answer is that of asking every node: the highest total score, and of several the first in name order. Every plugin with
+a filter or a score has to be a ``SignPlugin``, the ``ResourcePlugin`` or a ``DeferredFilterPlugin``; else every node is asked.
 """
 
 from collections.abc import Hashable, Sequence
@@ -9,20 +9,29 @@ from typing import Any, NamedTuple, Self
 
 from fakekube.util.memory import Memo
 from fakekube_controllers.scheduler import cache
-from fakekube_controllers.scheduler.framework.interface import Filter, Load, PreScore, Score, Sign, Snapshot, State
+from fakekube_controllers.scheduler.framework.interface import (
+    CycleState,
+    FilterPlugin,
+    PreScorePlugin,
+    ResourcePlugin,
+    ScorePlugin,
+    SignPlugin,
+    Snapshot,
+)
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 from fakekube_controllers.scheduler.index import Best, Bound, Index, NodeClass
 
-REMEMBERED = 4096  # answers of plugins about classes of nodes
+FITS = 4096  # answers of SignPlugins about classes of nodes that are kept
 
 
 def total_scores(
-    plugins: Sequence[Score], pre_score: Sequence[PreScore], state: State, pod: PodInfo, nodes: Sequence[NodeInfo],
+    plugins: Sequence[ScorePlugin], pre_score: Sequence[PreScorePlugin], state: CycleState, pod: PodInfo,
+    nodes: Sequence[NodeInfo],
 ) -> dict[str, int]:
-    """What plugins score together, by the name of the node: each between 0 and 100, by its weight.
+    """The sum of all plugins' normalized scores, by the name of the node, each multiplied by the plugin's weight.
 
-    Those whose ``pre_score`` asks to be skipped are left out.
+    Plugins whose ``pre_score`` returns SKIP are left out.
     """
     skipped = [
         plugin.name for plugin in pre_score
@@ -39,72 +48,74 @@ def total_scores(
 
 
 class Plugins(NamedTuple):
-    """The plugins that filter and score, by what they say of what they look at."""
+    """The plugins that filter and score, by kind."""
 
-    sign: Sequence[Sign]
-    load: Load
-    asked_last: Sequence[Filter]
+    sign: Sequence[SignPlugin]
+    resource: ResourcePlugin
+    deferred: Sequence[FilterPlugin]
 
 
-class Search:
-    """Finds nodes for one set of plugins. Answers about classes of nodes are kept: they go by what the plugins sign."""
+class NodeSearch:
+    """Finds nodes for one set of plugins. Answers about classes of nodes are kept by the signatures of pod and node."""
 
-    def __init__(self, plugins: Plugins, pre_score: Sequence[PreScore], score: Sequence[Score]) -> None:
+    def __init__(self, plugins: Plugins, pre_score: Sequence[PreScorePlugin], score: Sequence[ScorePlugin]) -> None:
         self._plugins, self._pre_score = plugins, pre_score
-        self._score = [plugin for plugin in score if plugin.name != plugins.load.name]
-        self._load_weight: int = getattr(plugins.load, "weight", 0)
-        self._last = dict.fromkeys(plugin.name for plugin in plugins.asked_last)
+        self._score = [plugin for plugin in score if plugin.name != plugins.resource.name]
+        self._resource_weight: int = getattr(plugins.resource, "weight", 0)
+        self._deferred = dict.fromkeys(plugin.name for plugin in plugins.deferred)
         self._signing = dict.fromkeys(plugin.name for plugin in plugins.sign)
         self._index: Index | None = None
-        self._fits: Memo[tuple[Hashable, ...], bool] = Memo(REMEMBERED)
+        self._fits: Memo[tuple[Hashable, ...], bool] = Memo(FITS)
 
     @classmethod
-    def of_plugins(cls, filters: Sequence[Filter], pre_score: Sequence[PreScore], score: Sequence[Score]) -> Self | None:
-        """The search with these plugins; None where one does not say what it looks at."""
-        everyone: dict[str, Any] = {plugin.name: plugin for plugin in (*filters, *pre_score, *score)}
-        sign = [plugin for plugin in everyone.values() if hasattr(plugin, "sign_node")]
-        load = [plugin for plugin in everyone.values() if hasattr(plugin, "bound")]
-        last = [plugin for plugin in everyone.values() if getattr(plugin, "asked_last", False)]
-        if len(load) != 1 or load[0] not in score or len(sign) + len(load) + len(last) != len(everyone):
+    def of_plugins(
+        cls, filters: Sequence[FilterPlugin], pre_score: Sequence[PreScorePlugin], score: Sequence[ScorePlugin],
+    ) -> Self | None:
+        """The search with these plugins; None when one of them is of none of the three kinds."""
+        plugins: dict[str, Any] = {plugin.name: plugin for plugin in (*filters, *pre_score, *score)}
+        sign = [plugin for plugin in plugins.values() if hasattr(plugin, "sign_node")]
+        resource = [plugin for plugin in plugins.values() if hasattr(plugin, "score_bound")]
+        deferred = [plugin for plugin in plugins.values() if getattr(plugin, "deferred", False)]
+        if len(resource) != 1 or resource[0] not in score or len(sign) + len(resource) + len(deferred) != len(plugins):
             return None
-        return cls(Plugins(sign, load[0], last), pre_score, score)
+        return cls(Plugins(sign, resource[0], deferred), pre_score, score)
 
     def covers(self, snapshot: Snapshot, skipped: Sequence[str]) -> bool:
-        """Whether it can look into a snapshot for a pod to which these filters do not apply."""
-        return isinstance(snapshot, cache.Snapshot) and self._plugins.load.name not in skipped
+        """Whether it can search a snapshot for a pod that these filters skip."""
+        return isinstance(snapshot, cache.Snapshot) and self._plugins.resource.name not in skipped
 
-    def best(self, state: State, pod: PodInfo, snapshot: Snapshot, filters: Sequence[Filter]) -> str | None:
+    def best(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, filters: Sequence[FilterPlugin]) -> str | None:
         """The best node's name, or None when no node fits."""
-        assert isinstance(snapshot, cache.Snapshot), "it covers the snapshot"
+        assert isinstance(snapshot, cache.Snapshot), "covers() said so"
         if self._index is None or self._index.snapshot is not snapshot:
-            self._index = Index(snapshot, self._plugins.sign, self._plugins.load)
+            self._index = Index(snapshot, self._plugins.sign, self._plugins.resource)
         nodes = snapshot.nodes
-        last = [plugin for plugin in filters if plugin.name in self._last]
-        looking = [plugin for plugin in filters if plugin.name in self._signing]
+        deferred = [plugin for plugin in filters if plugin.name in self._deferred]
+        signing = [plugin for plugin in filters if plugin.name in self._signing]
 
         def accepts(name: str) -> bool:
-            return all(plugin.filter(state, pod, nodes[name]) is None for plugin in last)
+            return all(plugin.filter(state, pod, nodes[name]) is None for plugin in deferred)
 
         bounds: dict[Hashable, Bound | None] = {}
         fitting: list[tuple[NodeClass, Best]] = []
-        for node_class in self._fitting_classes(state, pod, snapshot, looking):
-            for shape in node_class.trees:
-                if shape not in bounds:
-                    bounds[shape] = self._plugins.load.bound(pod, shape)
-            best = node_class.best(bounds, accepts if last else None)
+        for node_class in self._fitting_classes(state, pod, snapshot, signing):
+            for capacity in node_class.trees:
+                if capacity not in bounds:
+                    bounds[capacity] = self._plugins.resource.score_bound(pod, capacity)
+            best = node_class.best(bounds, accepts if deferred else None)
             if best is not None:
                 fitting.append((node_class, best))
         if len(fitting) <= 1:
             return fitting[0][1].name if fitting else None
         totals = total_scores(self._score, self._pre_score, state, pod, [nodes[best.name] for _, best in fitting])
-        return min((-totals[best.name] - self._load_weight * best.score, best.name) for _, best in fitting)[1]
+        return min((-totals[best.name] - self._resource_weight * best.score, best.name) for _, best in fitting)[1]
 
     def statuses(
-        self, state: State, pod: PodInfo, filters: Sequence[Filter],
+        self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin],
     ) -> tuple[dict[str, Status], dict[str, None]]:
-        """Why the pod fits none of the nodes, by name, and the plugins that say so, once ``best`` has found none.
+        """After ``best`` has found none: why the pod does not fit, by name of the node, and the plugins that rejected it.
 
-        Where only asking each node tells, a node is left out.
+        Nodes that only a deferred filter may reject are left out.
         """
         assert self._index is not None, "best was asked"
         nodes = self._index.snapshot.nodes
@@ -112,25 +123,25 @@ class Search:
         plugins: dict[str, None] = {}
         for node_class in self._index.view(pod).classes:
             for tree in node_class.trees.values():
-                told: dict[Hashable, Status] = {}
+                by_usage: dict[Hashable, Status] = {}
                 for name in tree:
                     node = nodes[name]
-                    status = told.get(node.load)
+                    status = by_usage.get(node.usage)
                     if status is None:
                         found = self._rejection(state, pod, filters, node)
                         if found is None:
                             continue
-                        status = told[node.load] = found[0]
+                        status = by_usage[node.usage] = found[0]
                         plugins[found[1]] = None
                     statuses[name] = status
         return statuses, plugins
 
     def _rejection(
-        self, state: State, pod: PodInfo, filters: Sequence[Filter], node: NodeInfo,
+        self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin], node: NodeInfo,
     ) -> tuple[Status, str] | None:
-        """What the first filter says that rejects a node; None where one comes before it whose word is for one node alone."""
+        """The first rejection of a node and the plugin's name; None when a deferred filter comes before it."""
         for plugin in filters:
-            if plugin.name in self._last:
+            if plugin.name in self._deferred:
                 return None
             status = plugin.filter(state, pod, node)
             if status is not None:
@@ -138,18 +149,18 @@ class Search:
         return None
 
     def _fitting_classes(
-        self, state: State, pod: PodInfo, snapshot: cache.Snapshot, filters: Sequence[Filter],
+        self, state: CycleState, pod: PodInfo, snapshot: cache.Snapshot, filters: Sequence[FilterPlugin],
     ) -> list[NodeClass]:
-        """The classes of nodes that no plugin rejects which looks at nodes themselves."""
+        """The classes of nodes that no SignPlugin rejects."""
         assert self._index is not None
-        signs: tuple[Hashable, ...] = tuple([plugin.sign(pod) for plugin in self._plugins.sign])
-        asked = tuple([plugin.name for plugin in filters])
+        signatures: tuple[Hashable, ...] = tuple([plugin.sign_pod(pod) for plugin in self._plugins.sign])
+        names = tuple([plugin.name for plugin in filters])
         found = []
         for node_class in self._index.view(pod).classes:
-            key = (asked, signs, node_class.signs)
+            key = (names, signatures, node_class.signatures)
             fits = self._fits.get(key)
             if fits is None:
-                node = snapshot.nodes[node_class.some()]
+                node = snapshot.nodes[node_class.any_node()]
                 fits = all(plugin.filter(state, pod, node) is None for plugin in filters)
                 self._fits.put(key, fits)
             if fits:

@@ -20,10 +20,10 @@ from fakekube.endpoints.openapi import protobuf, protobuf_v3
 from fakekube.endpoints.openapi.paths import Operations
 from fakekube.endpoints.openapi.schemas import META, Printer
 from fakekube.registry.kind import Kind
+from fakekube.registry.resources import ResourceRegistry
 from fakekube.schema.definitions import Definitions
 from fakekube.util.clock import Clock
 
-Kinds = Callable[[], tuple[Kind, ...]]
 YEAR_SECONDS = 365 * 24 * 3600
 NO_CACHE = ("Cache-Control", "no-cache, private")
 V2_PROTOBUF = tuple(f"application/com.github.proto-openapi.spec.v2{version}+protobuf" for version in ("@v1.0", ".v1"))
@@ -33,12 +33,12 @@ V2_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf
 
 
 class OpenAPI:
-    """Answers for the OpenAPI paths. ``generation`` tells when the kinds have changed."""
+    """Answers for the OpenAPI paths."""
 
     def __init__(
-        self, definitions: Definitions, kinds: Kinds, generation: Callable[[], int], clock: Clock, release: str
+        self, definitions: Definitions, resources: ResourceRegistry, clock: Clock, release: str,
     ) -> None:
-        self._definitions, self._kinds, self._generation = definitions, kinds, generation
+        self._definitions, self._resources = definitions, resources
         self._clock, self._release = clock, release
         self._made: dict[str, bytes] = {}
         self._hashes: dict[str, str] = {}
@@ -62,12 +62,12 @@ class OpenAPI:
         return self._v3(request, name)
 
     def _refresh(self) -> None:
-        if self._seen == self._generation():
+        if self._seen == self._resources.generation:
             return
-        self._seen = self._generation()
+        self._seen = self._resources.generation
         self._made.clear()
         groups: dict[str, list[Kind]] = {"api": [], "apis": [], "version": []}
-        for kind in self._kinds():
+        for kind in self._resources.kinds:
             if kind.group:
                 groups.setdefault(f"apis/{kind.group}", [])
             groups.setdefault(f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}", []).append(kind)
@@ -116,7 +116,7 @@ class OpenAPI:
     def _group_document(self, name: str) -> Tree:
         kinds = [
             kind
-            for kind in self._kinds()
+            for kind in self._resources.kinds
             if name == (f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}")
         ]
         printer = Printer(self._definitions, v3=True)
@@ -133,7 +133,7 @@ class OpenAPI:
 
     def _swagger(self) -> Tree:
         printer = Printer(self._definitions, v3=False)
-        paths = self._paths(self._kinds(), printer, v3=False)
+        paths = self._paths(self._resources.kinds, printer, v3=False)
         security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
         return {
             "swagger": "2.0", "info": {"title": "Kubernetes", "version": f"v{self._release}"}, "paths": paths,

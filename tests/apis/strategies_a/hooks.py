@@ -10,8 +10,8 @@ from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog
 from fakekube.apis.gates import Gates
 from fakekube.registry import metadata
-from fakekube.registry.kind import Kind
-from fakekube.registry.strategy import Strategy, WriteContext, strategy_of
+from fakekube.registry.kind import Kind, strategy_of
+from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import as_told
 from fakekube.schema import definitions
 from fakekube.schema.decode import Codec

@@ -82,7 +82,7 @@ class Fates:
                 self.held[uid] = None
 
     def _fate(self, job, pod):
-        if phase(pod) == "Failed" and not policies.judge(job["spec"].get("podFailurePolicy"), pod).counts:
+        if phase(pod) == "Failed" and not policies.match_failure_policy(job["spec"].get("podFailurePolicy"), pod).counts:
             return "ignored"
         if phase(pod) in ("Succeeded", "Failed"):
             return phase(pod)

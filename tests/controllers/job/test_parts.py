@@ -127,13 +127,13 @@ def rule(action, operator="In", values=(), container=None, conditions=None):
 ])
 def test_the_first_rule_that_matches_an_exit_code_decides(rules, code, action):
     """Given rules and a pod that failed with a code / then the first that matches says what is done."""
-    assert policies.judge({"rules": rules}, pod(phase="Failed", code=code)).action == action
+    assert policies.match_failure_policy({"rules": rules}, pod(phase="Failed", code=code)).action == action
 
 
 @pytest.mark.spec("JOB-117")
 def test_a_container_that_ended_well_never_matches():
     """Given a NotIn rule / when a container of a failed pod exited with 0 / then the rule does not match it."""
-    assert policies.judge({"rules": [rule("FailJob", "NotIn", [7])]}, pod(phase="Failed", code=0)).action == ""
+    assert policies.match_failure_policy({"rules": [rule("FailJob", "NotIn", [7])]}, pod(phase="Failed", code=0)).action == ""
 
 
 @pytest.mark.spec("JOB-116", "JOB-165")
@@ -141,7 +141,7 @@ def test_init_containers_are_looked_at_too():
     """Given a rule for an init container / when that failed / then it matches, and says its name."""
     failed = pod(phase="Failed", code=0)
     failed["status"]["initContainerStatuses"] = [{"name": "setup", "state": {"terminated": {"exitCode": 137}}}]
-    verdict = policies.judge({"rules": [rule("FailJob", values=[137], container="setup")]}, failed)
+    verdict = policies.match_failure_policy({"rules": [rule("FailJob", values=[137], container="setup")]}, failed)
     assert verdict.message == "Container setup for pod n/p failed with exit code 137 matching FailJob rule at index 0"
 
 
@@ -150,15 +150,16 @@ def test_conditions_match_by_type_and_status():
     failed = pod(phase="Failed")
     failed["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True"}]
     pattern = {"type": "DisruptionTarget", "status": "True"}
-    verdict = policies.judge({"rules": [rule("Count"), rule("FailJob", conditions=[pattern])]}, failed)
+    verdict = policies.match_failure_policy({"rules": [rule("Count"), rule("FailJob", conditions=[pattern])]}, failed)
     assert verdict == ("FailJob", "Pod n/p has condition DisruptionTarget matching FailJob rule at index 1")
-    assert policies.judge({"rules": [rule("Ignore", conditions=[{**pattern, "status": "False"}])]}, failed).action == ""
-    assert policies.judge({"rules": [rule("Ignore", conditions=[pattern])]}, failed).counts is False
+    other = {**pattern, "status": "False"}
+    assert policies.match_failure_policy({"rules": [rule("Ignore", conditions=[other])]}, failed).action == ""
+    assert policies.match_failure_policy({"rules": [rule("Ignore", conditions=[pattern])]}, failed).counts is False
 
 
 def test_a_pod_that_has_not_failed_is_not_judged():
     """Given a rule that would match / when the pod runs / then it says nothing."""
-    assert policies.judge({"rules": [rule("FailJob", values=[5])]}, pod(phase="Running", code=5)).action == ""
+    assert policies.match_failure_policy({"rules": [rule("FailJob", values=[5])]}, pod(phase="Running", code=5)).action == ""
 
 
 @pytest.mark.parametrize(("rules", "completed", "number"), [
@@ -170,7 +171,7 @@ def test_a_pod_that_has_not_failed_is_not_judged():
 def test_success_rules(rules, completed, number):
     """Given rules and completed indexes / then the first that is met is named, or none."""
     expected = "" if number is None else f"Matched rules at index {number}"
-    assert policies.success_message({"rules": rules}, completed) == expected
+    assert policies.match_success_policy({"rules": rules}, completed) == expected
 
 
 def test_a_controller_that_is_told_nothing_does_all_it_can():

@@ -1,5 +1,6 @@
 """Nodes that the kubelet registers and looks after."""
 
+from fakekube.apimachinery.releases import NEWEST
 from fakekube.client.resources import LEASES, NODES
 from fakekube.composition.cluster import Cluster
 
@@ -15,7 +16,7 @@ async def test_nodes_are_there_and_ready(machine):
     assert is_ready(node)
     assert "taints" not in node["spec"]
     assert node["status"]["allocatable"]["pods"] == "110"
-    assert node["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.37")
+    assert node["status"]["nodeInfo"]["kubeletVersion"].startswith(f"v{NEWEST.name}.")
 
 
 async def test_a_node_that_somebody_makes_gets_a_kubelet_too(machine):

@@ -7,8 +7,8 @@ from fakekube.util import memory
 from fakekube.util.clock import ManualClock
 from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework
-from fakekube_controllers.scheduler.framework.events import Event, matters
-from fakekube_controllers.scheduler.framework.interface import QueuedPod
+from fakekube_controllers.scheduler.framework.events import ClusterEvent, node_scheduling_properties_changed
+from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
 from fakekube_controllers.scheduler.framework.status import SKIP, Code, FitError, unschedulable
 from fakekube_controllers.scheduler.framework.types import NodeInfo, pod_info
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
@@ -33,20 +33,20 @@ def node(name, labels=None, *pods, **allocatable):
     return info
 
 
-@pytest.mark.parametrize(("requests", "weighed"), [
+@pytest.mark.parametrize(("requests", "non_zero_requests"), [
     ([{}], (100, 200)), ([{}, {}], (200, 400)), ([{"cpu": "1"}, {"memory": "1Mi"}], (1100, 201)),
     ([{"cpu": "0", "memory": "0"}], (0, 0)), ([{"cpu": "2", "memory": "1Gi"}], (2000, 1024)),
 ])
-def test_a_container_that_requests_nothing_counts_a_little_in_scores(requests, weighed):
+def test_a_container_that_requests_nothing_counts_a_little_in_scores(requests, non_zero_requests):
     """Given containers of which some say nothing / then each of those counts 100m and 200Mi; a zero that is said is a zero."""
     info = pod_info(pod("p", *requests))
-    assert (info.weighed["cpu"], info.weighed["memory"] >> 20) == weighed
+    assert (info.non_zero_requests["cpu"], info.non_zero_requests["memory"] >> 20) == non_zero_requests
 
 
 def test_a_pod_that_names_its_own_resources_counts_them_in_scores():
     """Given a pod that requests cpu as a whole / then its containers count nothing for cpu, and a little for memory."""
     info = pod_info(pod("p", {}, {}, resources={"requests": {"cpu": "300m"}}))
-    assert (info.requests, info.weighed["cpu"], info.weighed["memory"] >> 20) == ({"cpu": 300}, 300, 400)
+    assert (info.requests, info.non_zero_requests["cpu"], info.non_zero_requests["memory"] >> 20) == ({"cpu": 300}, 300, 400)
 
 
 def test_a_resize_that_is_in_flight_counts_with_the_larger():
@@ -57,20 +57,20 @@ def test_a_resize_that_is_in_flight_counts_with_the_larger():
     cache.set_node(node("n", cpu="4").node)
     for given, counted in (("2", 2000), ("1", 1000)):
         status = {"containerStatuses": [{"name": "c0", "allocatedResources": {"cpu": given}, "resources": {}}]}
-        cache.place({**pod("p", {"cpu": "1"}), "status": status}, "n")
+        cache.add_pod({**pod("p", {"cpu": "1"}), "status": status}, "n")
         cache.update_snapshot(snapshot)
         assert snapshot.nodes["n"].requested == {"cpu": counted}
 
 
 def test_what_a_node_has_taken_follows_its_pods():
-    """Given pods that come and go / then requested and weighed are the sums of those that are there."""
+    """Given pods that come and go / then both sums of requests are those of the pods that are there."""
     info = node("n", None, pod("a", {"cpu": "1"}), pod("b", {}))
     info.add(pod_info(pod("a", {"cpu": "2"})))
-    assert (info.requested, info.weighed["cpu"]) == ({"cpu": 2000}, 2100)
+    assert (info.requested, info.non_zero_requested["cpu"]) == ({"cpu": 2000}, 2100)
     trial = info.copy()
     trial.remove("a")
     trial.remove("nobody")
-    assert (trial.requested["cpu"], trial.weighed["cpu"], info.requested["cpu"]) == (0, 100, 2000)
+    assert (trial.requested["cpu"], trial.non_zero_requested["cpu"], info.requested["cpu"]) == (0, 100, 2000)
 
 
 def test_emptier_nodes_score_higher():
@@ -162,15 +162,15 @@ class Counting:
 
 
 class Signing(Counting):
-    """The same, that says what it looks at: the first letter of a node's name, for some pods."""
+    """The same as a SignPlugin: it depends on the first letter of a node's name and the pod's priority."""
 
-    def sign(self, pod):
+    def sign_pod(self, pod):
         return pod.priority
 
-    def aspect(self, pod):
+    def node_fields(self, pod):
         return None
 
-    def sign_node(self, aspect, node):
+    def sign_node(self, node_fields, node):
         return node.name[0]
 
     def score(self, state, pod, node):
@@ -186,18 +186,19 @@ def cluster(*infos):
     return cache, snapshot
 
 
-def test_nodes_that_look_the_same_are_asked_once():
-    """Given a filter that signs nodes, and nodes of two signs / then it is asked of one of each / when a pod is placed and
-    another alike is scheduled / then it is not asked again / given a pod that is signed otherwise / then of one of each.
+def test_plugins_are_asked_once_about_nodes_with_the_same_signatures():
+    """Given a plugin that signs nodes, and nodes with two signatures / then it is asked about one of each
+    / when a pod is placed and another alike is scheduled / then it is not asked again
+    / given a pod with another signature / then it is asked about one node of each.
     """
     plugin = Signing()
-    framework = Framework([*default_plugins(None), plugin], shares=True)
+    framework = Framework([*default_plugins(None), plugin], groups_nodes=True)
     cache, snapshot = cluster(*(node(name, cpu="4") for name in ("a1", "a2", "c1", "c2")))
     first = pod_info(pod("p", {"cpu": "1"}))
     assert framework.schedule({}, first, snapshot) == "c1"
     assert plugin.asked == ["a1", "c1"]
     plugin.asked.clear()
-    cache.assume(first, "c1")
+    cache.assume_pod(first, "c1")
     cache.update_snapshot(snapshot)
     assert framework.schedule({}, pod_info(pod("q", {"cpu": "1"})), snapshot) == "c2"
     assert plugin.asked == ([] if memory.ENABLED else ["a1", "c1"])
@@ -206,7 +207,7 @@ def test_nodes_that_look_the_same_are_asked_once():
 
 
 def test_without_a_signature_every_filter_is_asked_every_time():
-    """Given a plugin that does not say what it looks at / when two pods alike are scheduled / then it is asked of all twice."""
+    """Given a plugin that is no SignPlugin / when two pods alike are scheduled / then it is asked about all nodes twice."""
     plugin = Counting()
     framework = Framework([*default_plugins(None), plugin])
     _, snapshot = cluster(*(node(name, cpu="4") for name in "abc"))
@@ -217,11 +218,11 @@ def test_without_a_signature_every_filter_is_asked_every_time():
 
 def test_a_refusal_counts_its_reasons():
     """Given nodes that refuse for different reasons / then the text counts them in the order of their texts."""
-    error = FitError({"a": unschedulable("x", "y"), "b": unschedulable("y")}, 3, post_filter="And that is all.")
+    error = FitError({"a": unschedulable("x", "y"), "b": unschedulable("y")}, 3, post_filter_message="And that is all.")
     assert str(error) == "0/3 nodes are available: 1 x, 2 y. And that is all."
 
 
-SOMETHING = Event(pod={"metadata": {"name": "gone"}, "spec": {"containers": []}})
+SOMETHING = ClusterEvent(pod={"metadata": {"name": "gone"}, "spec": {"containers": []}})
 
 
 @pytest.fixture
@@ -231,8 +232,8 @@ def clock():
 
 @pytest.fixture
 def queue(clock):
-    hints = Framework(default_plugins(None)).hints
-    return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None, hints)
+    queueing_hints = Framework(default_plugins(None)).queueing_hints
+    return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None, queueing_hints)
 
 
 def names(queue):
@@ -249,7 +250,7 @@ def test_higher_priority_goes_first_then_who_waits_longest(queue):
         queue.add(pod(name, priority=priority))
     assert names(queue) == ["b", "d", "a", "c"]
     info = pod_info(pod("x"))
-    assert PrioritySort().sort_key(QueuedPod(info, 1.0, 1)) < PrioritySort().sort_key(QueuedPod(info, 2.0, 0))
+    assert PrioritySort().sort_key(QueuedPodInfo(info, 1.0, 1)) < PrioritySort().sort_key(QueuedPodInfo(info, 2.0, 0))
 
 
 def test_what_was_removed_does_not_come_out(queue):
@@ -265,9 +266,9 @@ def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
     queue.add(pod("a"))
     for delay in (1, 2, 4, 8, 10, 10):
         assert names(queue) == ["a"]
-        queue.give_back("a", rejected_by=["NodeResourcesFit"])
+        queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
         assert names(queue) == []
-        queue.move(SOMETHING)
+        queue.move_all_to_active_or_backoff(SOMETHING)
         assert names(queue) == []
         before = clock.time()
         clock.fire_next()
@@ -278,9 +279,9 @@ def test_a_back_off_that_passed_while_waiting_is_over(queue, clock):
     """Given a pod that waited a minute / when something happens / then it is tried at once."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.move_to(clock.time() + 60)
-    queue.move(SOMETHING)
+    queue.move_all_to_active_or_backoff(SOMETHING)
     assert names(queue) == ["a"]
 
 
@@ -288,8 +289,8 @@ def test_something_that_happened_meanwhile_counts(queue, clock):
     """Given a pod that did not fit, and an event since the attempt began / then it backs off only."""
     queue.add(pod("a"))
     queue.pop()
-    queue.move(SOMETHING)
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.move_all_to_active_or_backoff(SOMETHING)
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert names(queue) == ["a"]
 
@@ -299,7 +300,7 @@ def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
     queue.add(pod("a"))
     queue.pop()
     before = clock.time()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     clock.fire_next()
     assert (clock.time() - before, names(queue)) == (300, ["a"])
 
@@ -316,7 +317,7 @@ def test_a_status_does_not_make_a_pod_worth_trying(queue):
     """Given a pod that did not fit / when only its status changes / then it waits on / when its labels do / then it is tried."""
     queue.add(pod("a"))
     queue.pop()
-    queue.give_back("a", rejected_by=["NodeResourcesFit"])
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
     queue.add({**pod("a"), "status": {"phase": "Pending"}})
     assert names(queue) == []
     changed = pod("a")
@@ -355,10 +356,10 @@ def test_an_event_that_cannot_help_moves_nobody(queue, clock, plugin, old, new, 
     """Given a pod that a plugin rejected / when a node comes or changes / then it is tried again only if that may help it."""
     queue.add(pod("a", {"cpu": "4"}, nodeSelector={"disk": "fast"}))
     queue.pop()
-    queue.give_back("a", rejected_by=[plugin])
+    queue.add_unschedulable("a", rejected_by=[plugin])
     clock.move_to(clock.time() + 60)
     base = node("n")
-    queue.move(Event(changed(base, **new), changed(base, **old) if old is not None else None))
+    queue.move_all_to_active_or_backoff(ClusterEvent(changed(base, **new), changed(base, **old) if old is not None else None))
     assert names(queue) == (["a"] if helps else [])
 
 
@@ -375,11 +376,11 @@ def test_a_pod_that_goes_helps_who_lacked_room_or_its_port(queue, clock):
     for name, plugin in rejected.items():
         queue.add(with_port(name, 80))
         queue.pop()
-        queue.give_back(name, rejected_by=[plugin])
+        queue.add_unschedulable(name, rejected_by=[plugin])
     clock.move_to(clock.time() + 60)
-    queue.move(Event(pod=with_port("gone", 81)))
+    queue.move_all_to_active_or_backoff(ClusterEvent(pod=with_port("gone", 81)))
     assert names(queue) == ["room"]
-    queue.move(Event(pod=with_port("gone", 80)))
+    queue.move_all_to_active_or_backoff(ClusterEvent(pod=with_port("gone", 80)))
     assert names(queue) == ["port"]
 
 
@@ -389,5 +390,5 @@ def test_what_does_not_matter_to_pods_is_no_event():
         condition = {"type": "Ready", "status": status, "lastHeartbeatTime": time}
         return {"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": [condition]}}
 
-    assert not matters(reporting("True", "1"), reporting("True", "2"))
-    assert matters(reporting("True", "1"), reporting("False", "2"))
+    assert not node_scheduling_properties_changed(reporting("True", "1"), reporting("True", "2"))
+    assert node_scheduling_properties_changed(reporting("True", "1"), reporting("False", "2"))

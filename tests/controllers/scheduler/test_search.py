@@ -1,4 +1,4 @@
-"""Asking nodes that look the same once gives what asking every node gives, in clusters made at random."""
+"""Grouping nodes by their signatures gives what asking every node gives, in clusters made at random."""
 
 import random
 
@@ -107,8 +107,8 @@ class World:
         self.rng = random.Random(seed)
         self.cache, self.snapshot = Cache(), Snapshot()
         self.nodes, self.placed = {}, []
-        self.sharing = Framework(default_plugins(None), shares=True)
-        self.asking = Framework(default_plugins(None), shares=False)
+        self.grouping = Framework(default_plugins(None), groups_nodes=True)
+        self.asking = Framework(default_plugins(None), groups_nodes=False)
         for number in range(nodes):
             self.set_node(f"n{number:02}")
 
@@ -120,30 +120,30 @@ class World:
         """A pod goes, or a node comes, changes or goes."""
         rng = self.rng
         if self.placed and rng.random() < 0.4:
-            self.cache.forget(self.placed.pop(rng.randrange(len(self.placed))))
+            self.cache.remove_pod(self.placed.pop(rng.randrange(len(self.placed))))
         if rng.random() < 0.1:
             self.set_node(f"n{rng.randrange(40):02}")
         if self.nodes and rng.random() < 0.03:
             name = rng.choice(sorted(self.nodes))
             del self.nodes[name]
-            self.cache.drop_node(name)
+            self.cache.remove_node(name)
 
     def schedule(self, name):
         """One pod, by both; what came of it."""
         info = pod_info(some_pod(self.rng, name))
         self.cache.update_snapshot(self.snapshot)
         before = repr(self.snapshot.nodes)
-        shared, asked = (outcome(framework, info, self.snapshot) for framework in (self.sharing, self.asking))
+        shared, asked = (outcome(framework, info, self.snapshot) for framework in (self.grouping, self.asking))
         assert shared == asked
         assert repr(self.snapshot.nodes) == before, "a cycle changes no node"
         if isinstance(shared, str):
-            self.cache.assume(info, shared)
+            self.cache.assume_pod(info, shared)
             self.placed.append(name)
         return shared
 
 
 @pytest.mark.parametrize("seed", [*range(12), 147, 152, 163])
-def test_asking_nodes_that_look_the_same_once_decides_as_asking_each(seed):
+def test_grouping_nodes_decides_as_asking_each(seed):
     """Given nodes and pods at random, some of which fit nowhere / when nodes and pods come, change and go
     / then each pod gets the node, or the words, that it gets when every node is asked.
     """
@@ -164,18 +164,18 @@ def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
     for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "1536Mi"})):
         world.cache.set_node({
             "metadata": {"name": name}, "spec": {}, "status": {"allocatable": {"cpu": cpu, "memory": "4Gi", "pods": "9"}}})
-        world.cache.place({
+        world.cache.add_pod({
             "metadata": {"name": name, "uid": name},
             "spec": {"containers": [{"name": "c", "resources": {"requests": {"memory": "0"} | taken}}]}}, name)
     info = pod_info({
         "metadata": {"name": "p", "uid": "p"},
         "spec": {"containers": [{"name": "c", "resources": {"requests": {"memory": "1Gi"}}}]}})
     world.cache.update_snapshot(world.snapshot)
-    found = [outcome(framework, info, world.snapshot) for framework in (world.sharing, world.asking)]
+    found = [outcome(framework, info, world.snapshot) for framework in (world.grouping, world.asking)]
     assert found == ["n1", "n1"]
 
 
-def test_more_aspects_than_views_are_remembered():
+def test_pods_that_depend_on_more_node_fields_than_there_are_views():
     """Given pods that mention ever other labels / then each gets what asking every node gives."""
     world = World(99, nodes=20)
     for number in range(60):
@@ -186,7 +186,7 @@ def test_more_aspects_than_views_are_remembered():
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
         info = pod_info(tree)
         world.cache.update_snapshot(world.snapshot)
-        assert outcome(world.sharing, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
+        assert outcome(world.grouping, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
         if number % 3 == 0:
             world.set_node(f"n{number % 20:02}")
 
@@ -198,30 +198,30 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
         name = f"x{number}"
         world.cache.set_node(some_node(world.rng, name))
         world.cache.update_snapshot(world.snapshot)
-        world.cache.drop_node(name)
+        world.cache.remove_node(name)
         world.cache.update_snapshot(world.snapshot)
         if number % 50 == 0:
             info = pod_info(some_pod(world.rng, f"p{number}"))
-            assert outcome(world.sharing, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
+            assert outcome(world.grouping, info, world.snapshot) == outcome(world.asking, info, world.snapshot)
     assert len(world.snapshot.changes) < 1_100
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_finds_the_best_and_of_several_the_first(seed):
-    """Given names with loads that change / then the tree's best is the largest score, and of several the first name's."""
-    rng, tree, loads = random.Random(seed), NodeTree(), {}
+    """Given names with usages that change / then the tree's best is the largest score, and of several the first name's."""
+    rng, tree, usages = random.Random(seed), NodeTree(), {}
     for _ in range(400):
         name = f"n{rng.randrange(30)}"
-        load = (rng.randrange(8), rng.randrange(8)) if rng.random() < 0.8 else None
-        tree.set(name, load)
-        loads[name] = load
+        usage = (rng.randrange(8), rng.randrange(8)) if rng.random() < 0.8 else None
+        tree.set(name, usage)
+        usages[name] = usage
         limit, refused = rng.randrange(8), f"n{rng.randrange(30)}"
 
-        def bound(load, limit=limit):
-            return -1 if load[0] > limit else 14 - sum(load)
+        def bound(usage, limit=limit):
+            return -1 if usage[0] > limit else 14 - sum(usage)
 
-        fitting = [(-bound(load), name) for name, load in loads.items()
-                   if load is not None and bound(load) >= 0 and name != refused]
+        fitting = [(-bound(usage), name) for name, usage in usages.items()
+                   if usage is not None and bound(usage) >= 0 and name != refused]
         if not tree:
             continue
         most = tree.most(bound)

@@ -12,7 +12,6 @@ it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
-from fakekube.client.client import PATCH_CONTENT_TYPES
 from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -73,9 +72,8 @@ class Heartbeat:
             return
         now = self._clock.time()
         try:
-            # Not client.patch: what comes back is of no use to anybody.
-            path, body = LEASES.path(LEASE_NAMESPACE, name), {"spec": {"renewTime": times.format_micro_time(now)}}
-            await self._client.send("PATCH", path, body, content_type=PATCH_CONTENT_TYPES["merge"])
+            body = {"spec": {"renewTime": times.format_micro_time(now)}}
+            await self._client.patch(LEASES, name, LEASE_NAMESPACE, body, read_answer=False)
         except APIError as error:
             if error.code != 404:
                 raise

@@ -4,22 +4,12 @@ Upstream: the executor behind a kubelet's exec and attach, which is a container 
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakekube.apimachinery.streams import CommandOptions, CommandStreams, PortStreams
 from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet.shell.files import Files
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a command wrote, all at once, and how it ended."""
-
-    stdout: str | bytes = ""
-    stderr: str | bytes = ""
-    exit_code: int = 0
-
+from fakekube_controllers.kubelet.shell.session import Result
 
 Answer = Result | str | bytes | int | None
 """What a command came to: a Result; an output, with success; an exit code; None for "ask the next in line"."""

@@ -36,8 +36,9 @@ from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from fakekube_controllers.kubelet.pods.run import PodRun
 from fakekube_controllers.kubelet.server.logs import Follower, Line
 from fakekube_controllers.kubelet.server.port_connection import Dialled
-from fakekube_controllers.kubelet.server.process import Answer, Connection, OnConnect, OnExec, Process, Result
+from fakekube_controllers.kubelet.server.process import Answer, Connection, OnConnect, OnExec, Process
 from fakekube_controllers.kubelet.shell.files import Files
+from fakekube_controllers.kubelet.shell.session import Io, Result
 
 INTERRUPTED = 130
 log = logging.getLogger(__name__)
@@ -242,7 +243,8 @@ class Streams:
         if answer is None:
             from fakekube_controllers.kubelet.shell.shell import Shell
 
-            return await Shell(process).run()
+            shell = Shell(process.files, process.environment, process.clock)
+            return await shell.execute(process.command, Io(process, process.write, process.write_error))
         result = _result(answer)
         if result is None:
             raise StreamError(f"error {what}: on_exec returned {answer!r}, which is no answer")

@@ -8,7 +8,7 @@ import io
 import posixpath
 from collections.abc import Iterator
 
-NOWHERE = "/dev/null"
+DEV_NULL = "/dev/null"
 
 
 class Files:
@@ -21,14 +21,14 @@ class Files:
     def write(self, path: str, content: bytes, *, append: bool = False) -> None:
         """Write a file."""
         path = absolute(path)
-        if path == NOWHERE:
+        if path == DEV_NULL:
             return
         self._contents[path] = (self._contents.get(path, b"") if append else b"") + content
 
     def read(self, path: str) -> bytes | None:
         """A file's content, or None."""
         path = absolute(path)
-        return b"" if path == NOWHERE else self._contents.get(path)
+        return b"" if path == DEV_NULL else self._contents.get(path)
 
     def make_directory(self, path: str) -> None:
         """Make a directory, and those above it."""

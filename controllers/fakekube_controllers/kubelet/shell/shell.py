@@ -1,140 +1,193 @@
-"""What a command does when nobody has scripted it: an echo, and a few words of a shell.
+"""A shell: it runs scripts of the commands in ``utilities.py``, or the lines that it is sent.
 
-``echo``, ``cat`` and their like do what they do (``utilities.py``); a shell runs scripts of such commands, or the lines that it
-is sent; any other command writes its own words and succeeds, since nothing is installed here that could be missing. No
-program runs.
+A command that is not known writes its own words and succeeds, since nothing is installed here that could be missing. No
+program runs. By itself:
+
+    shell = Shell(Files(), {"HOSTNAME": "web-0"}, clock)
+    result = await shell.run("echo hello >/tmp/a; cat /tmp/a | tee /tmp/b")
+
+``parser.py`` says which part of the language is understood. Upstream: busybox ash, of which most is left out.
 """
 
-from fakekube_controllers.kubelet.server.process import Process
-from fakekube_controllers.kubelet.shell import parser
-from fakekube_controllers.kubelet.shell.parser import BadScript, Simple, Step
-from fakekube_controllers.kubelet.shell.utilities import COMMANDS, Io
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
-SHELLS = ("sh", "bash", "ash", "dash")
+from fakekube.util.clock import Clock
+from fakekube_controllers.kubelet.shell import parser
+from fakekube_controllers.kubelet.shell.files import Files
+from fakekube_controllers.kubelet.shell.parser import BadScript, Simple, Step
+from fakekube_controllers.kubelet.shell.session import Io, NoInput, Result, Session
+from fakekube_controllers.kubelet.shell.utilities import UTILITIES
+
 PROMPT = "/ # "
-SYNTAX = 2
+SYNTAX_ERROR = 2  # an exit code
 
 
 class _Exit(Exception):
-    """``exit`` was said; the code."""
+    """``exit`` was called."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
 
 
 class Shell:
-    """Runs commands for a process."""
+    """Runs commands in one container: ``files`` are the container's, ``environment`` its variables."""
 
-    def __init__(self, process: Process) -> None:
-        self.process: Process = process
-        self.variables: dict[str, str] = process.environment
-        self.code = 0
+    def __init__(self, files: Files, environment: Mapping[str, str], clock: Clock) -> None:
+        self._session = Session(files, environment, clock)
+        self._code = 0  # of the last command
 
-    async def run(self) -> int:
-        """The process's command to its end: the exit code. Raises ConnectionError."""
+    async def run(self, script: str, stdin: bytes = b"") -> Result:
+        """Run a script to its end: what it wrote, and its exit code."""
+        stdout, stderr = bytearray(), bytearray()
+        code = await self.execute(["sh", "-c", script], Io(NoInput(), _append_to(stdout), _append_to(stderr), stdin))
+        return Result(stdout.decode(errors="replace"), stderr.decode(errors="replace"), code)
+
+    async def execute(self, words: Sequence[str], io: Io) -> int:
+        """Run one command, its name and arguments, to its end: the exit code. Raises ConnectionError when who reads has gone."""
         try:
-            return await self._execute(list(self.process.command), Io(self.process, self.process.write, self.process.write_error))
-        except _Exit as said:
-            return int(said.args[0])
+            return await self._execute(words, io)
+        except _Exit as exited:
+            return exited.code
 
-    async def _execute(self, words: list[str], io: Io) -> int:
-        name = words[0].rsplit("/", 1)[-1]
-        if name in SHELLS:
-            return await self._shell(words, io)
-        if name == "exit":
-            raise _Exit(int(words[1]) % 256 if len(words) > 1 and words[1].isdecimal() else self.code)
-        if name == "!" and len(words) > 1:
-            return int(not await self._execute(words[1:], io))
-        if name in ("exec", "command", "time", "nohup") and len(words) > 1:
-            return await self._execute(words[1:], io)
-        found = COMMANDS.get(name)
-        if found is None:
-            return await io.say(" ".join(words) + "\n")
-        return await found(self, words[1:], io)
+    async def _execute(self, words: Sequence[str], io: Io) -> int:
+        name, arguments = words[0].rsplit("/", 1)[-1], words[1:]
+        builtin = _BUILTINS.get(name)
+        if builtin is not None and len(arguments) >= builtin.least_arguments:
+            return await builtin.run(self, arguments, io)
+        utility = UTILITIES.get(name)
+        if utility is None:
+            return await io.write(" ".join(words) + "\n")
+        return await utility(self._session, arguments, io)
 
-    async def _shell(self, words: list[str], io: Io) -> int:
-        """A shell in a shell: it may exit without ending the one around it."""
-        inner = Shell(self.process)
-        inner.variables = dict(self.variables)
-        flags = next((number for number, word in enumerate(words) if word.startswith("-") and "c" in word), 0)
+    # the commands that only a shell can have
+
+    async def _shell(self, arguments: Sequence[str], io: Io) -> int:
+        """``sh``, a shell within the shell: it may exit without ending this one."""
+        inner = Shell(self._session.files, self._session.environment, self._session.clock)
+        inner._session = self._session.child()
+        flag = next((number for number, word in enumerate(arguments) if word.startswith("-") and "c" in word), len(arguments))
         try:
-            if flags and len(words) > flags + 1:
-                arguments = words[flags + 2:]
-                inner.variables |= {str(number): text for number, text in enumerate(arguments)}
-                return await inner.interpret(words[flags + 1], io)
-            if io.given is not None:
-                return await inner.interpret(io.given.decode(errors="replace"), io)
-            return await inner.interact(io)
-        except _Exit as said:
-            return int(said.args[0])
+            if flag + 1 < len(arguments):
+                parameters = arguments[flag + 2:]
+                inner._session.variables |= {str(number): text for number, text in enumerate(parameters)}
+                return await inner._interpret(arguments[flag + 1], io)
+            if io.piped is not None:
+                return await inner._interpret(io.piped.decode(errors="replace"), io)
+            return await inner._interact(io)
+        except _Exit as exited:
+            return exited.code
 
-    async def interact(self, io: Io) -> int:
+    async def _exit(self, arguments: Sequence[str], _: Io) -> int:
+        raise _Exit(int(arguments[0]) % 256 if arguments and arguments[0].isdecimal() else self._code)
+
+    async def _negate(self, arguments: Sequence[str], io: Io) -> int:
+        """``!``"""
+        return int(not await self._execute(arguments, io))
+
+    # scripts
+
+    async def _interact(self, io: Io) -> int:
         """Run line by line what is sent, until the end of it."""
         while True:
-            if self.process.tty:
-                await io.say(PROMPT)
-            line = await self.process.read_line()
+            if io.stdin.tty:
+                await io.write(PROMPT)
+            line = await io.stdin.read_line()
             if not line:
-                return self.code
-            await self.interpret(line.decode(errors="replace"), io)
+                return self._code
+            await self._interpret(line.decode(errors="replace"), io)
 
-    async def interpret(self, text: str, io: Io) -> int:
+    async def _interpret(self, text: str, io: Io) -> int:
         """Run a script: the code of its last command."""
         try:
             steps = parser.parse(text)
         except BadScript as error:
-            self.code = await io.complain(f"sh: {error}", SYNTAX)
-            return self.code
+            self._code = await io.fail(f"sh: {error}", SYNTAX_ERROR)
+            return self._code
         for step in steps:
-            if step.condition == ";" or (step.condition == "&&") == (self.code == 0):
-                self.code = await self._pipeline(step, io)
-                self.variables["?"] = str(self.code)
-        return self.code
+            if step.condition == ";" or (step.condition == "&&") == (self._code == 0):
+                self._code = await self._pipeline(step, io)
+                self._session.variables["?"] = str(self._code)
+        return self._code
 
     async def _pipeline(self, step: Step, io: Io) -> int:
-        given, code = io.given, 0
+        piped, code = io.piped, 0
         for number, command in enumerate(step.commands):
             written = bytearray()
-
-            async def collect(data: bytes, into: bytearray = written) -> None:
-                into += data
-
             last = number == len(step.commands) - 1
-            code = await self._simple(command, Io(self.process, io.out if last else collect, io.error, given))
-            given = bytes(written)
+            code = await self._simple(command, Io(io.stdin, io.stdout if last else _append_to(written), io.stderr, piped))
+            piped = bytes(written)
         return code
 
     async def _simple(self, command: Simple, io: Io) -> int:
-        words = [parser.expand(word, self.variables) for word in command.words]
+        variables, files = self._session.variables, self._session.files
+        words = [parser.expand(word, variables) for word in command.words]
         while words and (name := words[0].partition("=")[0]).isidentifier() and "=" in words[0]:
-            self.variables[name] = words.pop(0).partition("=")[2]
-        files: list[tuple[str, bytearray, bool]] = []
+            variables[name] = words.pop(0).partition("=")[2]
+        outputs: list[_Output] = []
         for operator, word in command.redirections:
-            target = parser.expand(word, self.variables) if word is not None else ""
+            target = parser.expand(word, variables) if word is not None else ""
             if operator == "<":
-                io.given = self.process.files.read(target)
-                if io.given is None:
-                    return await io.complain(f"sh: can't open {target}: no such file")
+                io.piped = files.read(target)
+                if io.piped is None:
+                    return await io.fail(f"sh: can't open {target}: no such file")
+            elif ">&" in operator:
+                _join(io, operator)
             else:
-                self._redirect(io, operator, target, files)
+                outputs.append(_redirect(io, operator, target))
         code = await self._execute(words, io) if words else 0
-        for path, content, append in files:
-            self.process.files.write(path, bytes(content), append=append)
+        for output in outputs:
+            files.write(output.path, bytes(output.content), append=output.append)
         return code
 
-    def _redirect(self, io: Io, operator: str, target: str, files: list[tuple[str, bytearray, bool]]) -> None:
-        if ">&" in operator:
-            source, _, to = operator.partition(">&")
-            if source == "2" and to == "1":
-                io.error = io.out
-            elif source in ("", "1") and to == "2":
-                io.out = io.error
-            return
-        content = bytearray()
-        files.append((target, content, operator.endswith(">>")))
 
-        async def keep(data: bytes) -> None:
-            content.extend(data)
+class _Output(NamedTuple):
+    """What a redirection collects for a file, which is written when the command has ended."""
 
-        if operator.startswith("2"):
-            io.error = keep
-        else:
-            io.out = keep
-            io.error = keep if operator == "&>" else io.error
+    path: str
+    content: bytearray
+    append: bool
+
+
+def _join(io: Io, operator: str) -> None:
+    """``2>&1``, ``>&2``: let one output go where another goes."""
+    source, _, to = operator.partition(">&")
+    if source == "2" and to == "1":
+        io.stderr = io.stdout
+    elif source in ("", "1") and to == "2":
+        io.stdout = io.stderr
+
+
+def _redirect(io: Io, operator: str, path: str) -> _Output:
+    """``>``, ``2>>``, ``&>``: let an output go to a file."""
+    output = _Output(path, bytearray(), operator.endswith(">>"))
+    write = _append_to(output.content)
+    if operator.startswith("2"):
+        io.stderr = write
+    else:
+        io.stdout = write
+        io.stderr = write if operator == "&>" else io.stderr
+    return output
+
+
+def _append_to(content: bytearray) -> Callable[[bytes], Awaitable[None]]:
+    async def append(data: bytes) -> None:
+        content.extend(data)
+
+    return append
+
+
+class _Builtin(NamedTuple):
+    """A command of the shell itself. With fewer arguments than ``least_arguments`` it is a command that is not known."""
+
+    run: Callable[[Shell, Sequence[str], Io], Awaitable[int]]
+    least_arguments: int = 0
+
+
+_SHELL, _WRAPPER = _Builtin(Shell._shell), _Builtin(Shell._execute, 1)
+
+_BUILTINS: Mapping[str, _Builtin] = MappingProxyType({
+    "sh": _SHELL, "bash": _SHELL, "ash": _SHELL, "dash": _SHELL, "exit": _Builtin(Shell._exit), "!": _Builtin(Shell._negate, 1),
+    "exec": _WRAPPER, "command": _WRAPPER, "time": _WRAPPER, "nohup": _WRAPPER,
+})

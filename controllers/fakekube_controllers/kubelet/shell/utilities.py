@@ -1,59 +1,30 @@
-"""The commands that every container knows, as far as tests and people use them: they work on streams and on the files that
-other commands made. Upstream: busybox, of which most is left out.
+"""The commands that every container knows: they work on streams, and on the files that other commands made.
+
+Each does what tests and people use of it. Upstream: busybox, of which most is left out.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from fakekube.util import durations
-from fakekube_controllers.kubelet.server.process import Process
-
-if TYPE_CHECKING:
-    from fakekube_controllers.kubelet.shell.shell import Shell
-
-Write = Callable[[bytes], Awaitable[None]]
+from fakekube_controllers.kubelet.shell.session import Io, Session, Utility
 
 
-class Io:
-    """Where one command reads and writes. ``given`` is what a pipe or a file has for it; None is the process's input."""
-
-    def __init__(self, process: Process, out: Write, error: Write, given: bytes | None = None) -> None:
-        self.process, self.out, self.error, self.given = process, out, error, given
-
-    async def say(self, text: str) -> int:
-        """Write a text; success."""
-        await self.out(text.encode())
-        return 0
-
-    async def complain(self, text: str, code: int = 1) -> int:
-        """Write a line to standard error; the code."""
-        await self.error(f"{text}\n".encode())
-        return code
-
-    async def read_all(self) -> bytes:
-        """All of the input."""
-        return await self.process.read_all() if self.given is None else self.given
-
-
-Builtin = Callable[["Shell", Sequence[str], Io], Awaitable[int]]
-
-
-async def _echo(_: "Shell", words: Sequence[str], io: Io) -> int:
+async def _echo(_: Session, words: Sequence[str], io: Io) -> int:
     end, escapes = "\n", False
     while words and words[0] in ("-n", "-e", "-ne", "-en"):
         end = "" if "n" in words[0] else end
         escapes = escapes or "e" in words[0]
         words = words[1:]
     text = " ".join(words)
-    return await io.say((_unescaped(text) if escapes else text) + end)
+    return await io.write((_unescaped(text) if escapes else text) + end)
 
 
-async def _printf(_: "Shell", words: Sequence[str], io: Io) -> int:
+async def _printf(_: Session, words: Sequence[str], io: Io) -> int:
     text, rest = _unescaped(words[0]) if words else "", list(words[1:])
     pieces = text.replace("%d", "%s").split("%s")
     filled = pieces[0] + "".join((rest.pop(0) if rest else "") + piece for piece in pieces[1:])
-    return await io.say(filled.replace("%%", "%"))
+    return await io.write(filled.replace("%%", "%"))
 
 
 def _unescaped(text: str) -> str:
@@ -62,34 +33,34 @@ def _unescaped(text: str) -> str:
     return text
 
 
-async def _cat(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _cat(session: Session, words: Sequence[str], io: Io) -> int:
     code = 0
     for path in [word for word in words if word == "-" or not word.startswith("-")] or ["-"]:
-        content = io.given if path == "-" else shell.process.files.read(path)
+        content = io.piped if path == "-" else session.files.read(path)
         if content is not None:
-            await io.out(content)
+            await io.stdout(content)
         elif path != "-":
-            code = await io.complain(f"cat: can't open '{path}': No such file or directory")
+            code = await io.fail(f"cat: can't open '{path}': No such file or directory")
         else:
-            while data := await shell.process.read():
-                await io.out(data)
+            while data := await io.stdin.read():
+                await io.stdout(data)
     return code
 
 
-async def _sleep(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _sleep(session: Session, words: Sequence[str], io: Io) -> int:
     try:
         seconds = durations.seconds_of(words[0] if words else "")
     except ValueError:
-        return await io.complain(f"sleep: invalid number '{' '.join(words)}'")
-    await shell.process.sleep(seconds)
+        return await io.fail(f"sleep: invalid number '{' '.join(words)}'")
+    await session.clock.sleep(seconds)
     return 0
 
 
-async def _test(shell: "Shell", words: Sequence[str], _: Io) -> int:
+async def _test(session: Session, words: Sequence[str], _: Io) -> int:
     words = [word for word in words if word != "]"]
-    files = shell.process.files
+    files = session.files
     if words[:1] == ["!"]:
-        return int(not await _test(shell, words[1:], _))
+        return int(not await _test(session, words[1:], _))
     match words:
         case ["-d", path]:
             holds = files.is_directory(path)
@@ -110,9 +81,9 @@ async def _test(shell: "Shell", words: Sequence[str], _: Io) -> int:
     return int(not holds)
 
 
-async def _tar(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _tar(session: Session, words: Sequence[str], io: Io) -> int:
     """What ``kubectl cp`` asks for: an archive from the input unpacked, or one of a path written to the output."""
-    files, directory, paths = shell.process.files, "/", list[str]()
+    files, directory, paths = session.files, "/", list[str]()
     flags = words[0].lstrip("-") if words else ""
     rest = iter([word for word in words[1:] if not word.startswith("--")])
     for word in rest:
@@ -124,94 +95,94 @@ async def _tar(shell: "Shell", words: Sequence[str], io: Io) -> int:
         try:
             files.unpack(await io.read_all(), directory)
         except ValueError as error:
-            return await io.complain(f"tar: {error}", 1)
+            return await io.fail(f"tar: {error}", 1)
         return 0
     for path in paths:
         archive = files.pack(path)
         if archive is None:
-            return await io.complain(f"tar: {path}: No such file or directory", 1)
-        await io.out(archive)
+            return await io.fail(f"tar: {path}: No such file or directory", 1)
+        await io.stdout(archive)
     return 0
 
 
-async def _list(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _list(session: Session, words: Sequence[str], io: Io) -> int:
     for path in [word for word in words if not word.startswith("-")] or ["/"]:
-        if shell.process.files.read(path) is not None:
-            await io.say(f"{path}\n")
-        elif shell.process.files.is_directory(path):
-            await io.say("".join(f"{name}\n" for name in shell.process.files.names(path)))
+        if session.files.read(path) is not None:
+            await io.write(f"{path}\n")
+        elif session.files.is_directory(path):
+            await io.write("".join(f"{name}\n" for name in session.files.names(path)))
         else:
-            return await io.complain(f"ls: {path}: No such file or directory")
+            return await io.fail(f"ls: {path}: No such file or directory")
     return 0
 
 
-async def _make_directory(shell: "Shell", words: Sequence[str], _: Io) -> int:
+async def _make_directory(session: Session, words: Sequence[str], _: Io) -> int:
     for path in words:
         if not path.startswith("-"):
-            shell.process.files.make_directory(path)
+            session.files.make_directory(path)
     return 0
 
 
-async def _remove(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _remove(session: Session, words: Sequence[str], io: Io) -> int:
     forced = any(word.startswith("-") and "f" in word for word in words)
     for path in words:
-        if not path.startswith("-") and not shell.process.files.remove(path) and not forced:
-            return await io.complain(f"rm: can't remove '{path}': No such file or directory")
+        if not path.startswith("-") and not session.files.remove(path) and not forced:
+            return await io.fail(f"rm: can't remove '{path}': No such file or directory")
     return 0
 
 
-async def _touch(shell: "Shell", words: Sequence[str], _: Io) -> int:
+async def _touch(session: Session, words: Sequence[str], _: Io) -> int:
     for path in words:
-        shell.process.files.write(path, b"", append=True)
+        session.files.write(path, b"", append=True)
     return 0
 
 
-async def _tee(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _tee(session: Session, words: Sequence[str], io: Io) -> int:
     content = await io.read_all()
     for path in words:
         if not path.startswith("-"):
-            shell.process.files.write(path, content, append="-a" in words)
-    await io.out(content)
+            session.files.write(path, content, append="-a" in words)
+    await io.stdout(content)
     return 0
 
 
-async def _environment(shell: "Shell", words: Sequence[str], io: Io) -> int:
+async def _environment(session: Session, words: Sequence[str], io: Io) -> int:
     if words:
-        value = shell.variables.get(words[0])
-        return 1 if value is None else await io.say(f"{value}\n")
-    return await io.say("".join(f"{name}={value}\n" for name, value in shell.variables.items() if name.isidentifier()))
+        value = session.variables.get(words[0])
+        return 1 if value is None else await io.write(f"{value}\n")
+    return await io.write("".join(f"{name}={value}\n" for name, value in session.variables.items() if name.isidentifier()))
 
 
-async def _export(shell: "Shell", words: Sequence[str], _: Io) -> int:
+async def _export(session: Session, words: Sequence[str], _: Io) -> int:
     for word in words:
         name, given, value = word.partition("=")
         if given:
-            shell.variables[name] = value
+            session.variables[name] = value
     return 0
 
 
-async def _date(shell: "Shell", _: Sequence[str], io: Io) -> int:
-    return await io.say(f"{shell.process.clock.now():%a %b %e %H:%M:%S UTC %Y}\n")
+async def _date(session: Session, _: Sequence[str], io: Io) -> int:
+    return await io.write(f"{session.clock.now():%a %b %e %H:%M:%S UTC %Y}\n")
 
 
-def _saying(text: Callable[["Shell"], str]) -> Builtin:
-    async def say(shell: "Shell", _: Sequence[str], io: Io) -> int:
-        return await io.say(f"{text(shell)}\n")
+def _writing(text: Callable[[Session], str]) -> Utility:
+    async def write(session: Session, _: Sequence[str], io: Io) -> int:
+        return await io.write(f"{text(session)}\n")
 
-    return say
+    return write
 
 
-def _ending(code: int) -> Builtin:
-    async def end(_: "Shell", __: Sequence[str], ___: Io) -> int:
+def _ending(code: int) -> Utility:
+    async def end(_: Session, __: Sequence[str], ___: Io) -> int:
         return code
 
     return end
 
 
-COMMANDS: Mapping[str, Builtin] = MappingProxyType({
+UTILITIES: Mapping[str, Utility] = MappingProxyType({
     "echo": _echo, "printf": _printf, "cat": _cat, "sleep": _sleep, "test": _test, "[": _test, "tar": _tar, "ls": _list,
     "mkdir": _make_directory, "rm": _remove, "touch": _touch, "tee": _tee, "env": _environment, "printenv": _environment,
     "export": _export, "date": _date, "true": _ending(0), ":": _ending(0), "set": _ending(0), "cd": _ending(0),
-    "false": _ending(1), "pwd": _saying(lambda _: "/"), "whoami": _saying(lambda _: "root"),
-    "hostname": _saying(lambda shell: shell.process.environment["HOSTNAME"]),
+    "false": _ending(1), "pwd": _writing(lambda _: "/"), "whoami": _writing(lambda _: "root"),
+    "hostname": _writing(lambda session: session.environment.get("HOSTNAME", "localhost")),
 })

@@ -24,7 +24,7 @@ from fakekube_controllers.kubelet.stages.stage import Stage, Step, read
 from fakekube_controllers.kubelet.stages.template import Template, TemplateError
 
 if TYPE_CHECKING:
-    from fakekube.client.client import PatchType
+    from fakekube.client.parameters import PatchType
     from fakekube.client.recorder import Recorder
 
 RESOURCES: Mapping[str, Resource] = {"Pod": PODS, "Node": NODES}

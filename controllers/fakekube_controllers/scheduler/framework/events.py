@@ -1,4 +1,4 @@
-"""What happens in the cluster that may let a pod fit that did not.
+"""Events of the cluster that may make a pod schedulable.
 
 Upstream: kube-scheduler/framework (ClusterEvent, ActionType, QueueingHint), pkg/scheduler/framework/events.go
 (NodeSchedulingPropertiesChange).
@@ -12,16 +12,16 @@ from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube_controllers.scheduler.framework.types import allocatable_of
 
 
-class Event(NamedTuple):
-    """A node that came (``old`` is None) or changed, or a pod of a node that went or needs less (``pod``)."""
+class ClusterEvent(NamedTuple):
+    """A node that was added (``old`` is None) or updated, or a pod of a node that is gone or needs less (``pod``)."""
 
     node: ReadOnlyTree | None = None
     old: ReadOnlyTree | None = None
     pod: ReadOnlyTree | None = None
 
 
-def matters(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
-    """Whether a node changed in something that pods are scheduled by."""
+def node_scheduling_properties_changed(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
+    """Whether a node changed in something that scheduling depends on."""
     before, now = old["spec"], new["spec"]
     return bool(
         before.get("taints") != now.get("taints") or before.get("unschedulable") != now.get("unschedulable")
@@ -34,7 +34,7 @@ def _conditions(node: ReadOnlyTree) -> dict[str, str]:
     return {each["type"]: each["status"] for each in (node.get("status") or {}).get("conditions") or ()}
 
 
-def has_grown(old: ReadOnlyTree, new: ReadOnlyTree, names: Mapping[str, int]) -> bool:
-    """Whether a node may give more than before of any of these resources, or take more pods."""
+def allocatable_has_grown(old: ReadOnlyTree, new: ReadOnlyTree, names: Mapping[str, int]) -> bool:
+    """Whether a node has more than before of any of these resources, or of pods."""
     before, now = allocatable_of(old), allocatable_of(new)
     return any(now.get(name, 0) > before.get(name, 0) for name in ("pods", *names))

@@ -1,22 +1,22 @@
 """The extension points, as Protocols. A plugin is any object with a name and the methods of the points it extends.
 
 Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns None; what it does
-object to is a Status. ``State`` is one cycle's scratch paper, keyed by plugin.
+object to is a Status. ``CycleState`` holds what plugins keep for one cycle, under keys of their own.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from fakekube_controllers.scheduler.framework.events import Event
+from fakekube_controllers.scheduler.framework.events import ClusterEvent
 from fakekube_controllers.scheduler.framework.status import Status
 from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo
 
-State = dict[str, Any]
+CycleState = dict[str, Any]
 MAX_NODE_SCORE = 100
 
 
-class QueuedPod(NamedTuple):
-    """A pod that waits, and since when (Unix seconds)."""
+class QueuedPodInfo(NamedTuple):
+    """A pod in the scheduling queue; ``since``: when it was added (Unix seconds)."""
 
     info: PodInfo
     since: float
@@ -37,151 +37,151 @@ class Plugin(Protocol):
     name: str
 
 
-# What a plugin with a filter or a score says of what it looks at, so that nodes which look the same to a pod are asked once.
-# It has the methods of one of the next three; a plugin that has none of them is asked of every node for every pod.
+# The next three let NodeSearch ask plugins about many nodes at once. A plugin with a filter or a score has the methods of one
+# of them; with any plugin that has not, every plugin is asked about every node.
 
 
-class Sign(Plugin, Protocol):
-    """Looks at nodes themselves, not at the pods on them. Upstream: SignPlugin of opportunistic batching, for pods.
+class SignPlugin(Plugin, Protocol):
+    """Depends on the node itself, not on the pods there. Upstream: SignPlugin of opportunistic batching, which signs pods.
 
-    Its filter, pre_score and score read nothing but what is signed here, and its normalize_score goes by which scores there
-    are, not by how many nodes have each. Its filter never fails with an error.
+    Its filter, pre_score and score read only what is signed here. Its normalize_score depends on which scores there are, not
+    on how many nodes have each. Its filter never returns an error.
     """
 
-    def sign(self, pod: PodInfo) -> Hashable:
-        """All of a pod that decides what this plugin says of a node."""
+    def sign_pod(self, pod: PodInfo) -> Hashable:
+        """Everything of a pod that this plugin's answers depend on."""
 
-    def aspect(self, pod: PodInfo) -> Hashable:
-        """What of nodes this pod is about, such as the keys of the labels that it mentions. Many pods should share one."""
+    def node_fields(self, pod: PodInfo) -> Hashable:
+        """Which fields of nodes the answers for this pod depend on, such as label keys. Many pods should share them."""
 
-    def sign_node(self, aspect: Any, node: NodeInfo) -> Hashable:
-        """All of ``node.node`` that decides, for pods of this aspect, what this plugin says of it."""
+    def sign_node(self, node_fields: Any, node: NodeInfo) -> Hashable:
+        """Everything of ``node.node`` that the answers for pods with these node fields depend on."""
 
 
-class Load(Plugin, Protocol):
-    """Counts what is on a node against what it has: with more on it a node never fits better, nor scores more.
+class ResourcePlugin(Plugin, Protocol):
+    """Compares a node's usage with its capacity: with more usage a node never fits where it did not, nor scores more.
 
-    Its normalize_score changes nothing, it has no pre_score, and its filter never fails with an error.
+    Its normalize_score changes nothing, it has no pre_score, and its filter never returns an error.
     """
 
-    def shape(self, node: NodeInfo) -> Hashable:
-        """What a node has. Loads of nodes of one shape can be compared."""
+    def capacity(self, node: NodeInfo) -> Hashable:
+        """The capacity of a node. Usages of nodes of the same capacity can be compared."""
 
-    def load(self, node: NodeInfo) -> tuple[int, ...]:
-        """What is on a node, in numbers: as many for each node of a shape."""
+    def usage(self, node: NodeInfo) -> tuple[int, ...]:
+        """The usage of a node, in numbers: the same count of them for all nodes of a capacity."""
 
-    def bound(self, pod: PodInfo, shape: Any) -> Callable[[tuple[int, ...]], int] | None:
-        """What tells, from a load, the pod's score on a node of that shape, and -1 where it does not fit; None: it fits none.
+    def score_bound(self, pod: PodInfo, capacity: Any) -> Callable[[tuple[int, ...]], int] | None:
+        """A function from usage to the pod's score on a node of that capacity, -1 where it does not fit; None: it never fits.
 
-        Of the least of several loads, number by number, it tells at least the best score among their nodes.
+        For the least of several usages, number by number, it returns no less than the best of their scores.
         """
 
 
-class AskedLast(Plugin, Protocol):
-    """A filter, without a score, of which only those nodes are asked that are best by everything else.
+class DeferredFilterPlugin(Plugin, Protocol):
+    """A filter without a score, asked only about nodes that are the best by all other plugins.
 
-    It reads nothing but the pod and the node, and never fails with an error.
+    It reads only the pod and the node, and never returns an error.
     """
 
-    asked_last: bool
+    deferred: bool
 
 
-class Hint(Plugin, Protocol):
-    """Says which events may help a pod that this plugin rejected; without it every event may. Upstream: QueueingHintFn."""
+class QueueingHint(Plugin, Protocol):
+    """Tells which events may make a pod schedulable that this plugin rejected; without it all may. Upstream: QueueingHintFn."""
 
-    def may_help(self, pod: PodInfo, event: Event) -> bool:
-        """Whether the pod should be tried again."""
+    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
+        """Whether the pod should be queued again."""
 
 
-class PreEnqueue(Plugin, Protocol):
-    """Keeps a pod out of the active queue."""
+class PreEnqueuePlugin(Plugin, Protocol):
+    """Called before a pod enters the active queue."""
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """Why the pod must not be tried yet, or None."""
 
 
-class QueueSort(Plugin, Protocol):
+class QueueSortPlugin(Plugin, Protocol):
     """Orders the active queue; exactly one plugin does."""
 
-    def sort_key(self, pod: QueuedPod) -> Any:
+    def sort_key(self, pod: QueuedPodInfo) -> Any:
         """Pods with smaller keys go first."""
 
 
-class PreFilter(Plugin, Protocol):
-    """Looks at the pod once, before the nodes."""
+class PreFilterPlugin(Plugin, Protocol):
+    """Called once a cycle, before the nodes are filtered."""
 
-    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
-        """A rejection, SKIP (leave my filter out), the names of the only nodes that can do, or None."""
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+        """A rejection, SKIP (of this plugin's filter), the names of the only nodes to look at, or None."""
 
 
-class Filter(Plugin, Protocol):
+class FilterPlugin(Plugin, Protocol):
     """Says whether a pod fits a node."""
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why it does not fit, or None. Must not change the node."""
 
 
-class PostFilter(Plugin, Protocol):
-    """Asked when no node fits."""
+class PostFilterPlugin(Plugin, Protocol):
+    """Called when no node fits."""
 
     def post_filter(
-        self, state: State, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[str, str]:
         """A nominated node's name, or nothing, and a text for the pod's condition."""
 
 
-class PreScore(Plugin, Protocol):
-    """Looks at the nodes that fit once, before they are scored."""
+class PreScorePlugin(Plugin, Protocol):
+    """Called once a cycle with the nodes that fit, before they are scored."""
 
-    def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
-        """SKIP to leave my score out, or None."""
+    def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+        """SKIP (of this plugin's score), or None."""
 
 
-class Score(Plugin, Protocol):
+class ScorePlugin(Plugin, Protocol):
     """Ranks the nodes that fit. ``weight`` multiplies the normalised score."""
 
     weight: int
 
-    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """Higher is better."""
 
-    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
+    def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
         """Bring the scores of all nodes between 0 and 100, in place."""
 
 
-class Reserve(Plugin, Protocol):
-    """Books what a pod takes once its node is chosen."""
+class ReservePlugin(Plugin, Protocol):
+    """Reserves what a pod takes once its node is chosen."""
 
-    def reserve(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
-        """Book it, or say why not."""
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Reserve it; why that is impossible, or None."""
 
-    def unreserve(self, state: State, pod: PodInfo, node_name: str) -> None:
-        """Take it back; harmless when nothing was booked."""
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Undo the reservation; harmless when there was none."""
 
 
-class Permit(Plugin, Protocol):
-    """The last word before the binding."""
+class PermitPlugin(Plugin, Protocol):
+    """Called last before the binding."""
 
-    def permit(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Why not, WAIT, or None."""
 
 
-class PreBind(Plugin, Protocol):
+class PreBindPlugin(Plugin, Protocol):
     """Prepares the binding (mounts a volume, say)."""
 
-    async def pre_bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Why it cannot be bound, or None."""
 
 
-class Bind(Plugin, Protocol):
-    """Binds; the first plugin that does not skip has done it."""
+class BindPlugin(Plugin, Protocol):
+    """Binds; plugins after the first that does not return SKIP are not called."""
 
-    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+    async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """None when it is bound, SKIP to leave it to the next."""
 
 
-class PostBind(Plugin, Protocol):
-    """Told of what was bound."""
+class PostBindPlugin(Plugin, Protocol):
+    """Called after a pod was bound."""
 
-    def post_bind(self, state: State, pod: PodInfo, node_name: str) -> None:
-        """Nothing can be objected any more."""
+    def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """The pod is on its node."""

@@ -1,4 +1,4 @@
-"""What a plugin says. Upstream: kube-scheduler/framework/interface.go (Code, Status)."""
+"""What a plugin answers. Upstream: kube-scheduler/framework/interface.go (Code, Status)."""
 
 import enum
 from collections import Counter
@@ -11,8 +11,8 @@ class Code(enum.IntEnum):
 
     SUCCESS = 0
     ERROR = 1
-    UNSCHEDULABLE = 2  # another state of the node might do: preemption may help
-    UNSCHEDULABLE_AND_UNRESOLVABLE = 3  # nothing that preemption can do would help
+    UNSCHEDULABLE = 2  # preemption may help
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3  # preemption cannot help
     WAIT = 4
     SKIP = 5
     PENDING = 6
@@ -20,7 +20,7 @@ class Code(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A code, why, and who says so. None stands for success wherever a Status is returned."""
+    """A code, its reasons, and the plugin. None stands for success wherever a Status is returned."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Status:
 
     @property
     def is_rejection(self) -> bool:
-        """Whether the pod does not fit, rather than something having gone wrong."""
+        """Whether the pod does not fit; else there was an error."""
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
 
     @property
@@ -38,7 +38,7 @@ class Status:
 
 
 def unschedulable(*reasons: str) -> Status:
-    """The pod does not fit as things are."""
+    """The pod does not fit now."""
     return Status(Code.UNSCHEDULABLE, reasons)
 
 
@@ -51,35 +51,37 @@ SKIP = Status(Code.SKIP)
 
 
 class FitError(Exception):
-    """No node fits. ``statuses`` holds what was said of each node, by name; the text counts the reasons.
+    """No node fits. ``statuses``: why, by name of the node; the text counts the reasons.
 
-    ``plugins`` are the names of those that rejected the pod; none of them when there is no node.
+    ``pre_filter_status``: the rejection by a PreFilter plugin, before any node was looked at. ``post_filter_message``: what
+    PostFilter plugins add. ``plugins``: the names of those that rejected the pod; empty when there is no node.
     """
 
     def __init__(
-        self, statuses: dict[str, Status], nodes: int, early: Status | None = None, post_filter: str = "",
-        plugins: tuple[str, ...] = (),
+        self, statuses: dict[str, Status], num_all_nodes: int, pre_filter_status: Status | None = None,
+        post_filter_message: str = "", plugins: tuple[str, ...] = (),
     ) -> None:
-        self.statuses, self.nodes, self.early, self.post_filter, self.plugins = statuses, nodes, early, post_filter, plugins
+        self.statuses, self.num_all_nodes, self.plugins = statuses, num_all_nodes, plugins
+        self.pre_filter_status, self.post_filter_message = pre_filter_status, post_filter_message
         super().__init__(self.text())
 
     def text(self) -> str:
-        """``0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.``, and what preemption says."""
-        head = f"0/{self.nodes} nodes are available"
-        if self.early is not None:
-            text = f"{head}: {self.early.message}."
+        """``0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.``, and the post-filter message."""
+        head = f"0/{self.num_all_nodes} nodes are available"
+        if self.pre_filter_status is not None:
+            text = f"{head}: {self.pre_filter_status.message}."
         elif self.statuses:
             text = f"{head}: {histogram(list(self.statuses.values()))}."
-        elif self.nodes == 0:
+        elif self.num_all_nodes == 0:
             text = "no nodes available to schedule pods"
         else:
             text = f"{head}."
-        return f"{text} {self.post_filter}" if self.post_filter else text
+        return f"{text} {self.post_filter_message}" if self.post_filter_message else text
 
 
 def histogram(statuses: Sequence[Status]) -> str:
     """How many nodes gave each reason, sorted by their texts."""
-    several = {id(status): status for status in statuses}  # nodes that look the same share theirs
+    several = {id(status): status for status in statuses}  # many nodes share one
     counts: dict[str, int] = {}
     for number, times in Counter(map(id, statuses)).items():
         for reason in several[number].reasons:

@@ -1,4 +1,4 @@
-"""Nodes and pods as the scheduler counts them: whole milli-CPUs, bytes, and units of everything else.
+"""Nodes and pods with their resources: in milli-CPUs, bytes, and units of everything else.
 
 Upstream: pkg/scheduler/framework/types.go.
 """
@@ -16,37 +16,37 @@ Resources = dict[str, int]
 
 DEFAULT_REQUESTS = {
     "cpu": (100 * pod_resources.MILLI, quantity.DECIMAL), "memory": (200 * 2**20 * quantity.NANO, quantity.BINARY)}
-"""Of containers that request nothing, for scores alone."""
-FIRST = ("cpu", "memory", "ephemeral-storage")  # the order in which resources are looked at, and lack is told
-COUNTED = ("containers", "initContainers", "overhead", "resources", "priority")  # all of a spec that a PodInfo is made of
+"""Of containers without requests, for scores only."""
+RESOURCE_ORDER = ("cpu", "memory", "ephemeral-storage")  # first in the order in which resources are compared
+COUNTED_FIELDS = ("containers", "initContainers", "overhead", "resources", "priority")  # of a spec, for a PodInfo
 
 
 @dataclass(slots=True)
 class PodInfo:
-    """A pod with what is computed of it once."""
+    """A pod, and what is computed from it once."""
 
     pod: ReadOnlyTree
     uid: str
     priority: int
     requests: Resources
-    weighed: Resources  # cpu and memory as scores count them: a container that requests nothing counts a little
+    non_zero_requests: Resources  # cpu and memory, with DEFAULT_REQUESTS for containers without
     ports: tuple[tuple[str, str, int], ...]  # host address, protocol, port
 
     def at(self, pod: ReadOnlyTree) -> "PodInfo":
-        """The same for another state of the pod that counts like this one."""
-        return PodInfo(pod, self.uid, self.priority, self.requests, self.weighed, self.ports)
+        """The same for another state of the pod with the same requests, ports and priority."""
+        return PodInfo(pod, self.uid, self.priority, self.requests, self.non_zero_requests, self.ports)
 
     def counts_like(self, pod: ReadOnlyTree) -> bool:
-        """Whether another state of the pod has the same requests, ports and priority, as far as that is quickly seen."""
+        """Whether another state of the pod has the same requests, ports and priority. May be False though they are equal."""
         if self.pod is pod:
             return True
         before, now = self.pod["spec"], pod["spec"]
-        return (all(before.get(name) == now.get(name) for name in COUNTED)
+        return (all(before.get(name) == now.get(name) for name in COUNTED_FIELDS)
                 and pod_resources.in_flight(self.pod.get("status")) == pod_resources.in_flight(pod.get("status")))
 
 
 def pod_info(pod: ReadOnlyTree, options: Options = IN_FLIGHT) -> PodInfo:
-    """A pod, its requests and its host ports counted."""
+    """The PodInfo of a pod."""
     spec = pod["spec"]
     ports = tuple([
         (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's word for any
@@ -57,17 +57,17 @@ def pod_info(pod: ReadOnlyTree, options: Options = IN_FLIGHT) -> PodInfo:
     missing = DEFAULT_REQUESTS
     if (spec.get("resources") or {}).get("requests"):
         missing = {name: amount for name, amount in missing.items() if name not in total}
-    weighed = asked
-    if missing and not _says_all(spec):
-        weighed = pod_resources.whole(pod_resources.requests(pod, options._replace(missing=missing)))
+    non_zero_requests = asked
+    if missing and not _requests_cpu_and_memory(spec):
+        non_zero_requests = pod_resources.whole(pod_resources.requests(pod, options._replace(missing=missing)))
     return PodInfo(
         pod, str(pod["metadata"]["uid"]), int(spec.get("priority") or 0),
-        {name: asked[name] for name in (*(name for name in FIRST if name in asked), *asked)},
-        {"cpu": weighed.get("cpu", 0), "memory": weighed.get("memory", 0)}, ports)
+        {name: asked[name] for name in (*(name for name in RESOURCE_ORDER if name in asked), *asked)},
+        {"cpu": non_zero_requests.get("cpu", 0), "memory": non_zero_requests.get("memory", 0)}, ports)
 
 
-def _says_all(spec: ReadOnlyTree) -> bool:
-    """Whether every container requests cpu and memory."""
+def _requests_cpu_and_memory(spec: ReadOnlyTree) -> bool:
+    """Whether all containers do."""
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         requests = (container.get("resources") or {}).get("requests") or {}
         if "cpu" not in requests or "memory" not in requests:
@@ -75,8 +75,8 @@ def _says_all(spec: ReadOnlyTree) -> bool:
     return True
 
 
-def spelled(pod: PodInfo, *fields: str) -> bytes:
-    """These fields of a pod's spec, to be compared: empty when it has none of them."""
+def encoded_fields(pod: PodInfo, *fields: str) -> bytes:
+    """These fields of a pod's spec as JSON, to be compared; empty when it has none of them."""
     spec = pod.pod["spec"]
     found = [spec[name] for name in fields if spec.get(name)]
     return orjson.dumps([spec.get(name) for name in fields]) if found else b""
@@ -84,32 +84,32 @@ def spelled(pod: PodInfo, *fields: str) -> bytes:
 
 @dataclass(slots=True)
 class NodeInfo:
-    """A node with the pods on it, and what they ask for together. ``generation`` grows with every change."""
+    """A node with the pods on it and the sums of their requests. ``generation`` grows with every change."""
 
     name: str
-    node: ReadOnlyTree | None = None  # None: pods are bound to it, and it is not there (yet)
+    node: ReadOnlyTree | None = None  # None: pods are bound to a node that does not exist (yet)
     pods: dict[str, PodInfo] = field(default_factory=dict)
     requested: Resources = field(default_factory=dict)
-    weighed: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
+    non_zero_requested: Resources = field(default_factory=lambda: {"cpu": 0, "memory": 0})
     allocatable: Resources = field(default_factory=dict)
     generation: int = 0
     taints: Sequence[Mapping[str, str]] = ()
-    priorities: dict[int, int] = field(default_factory=dict)  # how many of its pods have which
-    load: tuple[int, ...] | None = field(default=None, repr=False, compare=False)  # of a snapshot's node, told once for all views
+    priorities: dict[int, int] = field(default_factory=dict)  # the number of pods by priority
+    usage: tuple[int, ...] | None = field(default=None, repr=False, compare=False)  # by the ResourcePlugin, in a snapshot
 
     def set_node(self, node: ReadOnlyTree) -> None:
-        """Take what the node says of itself."""
+        """Set or update the node itself."""
         self.generation += 1
         self.node, self.taints = node, node["spec"].get("taints") or ()
         self.allocatable = allocatable_of(node)
 
-    def drop_node(self) -> None:
-        """The node is not there any more."""
+    def remove_node(self) -> None:
+        """The node does not exist any more."""
         self.generation += 1
         self.node, self.allocatable, self.taints = None, {}, ()
 
     def add(self, info: PodInfo) -> None:
-        """Count a pod in; one that is there already is counted anew."""
+        """Add a pod; one that is there already is replaced."""
         if info.uid in self.pods:
             self.remove(info.uid)
         self.generation += 1
@@ -117,11 +117,11 @@ class NodeInfo:
         self.priorities[info.priority] = self.priorities.get(info.priority, 0) + 1
         for name, value in info.requests.items():
             self.requested[name] = self.requested.get(name, 0) + value
-        for name, value in info.weighed.items():
-            self.weighed[name] += value
+        for name, value in info.non_zero_requests.items():
+            self.non_zero_requested[name] += value
 
     def remove(self, uid: str) -> None:
-        """Count a pod out; harmless when it is not there."""
+        """Remove a pod; harmless when it is not there."""
         info = self.pods.pop(uid, None)
         if info is None:
             return
@@ -131,16 +131,16 @@ class NodeInfo:
             self.priorities[info.priority] = left
         for name, value in info.requests.items():
             self.requested[name] -= value
-        for name, value in info.weighed.items():
-            self.weighed[name] -= value
+        for name, value in info.non_zero_requests.items():
+            self.non_zero_requested[name] -= value
 
     def copy(self) -> "NodeInfo":
-        """A copy to try things on."""
+        """A copy that can be changed."""
         return NodeInfo(
-            self.name, self.node, dict(self.pods), dict(self.requested), dict(self.weighed), self.allocatable, self.generation,
-            self.taints, dict(self.priorities))
+            self.name, self.node, dict(self.pods), dict(self.requested), dict(self.non_zero_requested), self.allocatable,
+            self.generation, self.taints, dict(self.priorities))
 
 
 def allocatable_of(node: ReadOnlyTree) -> Resources:
-    """What pods may take of a node."""
+    """status.allocatable of a node."""
     return pod_resources.whole(pod_resources.read((node.get("status") or {}).get("allocatable")))

@@ -3,7 +3,7 @@
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.client import Client
-from fakekube_controllers.scheduler.framework.interface import State
+from fakekube_controllers.scheduler.framework.interface import CycleState
 from fakekube_controllers.scheduler.framework.status import Code, Status
 from fakekube_controllers.scheduler.framework.types import PodInfo
 
@@ -16,7 +16,7 @@ class DefaultBinder:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def bind(self, state: State, pod: PodInfo, node_name: str) -> Status | None:
+    async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """None when it is bound, else what the server said."""
         try:
             await self._client.bind(meta.name_of(pod.pod), meta.namespace_of(pod.pod), node_name, uid=pod.uid)

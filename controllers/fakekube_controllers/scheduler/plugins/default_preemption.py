@@ -1,11 +1,11 @@
 """Whether evicting pods of lower priority would make room. Upstream: plugins/defaultpreemption, framework/preemption.
 
-Nobody is evicted yet: the text of the pod's condition says what the real scheduler would have found.
+No pod is evicted: only the message of the pod's condition is computed, for the nodes where preemption would not help.
 """
 
 from collections.abc import Mapping, Sequence
 
-from fakekube_controllers.scheduler.framework.interface import Filter, Snapshot, State
+from fakekube_controllers.scheduler.framework.interface import CycleState, FilterPlugin, Snapshot
 from fakekube_controllers.scheduler.framework.status import Code, Status, histogram, unresolvable, unschedulable
 from fakekube_controllers.scheduler.framework.types import PodInfo
 
@@ -18,27 +18,27 @@ class DefaultPreemption:
 
     name = "DefaultPreemption"
 
-    def __init__(self, filters: Sequence[Filter]) -> None:
+    def __init__(self, filters: Sequence[FilterPlugin]) -> None:
         self._filters = filters
 
     def post_filter(
-        self, state: State, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, statuses: Mapping[str, Status],
     ) -> tuple[str, str]:
-        """No node, and why preemption finds none."""
+        """No nominated node, and why preemption finds none."""
         if pod.pod["spec"].get("preemptionPolicy") == "Never":
             return "", "preemption: not eligible due to preemptionPolicy=Never."
-        found: list[Status] = []
+        rejections: list[Status] = []
         for name in snapshot.nodes:
             status = statuses.get(name)
             if status is None or status.code == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                found.append(NOT_HELPFUL)
+                rejections.append(NOT_HELPFUL)
             elif not self._has_victims(state, pod, snapshot, name):
-                found.append(NO_VICTIMS)
-        if len(found) < len(snapshot.nodes):
+                rejections.append(NO_VICTIMS)
+        if len(rejections) < len(snapshot.nodes):
             return "", ""
-        return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(found)}."
+        return "", f"preemption: 0/{len(snapshot.nodes)} nodes are available: {histogram(rejections)}."
 
-    def _has_victims(self, state: State, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
+    def _has_victims(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, name: str) -> bool:
         if min(snapshot.nodes[name].priorities, default=pod.priority) >= pod.priority:
             return False
         node = snapshot.nodes[name].copy()

@@ -5,13 +5,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.runtime import placement
-from fakekube_controllers.scheduler.framework.events import Event
-from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, Snapshot, State
+from fakekube_controllers.scheduler.framework.events import ClusterEvent
+from fakekube_controllers.scheduler.framework.interface import MAX_NODE_SCORE, CycleState, Snapshot
 from fakekube_controllers.scheduler.framework.status import SKIP, Status, unresolvable
-from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, spelled
+from fakekube_controllers.scheduler.framework.types import NodeInfo, PodInfo, encoded_fields
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-NAME = "metadata.name "  # with a blank, as no label's key has one
+NAME = "metadata.name "  # with a blank, which no label key has
 REASON = "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -21,12 +21,12 @@ class NodeAffinity:
     name = "NodeAffinity"
     weight = 2
 
-    def sign(self, pod: PodInfo) -> bytes:
+    def sign_pod(self, pod: PodInfo) -> bytes:
         """Its node selector and its affinity."""
-        return spelled(pod, "nodeSelector", "affinity")
+        return encoded_fields(pod, "nodeSelector", "affinity")
 
-    def aspect(self, pod: PodInfo) -> tuple[str, ...]:
-        """The keys of the labels that it mentions, in order, and the field for a node's name if it does that."""
+    def node_fields(self, pod: PodInfo) -> tuple[str, ...]:
+        """The keys of the labels that it mentions, sorted, and NAME if it mentions names of nodes."""
         spec = pod.pod["spec"]
         keys = dict.fromkeys(spec.get("nodeSelector") or ())
         affinity = placement.node_affinity(spec)
@@ -39,16 +39,16 @@ class NodeAffinity:
                     keys[NAME] = None
         return tuple(sorted(keys)) if keys else ()
 
-    def sign_node(self, aspect: tuple[str, ...], node: NodeInfo) -> Hashable:
+    def sign_node(self, node_fields: tuple[str, ...], node: NodeInfo) -> Hashable:
         """The values of those labels."""
         labels = _labels(node)
-        return tuple([node.name if key == NAME else labels.get(key) for key in aspect])
+        return tuple([node.name if key == NAME else labels.get(key) for key in node_fields])
 
-    def may_help(self, pod: PodInfo, event: Event) -> bool:
+    def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
         """A node that the pod selects, and did not before."""
         return event.node is not None and _selects(pod, event.node) and (event.old is None or not _selects(pod, event.old))
 
-    def pre_filter(self, state: State, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
         """The only nodes that every term names, SKIP when nothing is required, or None."""
         required = placement.node_affinity(pod.pod["spec"]).get(REQUIRED)
         if required is None:
@@ -64,21 +64,21 @@ class NodeAffinity:
             names.update(dict.fromkeys(name for name in listed[0] if all(name in values for values in listed)))
         return list(names) or unresolvable("pod affinity terms conflict")
 
-    def pre_score(self, state: State, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
+    def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """SKIP when nothing is preferred."""
         preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED)
         return None if preferred else SKIP
 
-    def filter(self, state: State, pod: PodInfo, node: NodeInfo) -> Status | None:
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Why the pod does not fit the node, or None."""
         return None if placement.selects(pod.pod["spec"], node.name, _labels(node)) else unresolvable(REASON)
 
-    def score(self, state: State, pod: PodInfo, node: NodeInfo) -> int:
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """The weights of the preferred terms that match, together."""
         preferred = placement.node_affinity(pod.pod["spec"]).get(PREFERRED) or ()
         return sum(term["weight"] for term in preferred if placement.term_matches(term["preference"], node.name, _labels(node)))
 
-    def normalize_score(self, state: State, pod: PodInfo, scores: dict[str, int]) -> None:
+    def normalize_score(self, state: CycleState, pod: PodInfo, scores: dict[str, int]) -> None:
         """The most preferred node is best."""
         best = max(scores.values(), default=0)
         for name, score in scores.items():

@@ -1,6 +1,6 @@
-"""Higher priority first, then who waits longest. Upstream: plugins/queuesort."""
+"""Higher priority first, then the pod that was added first. Upstream: plugins/queuesort."""
 
-from fakekube_controllers.scheduler.framework.interface import QueuedPod
+from fakekube_controllers.scheduler.framework.interface import QueuedPodInfo
 
 
 class PrioritySort:
@@ -8,6 +8,6 @@ class PrioritySort:
 
     name = "PrioritySort"
 
-    def sort_key(self, pod: QueuedPod) -> tuple[int, float, int]:
+    def sort_key(self, pod: QueuedPodInfo) -> tuple[int, float, int]:
         """Smaller goes first."""
         return (-pod.info.priority, pod.since, pod.sequence)

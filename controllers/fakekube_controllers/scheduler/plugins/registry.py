@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fakekube.client.client import Client
-from fakekube_controllers.scheduler.framework.interface import Filter, Plugin
+from fakekube_controllers.scheduler.framework.interface import FilterPlugin, Plugin
 from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
@@ -18,7 +18,7 @@ from fakekube_controllers.scheduler.plugins.taint_toleration import TaintTolerat
 
 def default_plugins(client: Client) -> Sequence[Plugin]:
     """A fresh set for one scheduler."""
-    filters: list[Filter] = [
+    filters: list[FilterPlugin] = [
         NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(),
     ]
     return [SchedulingGates(), PrioritySort(), *filters, DefaultPreemption(filters), DefaultBinder(client)]

@@ -1,4 +1,4 @@
-"""A pod with scheduling gates is not tried. Upstream: plugins/schedulinggates."""
+"""A pod with scheduling gates is not scheduled. Upstream: plugins/schedulinggates."""
 
 from fakekube_controllers.scheduler.framework.status import Status, unresolvable
 from fakekube_controllers.scheduler.framework.types import PodInfo

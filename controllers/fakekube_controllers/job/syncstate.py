@@ -1,6 +1,6 @@
-"""One look at a Job and its pods: who is alive, who is new among the finished, and what that decides.
+"""The state of one sync of a Job: which pods are active, which have finished since, and how the Job ends.
 
-Nothing here writes. Upstream: the first half of syncJob (pkg/controller/job/job_controller.go).
+Nothing here writes. Upstream: syncJobCtx and the first half of syncJob (pkg/controller/job/job_controller.go).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,9 +11,9 @@ from fakekube.apimachinery import times
 from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
-from fakekube_controllers.job.controlled import JobPods
 from fakekube_controllers.job.features import ALL, Features
 from fakekube_controllers.job.pods import Pod
+from fakekube_controllers.job.podsummaries import JobPods
 from fakekube_controllers.job.policies import Verdict
 
 BACKOFF_EXCEEDED = Outcome("FailureTarget", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
@@ -25,30 +25,30 @@ COMPLETIONS_REACHED = Outcome("SuccessCriteriaMet", "CompletionsReached", "Reach
 
 
 @dataclass(slots=True)
-class Round:
-    """What one sync knows. ``status`` and metadata are the sync's own copies; the spec and pods are read-only."""
+class SyncState:
+    """What one sync knows. The Job's status and metadata are the sync's own copies; its spec and the pods are read-only."""
 
     job: dict[str, Any]
-    mine: JobPods
+    job_pods: JobPods
     now: float
-    removed: Collection[str]  # uids of pods whose tracking finalizer is known to be on its way out
-    record: Backoff
+    expected_removals: Collection[str]  # uids of pods whose tracking finalizer an earlier sync removed
+    backoff: Backoff
     features: Features = ALL
-    written: Mapping[str, Any] = field(default_factory=dict)  # the status as it was read or written last
-    tracked: dict[str, None] | None = None  # uids of pods with the tracking finalizer, once somebody asks
+    last_status: Mapping[str, Any] = field(default_factory=dict)  # the status that was read or written last
+    tracked: dict[str, None] | None = None  # uids of pods with the tracking finalizer; None: not computed yet
     active_count: int = 0
     ready: int = 0
     terminating: int = 0
-    ended: list[Pod] = field(default_factory=list)  # tracked, and finished or on their way out
-    released: dict[str, None] = field(default_factory=dict)  # uids of pods whose tracking finalizer this sync has taken
+    ended: list[Pod] = field(default_factory=list)  # tracked, and finished or being deleted
+    released: dict[str, None] = field(default_factory=dict)  # uids of pods whose tracking finalizer this sync removed
     new_succeeded: list[Pod] = field(default_factory=list)
     new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
     failed: int = 0
-    previously_completed: list[int] = field(default_factory=list)
-    completed: list[int] = field(default_factory=list)
+    prev_succeeded_indexes: list[int] = field(default_factory=list)
+    succeeded_indexes: list[int] = field(default_factory=list)
     failed_indexes: list[int] | None = None
-    delayed: dict[int, Pod] = field(default_factory=dict)  # last failed pod of an index that is yet to be replaced
+    delayed_by_index: dict[int, Pod] = field(default_factory=dict)  # the failed pod of an index, until it is replaced
     outcome: Outcome | None = None
 
     @property
@@ -71,21 +71,21 @@ class Round:
 
     @property
     def pods(self) -> Sequence[Pod]:
-        """All pods of the Job, in the order in which they came."""
-        return self.mine.pods
+        """All pods of the Job, in the order in which the cache has them."""
+        return self.job_pods.pods
 
     @property
     def active(self) -> list[Pod]:
-        """Those that are neither finished nor on their way out."""
-        return [*self.mine.those(fact.active for fact in self.mine.facts)]
+        """The pods that are neither finished nor being deleted."""
+        return [*self.job_pods.select(summary.active for summary in self.job_pods.summaries)]
 
     def is_tracked(self, uid: str) -> bool:
-        """Whether the pod of that uid is there and is yet to lose its tracking finalizer."""
-        if uid in self.removed or uid in self.released:
+        """Whether there is a pod of that uid that still has its tracking finalizer."""
+        if uid in self.expected_removals or uid in self.released:
             return False
         if self.tracked is None:
             self.tracked = dict.fromkeys(
-                pod["metadata"]["uid"] for pod in self.mine.those(fact.tracked for fact in self.mine.facts))
+                pod["metadata"]["uid"] for pod in self.job_pods.select(summary.tracked for summary in self.job_pods.summaries))
         return uid in self.tracked
 
     @property
@@ -121,8 +121,8 @@ class Round:
         return self.spec.get("podFailurePolicy") if self.features.failure_policy else None
 
     def verdict(self, pod: Pod) -> Verdict:
-        """What the podFailurePolicy says of a pod."""
-        return policies.judge(self.failure_policy, pod, per_index=self.features.per_index)
+        """What the podFailurePolicy decides about a pod."""
+        return policies.match_failure_policy(self.failure_policy, pod, per_index=self.features.per_index)
 
     def is_valid_index(self, pod: Pod) -> bool:
         """Whether the pod counts for an index that the Job still has; every pod of a plain Job does."""
@@ -131,19 +131,19 @@ class Round:
         index = indexes.index_of(pod)
         return index is not None and index < (self.completions or 0)
 
-    def look(self) -> None:
-        """Fill in everything from the Job and its pods, in upstream's order."""
+    def compute(self) -> None:
+        """Fill in everything that follows from the Job and its pods, in upstream's order."""
         self._count()
-        self._take_failures_in()
+        self._compute_outcome()
         if self.indexed:
-            self._look_at_indexes()
+            self._compute_indexes()
 
     def _count(self) -> None:
-        facts, removed = self.mine.facts, self.removed
-        self.active_count = sum([fact.active for fact in facts])
-        self.ready = sum([fact.ready for fact in facts])
-        self.terminating = sum([fact.terminating for fact in facts])
-        ended = self.mine.those(fact.ended for fact in facts)
+        summaries, removed = self.job_pods.summaries, self.expected_removals
+        self.active_count = sum([summary.active for summary in summaries])
+        self.ready = sum([summary.ready for summary in summaries])
+        self.terminating = sum([summary.terminating for summary in summaries])
+        ended = self.job_pods.select(summary.ended for summary in summaries)
         self.ended = [pod for pod in ended if pod["metadata"]["uid"] not in removed]
         uncounted = dict.fromkeys([*self.uncounted.get("succeeded", ()), *self.uncounted.get("failed", ())])
         only_replace_failed = self.only_replace_failed
@@ -158,8 +158,8 @@ class Round:
         self.succeeded = self.status.get("succeeded", 0) + len(self.new_succeeded) + len(self.uncounted.get("succeeded", ()))
         self.failed = self.status.get("failed", 0) + counted + len(self.uncounted.get("failed", ()))
 
-    def _take_failures_in(self) -> None:
-        self.record = self.record.after(self.new_succeeded, self.new_failed)
+    def _compute_outcome(self) -> None:
+        self.backoff = self.backoff.after(self.new_succeeded, self.new_failed)
         self.outcome = self._global_outcome()
 
     def _global_outcome(self) -> Outcome | None:
@@ -181,7 +181,7 @@ class Round:
         return None
 
     def ending(self, outcome: Outcome) -> Outcome:
-        """The outcome as this release tells it: announced or not, and with a reason for success or without."""
+        """The outcome as this release writes it: with an interim condition or without, and a reason for success or none."""
         if outcome is COMPLETIONS_REACHED and not self.features.success_policy:
             outcome = Outcome(outcome.type, "", "")
         return outcome if self.features.interim_conditions else outcome._replace(type=outcome.terminal)
@@ -200,18 +200,18 @@ class Round:
             return None
         return float(times.parse_time(started) + deadline - self.now)
 
-    def _look_at_indexes(self) -> None:
-        self.previously_completed = indexes.parse(self.status.get("completedIndexes", ""), self.completions)
+    def _compute_indexes(self) -> None:
+        self.prev_succeeded_indexes = indexes.parse(self.status.get("completedIndexes", ""), self.completions)
         new = [index for pod in self.new_succeeded if (index := indexes.index_of(pod)) is not None]
-        self.completed = sorted(dict.fromkeys([*self.previously_completed, *new]))
-        self.succeeded = len(self.completed)
+        self.succeeded_indexes = sorted(dict.fromkeys([*self.prev_succeeded_indexes, *new]))
+        self.succeeded = len(self.succeeded_indexes)
         if self.per_index:
-            self._look_at_failed_indexes()
+            self._compute_failed_indexes()
         policy = self.spec.get("successPolicy") if self.features.success_policy else None
-        if self.outcome is None and (message := policies.success_message(policy, self.completed)):
+        if self.outcome is None and (message := policies.match_success_policy(policy, self.succeeded_indexes)):
             self.outcome = Outcome("SuccessCriteriaMet", "SuccessPolicy", message)
 
-    def _look_at_failed_indexes(self) -> None:
+    def _compute_failed_indexes(self) -> None:
         known = indexes.parse(self.status.get("failedIndexes") or "", self.completions)
         new = [index for pod in self.new_failed if (index := indexes.index_of(pod)) is not None and self._fails_index(pod)]
         self.failed_indexes = sorted(dict.fromkeys([*known, *new]))
@@ -221,7 +221,7 @@ class Round:
                 self.outcome = self.ending(MAX_FAILED_INDEXES)
             elif self.failed_indexes and len(self.failed_indexes) + self.succeeded >= (self.completions or 0):
                 self.outcome = self.ending(FAILED_INDEXES)
-        self.delayed = self._delayed_pods()
+        self.delayed_by_index = self._delayed_pods()
 
     def _fails_index(self, pod: Pod) -> bool:
         verdict = self.verdict(pod)
@@ -230,9 +230,9 @@ class Round:
         return verdict.counts and indexes.count_of(pod, indexes.FAILURE_COUNT) >= self.spec["backoffLimitPerIndex"]
 
     def _delayed_pods(self) -> dict[int, Pod]:
-        """For every index that waits for a replacement, the failed pod that knows how often the index failed."""
-        decided = dict.fromkeys([*self.completed, *(self.failed_indexes or ())])
-        held = dict.fromkeys(fact.completion_index for fact in self.mine.facts if fact.active)
+        """By index that waits for a replacement: the failed pod whose annotations count the failures of the index."""
+        decided = dict.fromkeys([*self.succeeded_indexes, *(self.failed_indexes or ())])
+        held = dict.fromkeys(summary.completion_index for summary in self.job_pods.summaries if summary.active)
         latest: dict[int, Pod] = {}
         for pod in self.pods:
             index = indexes.index_of(pod)
@@ -245,8 +245,8 @@ class Round:
         return latest
 
     def index_delay_seconds(self, index: int) -> float:
-        """How long the replacement of an index has to wait."""
-        pod = self.delayed.get(index)
+        """In how many seconds the pod of an index may be replaced."""
+        pod = self.delayed_by_index.get(index)
         if pod is None:
             return 0.0
         return backoff.remaining_seconds(attempts(pod) + 1, pods.finish_time(pod), self.now)
@@ -257,11 +257,11 @@ def attempts(pod: Pod) -> int:
     return indexes.count_of(pod, indexes.FAILURE_COUNT) + indexes.count_of(pod, indexes.IGNORED_FAILURE_COUNT)
 
 
-def free_indexes(found: Round, count: int, held: Iterable[int | None]) -> list[int]:
+def free_indexes(state: SyncState, count: int, held: Iterable[int | None]) -> list[int]:
     """The lowest indexes that are not among those ``held``, nor completed or failed, at most ``count``."""
-    taken = dict.fromkeys([*found.completed, *(found.failed_indexes or ()), *held])
+    taken = dict.fromkeys([*state.succeeded_indexes, *(state.failed_indexes or ()), *held])
     result: list[int] = []
-    for index in range(found.completions or 0):
+    for index in range(state.completions or 0):
         if len(result) >= count:
             break
         if index not in taken:

@@ -1,11 +1,11 @@
-"""What a Job knows of its pods, and that it knows it anew when they change."""
+"""The summaries of a Job's pods, which follow their changes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.apimachinery import labels
 from fakekube.runtime import pods as podstates
-from fakekube_controllers.job.controlled import Facts
+from fakekube_controllers.job.podsummaries import PodSummaries
 from tests.controllers.world import INDEX, TRACKING
 
 SELECTOR = labels.from_set({"job": "j"})
@@ -25,7 +25,7 @@ def pod(draw):
     return {"metadata": metadata, "status": {"phase": phase, "conditions": [{"type": "Ready", "status": ready}]}}
 
 
-def found_out(each):
+def expected(each):
     active, tracked = podstates.is_active(each), TRACKING in each["metadata"].get("finalizers", ())
     index = each["metadata"].get("annotations", {}).get(INDEX)
     return (
@@ -35,27 +35,27 @@ def found_out(each):
 
 
 @given(st.data())
-def test_facts_are_those_of_the_pods_as_they_are_now(data):
-    """Given any pods / when some change, some go and some come, again and again / then the facts are always those that somebody
-    finds who looks for the first time."""
-    facts, trees = Facts(SELECTOR), []
+def test_summaries_are_those_of_the_pods_as_they_are_now(data):
+    """Given any pods / when some change, some go and some come, again and again / then the summaries are
+    always those that a first look at the pods gives."""
+    summaries, trees = PodSummaries(SELECTOR), []
     for _ in range(data.draw(st.integers(1, 5))):
         trees = [data.draw(pod()) if data.draw(st.booleans()) else tree for tree in trees if data.draw(st.booleans())]
         trees += data.draw(st.lists(pod(), max_size=4))
-        assert facts.of(trees) == [found_out(tree) for tree in trees]
+        assert summaries.of(trees) == [expected(tree) for tree in trees]
 
 
-def test_a_pod_that_did_not_change_is_not_looked_into_again():
-    """Given pods whose facts are known / when one is another tree now / then only that one is looked into."""
+def test_a_pod_that_did_not_change_is_not_summarized_again():
+    """Given pods with summaries / when one is another tree now / then only that one is summarized."""
 
-    class Seen(Facts):
-        def find_out(self, pod):
-            looked.append(pod["metadata"]["uid"])
-            return super().find_out(pod)
+    class Recording(PodSummaries):
+        def summarize(self, pod):
+            summarized.append(pod["metadata"]["uid"])
+            return super().summarize(pod)
 
-    looked = []
+    summarized = []
     one, two = ({"metadata": {"uid": uid, "labels": {"job": "j"}}, "status": {"phase": "Running"}} for uid in ("one", "two"))
-    facts = Seen(SELECTOR)
-    facts.of([one, two])
-    facts.of([one, {**two, "status": {"phase": "Succeeded"}}])
-    assert looked == ["one", "two", "two"]
+    summaries = Recording(SELECTOR)
+    summaries.of([one, two])
+    summaries.of([one, {**two, "status": {"phase": "Succeeded"}}])
+    assert summarized == ["one", "two", "two"]

@@ -1,0 +1,68 @@
+"""Whether the stored object is the one that a write speaks of: its uid and its resourceVersion.
+
+Errors come in the words of upstream's storage, which name the key in etcd.
+Upstream: apiserver/pkg/storage/interfaces.go (Preconditions), pkg/storage/errors.go, generic/registry/store.go (Update).
+"""
+
+from fakekube.apimachinery import errors, field_errors, strconv
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupKind, GroupResource
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import Kind
+from fakekube.storage.record import Record
+
+STORAGE_FOLDERS = {
+    GroupResource("", "endpoints"): "services/endpoints",
+    GroupResource("", "nodes"): "minions",
+    GroupResource("", "replicationcontrollers"): "controllers",
+    GroupResource("", "services"): "services/specs",
+    GroupResource("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Where upstream keeps what it does not keep under the resource's name."""
+GROUPS_OF_OTHER_SERVERS = ("apiextensions.k8s.io", "apiregistration.k8s.io")
+"""Those that the servers around kube-apiserver keep, under the group's name as they keep custom resources."""
+
+
+def check_preconditions(kind: Kind, record: Record, uid: str, resource_version: str = "") -> None:
+    """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
+    if uid and uid != record.uid:
+        raise uid_conflict(kind, record.namespace, record.name, uid, record.uid)
+    if resource_version and resource_version != str(record.revision):
+        raise storage_conflict(kind, record.namespace, record.name, (
+            f"Precondition failed: ResourceVersion in precondition: {resource_version}, "
+            f"ResourceVersion in object meta: {record.revision}"))
+
+
+def uid_conflict(kind: Kind, namespace: str, name: str, asked: str, found: str) -> APIError:
+    """Conflict about an object that is another one than the caller wrote of."""
+    why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {found}"
+    return storage_conflict(kind, namespace, name, why)
+
+
+def storage_conflict(kind: Kind, namespace: str, name: str, why: str) -> APIError:
+    """Conflict, in storage's words, about an object that is not as it would have to be."""
+    resource = kind.group_resource
+    folder = STORAGE_FOLDERS.get(resource, resource.resource)
+    if kind.custom or resource.group in GROUPS_OF_OTHER_SERVERS:
+        folder = f"{resource.group}/{folder}"
+    key = "/".join(part for part in ("/registry", folder, namespace, name) if part)
+    return errors.conflict(resource, name, (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
+
+
+def check_version(kind: Kind, meta: Tree, record: Record) -> bool:
+    """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
+    text = str(meta.get("resourceVersion", ""))
+    try:
+        asked = strconv.parse_uint(text or "0")
+    except strconv.NumberError as error:
+        raise errors.raw(str(error)) from None
+    if not asked:
+        if not kind.unconditional_update:
+            resource = kind.group_resource
+            raise errors.invalid(GroupKind(resource.group, resource.resource), record.name, [
+                field_errors.invalid("metadata.resourceVersion", 0, "must be specified for an update")])
+        return False
+    if asked != record.revision:
+        raise errors.conflict(kind.group_resource, record.name)
+    return True
