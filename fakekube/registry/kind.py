@@ -64,13 +64,18 @@ class Subresource:
 
     ``strategy`` is for those that change the object by rules of their own (finalize, approval, resize): its
     ``prepare_for_update`` and ``validate_update`` take the place of the kind's. "status" needs none: the kind's
-    strategy has hooks for it.
+    strategy has hooks for it. ``printer`` is how it prints as a Table when that is not as the object does.
     """
 
     name: str  # "status", "scale", "log", ...
     verbs: tuple[str, ...]
     kind: GroupVersionKind | None = None
     strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
+    printer: LazyField[Printer | None] = LazyField(None)  # noqa: RUF009
+
+
+Convert = Callable[[Tree], Tree]
+"""From the shape of one version to that of another."""
 
 
 class Conversion(NamedTuple):
@@ -81,8 +86,8 @@ class Conversion(NamedTuple):
     """
 
     stored: GroupVersionKind
-    to_stored: Callable[[Tree], Tree]
-    from_stored: Callable[[Tree], Tree]
+    to_stored: Convert
+    from_stored: Convert
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

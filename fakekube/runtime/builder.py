@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import Resource
+from fakekube.client.typed import TypedObject, resource_of
 from fakekube.runtime import handlers
 from fakekube.runtime.component import Component, Runnable
 from fakekube.runtime.context import Context
@@ -62,7 +63,10 @@ class Declaration(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A controller's declaration in the making; each step returns a new one."""
+    """A controller's declaration in the making; each step returns a new one.
+
+    A resource may be given as the class of its models, as ``for_(Web).owns(Pod)``.
+    """
 
     name: str
     primary: Source | None = None
@@ -71,23 +75,25 @@ class Builder(NamedTuple):
     triggers: tuple[Trigger, ...] = ()
     is_needed: Callable[[Context], bool] | None = None
 
-    def for_(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
+    def for_(self, resource: Resource | type[TypedObject], *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile objects of this resource. Once, and before ``owns``."""
         assert self.primary is None, "a controller is for one resource"
-        source = Source(resource, handlers.to_self, predicate)
+        source = Source(resource_of(resource), handlers.to_self, predicate)
         return self._replace(primary=source, sources=(*self.sources, source))
 
-    def owns(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
+    def owns(self, resource: Resource | type[TypedObject], *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile the controller of every object of this resource that changes."""
         assert self.primary is not None, "say what it is for first"
         return self.watches(resource, handlers.to_owner(self.primary.resource), predicate=predicate)
 
-    def watches(self, resource: Resource, mapper: Mapper, *, predicate: Predicate | None = None) -> "Builder":
+    def watches(
+        self, resource: Resource | type[TypedObject], mapper: Mapper, *, predicate: Predicate | None = None,
+    ) -> "Builder":
         """Reconcile what ``mapper(obj)`` makes of every object of this resource that changes.
 
         A reconciler that needs its caches to tell, or that delays keys, adds handlers in its ``setup(queue)`` instead.
         """
-        return self._replace(sources=(*self.sources, Source(resource, mapper, predicate)))
+        return self._replace(sources=(*self.sources, Source(resource_of(resource), mapper, predicate)))
 
     def starts_with(self, *triggers: Trigger, is_needed: Callable[[Context], bool] | None = None) -> "Builder":
         """Start with the first object of one of these, in place of the resource that the controller is for.

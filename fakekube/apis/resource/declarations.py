@@ -5,7 +5,8 @@ serve them without defaults and rules, and so are the kinds of classic allocatio
 """
 
 from fakekube.apis import late, selecting
-from fakekube.apis.declaration import ALWAYS, STATUS, Convert, Group, Resource, Served, Sub
+from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served, Sub
+from fakekube.registry.kind import Convert
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
