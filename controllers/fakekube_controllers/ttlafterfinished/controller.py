@@ -10,9 +10,8 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS
-from fakekube.runtime import predicates
-from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.context import Context
+from fakekube.runtime.jobs import finished_condition
 from fakekube.runtime.reconcile import Request, Result, TerminalError
 
 
@@ -24,13 +23,13 @@ def expires_at(job: Tree) -> float | None:
     seconds = job["spec"].get("ttlSecondsAfterFinished")
     if seconds is None or meta.is_deleting(job):
         return None
-    for condition in job.get("status", {}).get("conditions") or ():
-        if condition["type"] in ("Complete", "Failed") and condition["status"] == "True":
-            since = condition.get("lastTransitionTime")
-            if since is None:
-                raise TerminalError(f"unable to find the time when the Job {meta.key_of(job)} finished")
-            return float(parse_time(since) + seconds)
-    return None
+    condition = finished_condition(job)
+    if condition is None:
+        return None
+    since = condition.get("lastTransitionTime")
+    if since is None:
+        raise TerminalError(f"unable to find the time when the Job {meta.key_of(job)} finished")
+    return float(parse_time(since) + seconds)
 
 
 class TTLReconciler:
@@ -62,16 +61,3 @@ class TTLReconciler:
 
 def _wait(seconds: float | None) -> Result | None:
     return None if seconds is None else Result(requeue_after=timedelta(seconds=seconds), daemon=True)
-
-
-def _may_expire(job: Tree) -> bool:
-    return not meta.is_deleting(job) and job["spec"].get("ttlSecondsAfterFinished") is not None
-
-
-def ttl_after_finished() -> Declaration:
-    """The controller, for the entry point."""
-    return (
-        controller("ttlafterfinished").for_(JOBS, predicate=predicates.for_objects(_may_expire))
-        .with_options(user_agent="kube-controller-manager")
-        .complete(TTLReconciler)
-    )
