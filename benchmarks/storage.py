@@ -50,7 +50,7 @@ def pod(number: int) -> dict[str, Any]:
 
 def filled(count: int) -> Bucket:
     """A bucket with so many pods."""
-    bucket = Storage().bucket(POD.group_resource, fields=POD.selectable.values)
+    bucket = Storage().add_bucket(POD.group_resource, fields=POD.selectable.values)
     for number in range(count):
         bucket.create(pod(number))
     return bucket

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from fakekube.util.clock import Clock
 
 
+MAX_BODY_BYTES = 3 * 1024 * 1024
+"""A Handler refuses a longer body, so that nobody needs to read more than one byte beyond."""
+
+
 class UserInfo(NamedTuple):
     """Who asks. Upstream: apiserver/pkg/authentication/user."""
 
@@ -52,6 +56,10 @@ class Request:
         """A boolean parameter as upstream reads it: anything but ``false`` and ``0`` is true once it is given."""
         values = self.query.get(name)
         return values is not None and values[0] not in ("false", "0")
+
+    def accepts_gzip(self) -> bool:
+        """Whether a client says that it takes gzip."""
+        return any(token.strip() == "gzip" for token in self.headers.get("accept-encoding", "").split(","))
 
 
 class Frame:

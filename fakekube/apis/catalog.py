@@ -46,7 +46,7 @@ from fakekube.apis.resource.declarations import GROUP as RESOURCE
 from fakekube.apis.scheduling.declarations import GROUP as SCHEDULING
 from fakekube.apis.storage.declarations import GROUP as STORAGE
 from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATION
-from fakekube.registry.kind import Conversion, Kind, Printer, Selectable, Subresource
+from fakekube.registry.kind import Conversion, Convert, Kind, Printer, Selectable, Subresource
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
@@ -187,7 +187,7 @@ def _kinds(
         return
     stored = resource.stored or GroupVersionKind(group.name, _stored_version(resource, minor, versions), resource.kind)
     subresources = tuple(
-        Subresource(sub.name, sub.verbs, sub.kind, sub.strategy, table=sub.table)
+        Subresource(sub.name, sub.verbs, sub.kind, sub.strategy, sub.printer, table=sub.table)
         for sub in resource.subresources
         if sub.since <= minor and gates.get(sub.gate, True)
     )
@@ -261,7 +261,7 @@ def _conversion(gvk: GroupVersionKind, stored: GroupVersionKind, served: declara
     )
 
 
-def _renamed(api_version: str, convert: declaration.Convert | None, *, only_moves: bool) -> Callable[[Tree], Tree]:
+def _renamed(api_version: str, convert: Convert | None, *, only_moves: bool) -> Callable[[Tree], Tree]:
     def converted(tree: Tree) -> Tree:
         if convert is not None:
             tree = convert(tree if only_moves else orjson.loads(orjson.dumps(tree)))
@@ -276,7 +276,7 @@ def _printer(printer: Lazy[Printer] | None, served: declaration.Served) -> Lazy[
     return printer if printer is None or to_stored is None else _converting_printer(printer, to_stored)
 
 
-def _converting_printer(printer: Lazy[Printer], to_stored: declaration.Convert) -> Lazy[Printer]:
+def _converting_printer(printer: Lazy[Printer], to_stored: Convert) -> Lazy[Printer]:
     def load() -> Printer:
         inner = printer.load()
         return Printer(inner.columns, lambda obj, now: inner.cells(to_stored(deepcopy(obj)), now), inner.conditions)

@@ -8,7 +8,7 @@ from copy import deepcopy
 
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.declaration import Convert
+from fakekube.registry.kind import Convert
 from fakekube.registry.strategy import Strategy, WriteContext
 
 

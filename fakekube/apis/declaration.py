@@ -5,14 +5,14 @@ is on by default and which feature gate it needs. ``catalog.py`` turns both into
 Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from fakekube.apimachinery import releases
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.types import Tree
-from fakekube.registry.kind import ALL_VERBS, Printer, Selectable
+from fakekube.apis import late
+from fakekube.registry.kind import ALL_VERBS, Convert, Printer, Selectable
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
@@ -22,8 +22,6 @@ ALWAYS = releases.OLDEST.minor
 GET_AND_UPDATE = ("get", "patch", "update")
 CREATE = ("create",)
 PROXY = ("create", "delete", "get", "patch", "update")
-
-Convert = Callable[[Tree], Tree]
 
 
 class Deprecated(NamedTuple):
@@ -82,6 +80,7 @@ class Sub(NamedTuple):
     verbs: tuple[str, ...] = GET_AND_UPDATE
     kind: GroupVersionKind | None = None
     strategy: Lazy[Strategy] | None = None
+    printer: Lazy[Printer] | None = None
     since: int = ALWAYS
     gate: str = ""
     table: bool = True
@@ -145,7 +144,8 @@ class Group(NamedTuple):
 
 
 STATUS = Sub("status")
-SCALE = Sub("scale", kind=GroupVersionKind("autoscaling", "v1", "Scale"))
+SCALE = Sub(
+    "scale", kind=GroupVersionKind("autoscaling", "v1", "Scale"), printer=late.printer("autoscaling.printers:SCALE"))
 ALL = ("all",)
 SPEC_TEMPLATE = ("spec", "template")
 WHOLE, WHOLE_AND_UPDATE = ("whole",), ("whole", "update")  # for metadata_checks

@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.declaration import Convert
-from fakekube.registry.kind import Printer
+from fakekube.registry.kind import Convert, Printer
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 

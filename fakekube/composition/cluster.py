@@ -130,7 +130,8 @@ class Cluster:
             self.apiserver.first_objects.started = state.started
             self._remembered = state.components
             self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
-        fakekube_api.install(self)
+        fakekube_api.install(
+            self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot)
         self.apiserver.metric_texts.append(self._counted)
 
     @cached_property
@@ -322,7 +323,9 @@ class Cluster:
         """Listen on a port (0: one that is free) until the cluster stops. Raises OSError when it is taken."""
         from fakekube.composition.serving import Served
 
-        server = Served(self, host, port)
+        server = Served(
+            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port,
+            compresses=lambda: self.gates["APIResponseCompression"])
         await server.start()
         self._servers.append(server)
         return server

@@ -14,27 +14,33 @@ import orjson
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.util.control import ClockError
+from fakekube.util.control import ClockError, ClusterClock
 
 if TYPE_CHECKING:
-    from fakekube.composition.cluster import Cluster
+    from collections.abc import Callable
+
+    from fakekube.apiserver.apiserver import APIServer
+    from fakekube.composition.snapshot import Snapshot
+    from fakekube.util.activity import Activity
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
 CLOCK_FIELDS = ("advance", "set", "paused")
 
 
-def install(cluster: "Cluster") -> None:
-    """Let a cluster's server answer these paths."""
-    own = OwnPaths(cluster)
-    cluster.apiserver.own_paths |= {f"{PREFIX}/clock": own.clock, f"{PREFIX}/snapshot": own.snapshot}
+def install(
+    apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
+) -> None:
+    """Let a cluster's server answer these paths. ``activity`` is that of the cluster, held while a request is answered."""
+    api = FakekubeAPI(clock, activity, take_snapshot)
+    apiserver.own_paths |= {f"{PREFIX}/clock": api.clock, f"{PREFIX}/snapshot": api.snapshot}
 
 
-class OwnPaths:
+class FakekubeAPI:
     """The answers of one cluster."""
 
-    def __init__(self, cluster: "Cluster") -> None:
-        self._cluster = cluster
+    def __init__(self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]") -> None:
+        self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
 
     async def clock(self, request: Request) -> Response:
         """The clock, after what the request does to it. Raises APIError 400 and 409, with the clock as it was; 405."""
@@ -42,7 +48,7 @@ class OwnPaths:
             await self._move(_wanted(request))
         elif request.method != "GET":
             raise errors.method_not_allowed()
-        clock = self._cluster.clock
+        clock = self._clock
         return _json({
             "kind": "Clock", "apiVersion": API_VERSION, "now": times.format_micro_time(clock.time()),
             "unixSeconds": clock.time(), "mode": clock.mode, "factor": clock.factor, "paused": clock.paused,
@@ -52,13 +58,13 @@ class OwnPaths:
         """All of the cluster, as a file. Raises APIError 405."""
         if request.method != "GET":
             raise errors.method_not_allowed()
-        return Response(200, self._cluster.snapshot().encode(), "application/gzip")
+        return Response(200, self._take_snapshot().encode(), "application/gzip")
 
     async def _move(self, wanted: Tree) -> None:
         """Move first and pause afterwards: what cannot be is refused before anything happened."""
-        clock = self._cluster.clock
+        clock = self._clock
         paused = _boolean(wanted)
-        resume_work = self._cluster.activity.suspend()  # time does not move while a request is worked on; this one moves it
+        resume_work = self._activity.suspend()  # time does not move while a request is worked on; this one moves it
         try:
             if "advance" in wanted:
                 await clock.advance(wanted["advance"])

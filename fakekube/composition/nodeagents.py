@@ -30,7 +30,7 @@ class NodeAgents:
         meta, kubelet = pod["metadata"], self._kubelet()
         lines: list[Line] | None = None
         if kubelet is not None:
-            lines = kubelet.reports.log(meta["namespace"], meta["name"], container, previous=options.previous)
+            lines = kubelet.server.logs.lines(meta["namespace"], meta["name"], container, previous=options.previous)
         if lines is None:
             if options.previous:
                 raise errors.bad_request(
@@ -41,36 +41,36 @@ class NodeAgents:
             options = options._replace(since_time=kubelet.clock.time() - options.since_seconds)
         if not options.follow or options.previous:
             return _text(lines, options)
-        return FollowedLog(kubelet.streams.follow_log, pod, container, lines, options)
+        return FollowedLog(kubelet.server.logs.follow, pod, container, lines, options)
 
     async def execute(self, options: "CommandOptions") -> "Command":
         """A command in a container. Raises NodeError, and APIError when no kubelet runs."""
-        return await self._streams(options.pod).execute(options)  # type: ignore[no-any-return]
+        return await self._server(options.pod).exec.execute(options)  # type: ignore[no-any-return]
 
     async def attach(self, options: "CommandOptions") -> "Command":
         """What a container runs already. Raises like ``execute``."""
-        return await self._streams(options.pod).attach(options)  # type: ignore[no-any-return]
+        return await self._server(options.pod).exec.attach(options)  # type: ignore[no-any-return]
 
     async def forward(self, pod: Tree) -> "Forward":
         """The way to a pod's ports. Raises like ``execute``."""
-        return await self._streams(pod).forward(pod)  # type: ignore[no-any-return]
+        return await self._server(pod).ports.forward(pod)  # type: ignore[no-any-return]
 
     async def dial(self, pod: Tree, port: int) -> "Dialled":
         """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
         kubelet = self._kubelet()
         if kubelet is None:
             raise ConnectionRefusedError
-        return await kubelet.streams.dial(pod, port)  # type: ignore[no-any-return]
+        return await kubelet.server.ports.dial(pod, port)  # type: ignore[no-any-return]
 
     def node_page(self, name: str, path: str) -> Response | None:
         """What a kubelet answers itself: its health, and its pods. None where it is silent."""
         kubelet = self._kubelet()
-        if kubelet is None or not kubelet.reports.answers(name):
+        if kubelet is None or not kubelet.server.responds(name):
             return None
         if path.rstrip("/") == "/healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         if path.rstrip("/") in ("/pods", "/runningpods"):
-            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": kubelet.reports.pods_of(name)}
+            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": kubelet.server.pods_on(name)}
             return Response(200, orjson.dumps(pods))
         return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
 
@@ -78,7 +78,7 @@ class NodeAgents:
         """What each running container of a pod uses; None where the node is silent, or an annotation cannot be meant."""
         meta = pod["metadata"]
         try:
-            used: dict[str, Any] | None = self._reporting().usage(meta["namespace"], meta["name"])
+            used: dict[str, Any] | None = self._stats().of_pod(meta["namespace"], meta["name"])
         except ValueError:  # as a kubelet whose runtime answers nonsense, it tells nothing
             return None
         return {name: Usage(*of_it) for name, of_it in used.items()} if used is not None else None
@@ -86,22 +86,22 @@ class NodeAgents:
     def node_usage(self, name: str) -> Usage | None:
         """What the pods of a node use together; None in the same cases."""
         try:
-            used = self._reporting().node_usage(name)
+            used = self._stats().of_node(name)
         except ValueError:
             return None
         return Usage(*used) if used is not None else None
 
-    def _reporting(self) -> Any:
+    def _stats(self) -> Any:
         kubelet = self._kubelet()
         if kubelet is None:
             raise no_metrics()
-        return kubelet.reports
+        return kubelet.server.stats
 
-    def _streams(self, pod: Any) -> Any:
+    def _server(self, pod: Any) -> Any:
         kubelet = self._kubelet()
         if kubelet is None:
             raise unreachable(pod)
-        return kubelet.streams
+        return kubelet.server
 
 
 class FollowedLog:

@@ -1,5 +1,6 @@
 """A cluster on a port. ``Cluster.serve`` makes one; it ends with the cluster."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,17 +9,20 @@ from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler
-    from fakekube.composition.cluster import Cluster
+    from fakekube.util.activity import Activity
+    from fakekube.util.clock import Clock
 
 
 class Served:
     """Where a cluster listens: ``url``, ``token``, and kubeconfigs that lead there."""
 
-    def __init__(self, cluster: "Cluster", host: str, port: int) -> None:
-        self.token = cluster.token
+    def __init__(
+        self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,
+        compresses: Callable[[], bool],
+    ) -> None:
+        self.token = token
         self._http = HttpServer(
-            cluster.apiserver, clock=cluster.clock, host=host, port=port, activity=cluster.activity,
-            compresses=lambda: cluster.gates["APIResponseCompression"])
+            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses)
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""

@@ -17,7 +17,6 @@ from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import negotiation, table
 from fakekube.endpoints.negotiation import PROTOBUF, YAML, Form
 from fakekube.endpoints.scope import Scope, Services
-from fakekube.registry.kind import Printer
 
 FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?")
 OLD_BOOLEANS = ("y", "Y", "n", "N")
@@ -92,19 +91,12 @@ def transformed(scope: Scope, request: Request, form: Form, tree: Tree) -> Tree:
         include = table.include_object(request)
         return table.table_of(
             scope.kind, [tree], tree["metadata"], form.transform_version, include, scope.services.clock.time(),
-            printer=_scale_printer() if scope.name == "scale" else None)
+            printer=scope.subresource.printer if scope.subresource else None)
     if form.transform == "PartialObjectMetadataList":
         package = table.internal_type(scope.gvk)
         raise errors.not_acceptable(
             f"you requested PartialObjectMetadataList, but the requested object is not a list (*{package})")
     return table.partial_of(scope.kind, tree, form.transform_version)
-
-
-def _scale_printer() -> Printer:
-    """Scales print alike, whatever they scale."""
-    from fakekube.apis.autoscaling.printers import SCALE
-
-    return SCALE
 
 
 def error_answer(request: Request, error: APIError, services: Services) -> Response:

@@ -12,7 +12,7 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
-from fakekube.apimachinery.http import Request
+from fakekube.apimachinery.http import MAX_BODY_BYTES, Request
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import gojson
 from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
@@ -22,7 +22,6 @@ from fakekube.schema.decode import DecodeError
 from fakekube.schema.duplicates import may_repeat
 from fakekube.util.nesting import is_deep
 
-MAX_BODY_BYTES = 3 * 1024 * 1024
 SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
 """Kinds of a version that is served no more, and what they are taken for."""
 POD = GroupVersionKind("", "v1", "Pod")

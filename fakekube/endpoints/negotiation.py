@@ -174,11 +174,6 @@ def form_of_error(request: Request) -> Form:
     return Form(form.media, pretty=pretty) if pretty or form.media != JSON else PLAIN
 
 
-def accepts_gzip(request: Request) -> bool:
-    """Whether a client says that it takes gzip."""
-    return any(token.strip() == "gzip" for token in request.headers.get("accept-encoding", "").split(","))
-
-
 def is_pretty(request: Request) -> bool:
     """Whether to indent: as ``pretty`` says, else for clients behind which somebody reads."""
     asked = request.query.get("pretty")

@@ -104,7 +104,7 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
         request, form),
     )
     lists = options.send_initial_events and options.allow_bookmarks
-    compressed = lists and negotiation.accepts_gzip(request) and scope.store.cluster.gate("WatchListCompression")
+    compressed = lists and request.accepts_gzip() and scope.store.cluster.gate("WatchListCompression")
     headers = list(GZIPPED) if compressed else []
     if form.media == PROTOBUF:
         frames = ProtobufStream(stream, scope.services.protobuf)

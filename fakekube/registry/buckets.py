@@ -38,9 +38,11 @@ class Buckets:
 
     def open_in(self, storage: Storage, resource: GroupResource) -> Bucket:
         """The bucket of a resource in another storage, made if there is none, without first objects."""
+        if storage.has(resource):
+            return storage.bucket(resource)
         kind = self._resources.stored.get(resource)
         fields = kind.selectable.values if kind else None
-        return storage.bucket(resource, fields=fields, sort_keys=kind.custom if kind else False)
+        return storage.add_bucket(resource, fields=fields, sort_keys=kind.custom if kind else False)
 
     def is_unchanged(self, bucket: Bucket) -> bool:
         """Whether nobody has written anything besides the first objects."""

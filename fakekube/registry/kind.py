@@ -64,14 +64,20 @@ class Subresource:
 
     ``strategy`` is for those that change the object by rules of their own (finalize, approval, resize): its
     ``prepare_for_update`` and ``validate_update`` take the place of the kind's. "status" needs none: the kind's
-    strategy has hooks for it. ``table``: whether its objects are to be had as a Table.
+    strategy has hooks for it. ``printer`` is how it prints as a Table when that is not as the
+    object does; ``table`` is whether it is to be had as a Table at all.
     """
 
     name: str  # "status", "scale", "log", ...
     verbs: tuple[str, ...]
     kind: GroupVersionKind | None = None
     strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
+    printer: LazyField[Printer | None] = LazyField(None)  # noqa: RUF009
     table: bool = True
+
+
+Convert = Callable[[Tree], Tree]
+"""From the shape of one version to that of another."""
 
 
 class Conversion(NamedTuple):
@@ -82,8 +88,8 @@ class Conversion(NamedTuple):
     """
 
     stored: GroupVersionKind
-    to_stored: Callable[[Tree], Tree]
-    from_stored: Callable[[Tree], Tree]
+    to_stored: Convert
+    from_stored: Convert
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

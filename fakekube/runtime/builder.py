@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import Resource
+from fakekube.client.typed import TypedObject, resource_of
 from fakekube.runtime import handlers
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Controller
@@ -47,26 +48,32 @@ class Declaration(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A controller's declaration in the making; each step returns a new one."""
+    """A controller's declaration in the making; each step returns a new one.
+
+    A resource may be given as the class of its models, as ``for_(Web).owns(Pod)``.
+    """
 
     name: str
     primary: Resource | None = None
     sources: tuple[Source, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
 
-    def for_(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
+    def for_(self, resource: Resource | type[TypedObject], *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile objects of this resource. Once, and before ``owns``."""
         assert self.primary is None, "a controller is for one resource"
-        return self._replace(primary=resource, sources=(*self.sources, Source(resource, handlers.to_self, predicate)))
+        primary = resource_of(resource)
+        return self._replace(primary=primary, sources=(*self.sources, Source(primary, handlers.to_self, predicate)))
 
-    def owns(self, resource: Resource, *, predicate: Predicate | None = None) -> "Builder":
+    def owns(self, resource: Resource | type[TypedObject], *, predicate: Predicate | None = None) -> "Builder":
         """Reconcile the controller of every object of this resource that changes."""
         assert self.primary is not None, "say what it is for first"
         return self.watches(resource, handlers.to_owner(self.primary), predicate=predicate)
 
-    def watches(self, resource: Resource, mapper: Mapper, *, predicate: Predicate | None = None) -> "Builder":
+    def watches(
+        self, resource: Resource | type[TypedObject], mapper: Mapper, *, predicate: Predicate | None = None,
+    ) -> "Builder":
         """Reconcile what ``mapper(obj)`` makes of every object of this resource that changes."""
-        return self._replace(sources=(*self.sources, Source(resource, mapper, predicate)))
+        return self._replace(sources=(*self.sources, Source(resource_of(resource), mapper, predicate)))
 
     def with_options(
         self, *, workers: int = 1, user_agent: str = "", user: UserInfo | None = None,

@@ -6,15 +6,17 @@ component stops, its handlers, queues and tasks go with the context, and the sha
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.cache.informer import OnAdd, OnDelete, OnUpdate, Registration, SharedInformer
 from fakekube.cache.lister import Lister
 from fakekube.cache.mutation import MutationDetector
+from fakekube.cache.typed import TypedLister
 from fakekube.client.client import Client
 from fakekube.client.resources import Resource
+from fakekube.client.typed import M
 from fakekube.runtime.informers import Informers
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
@@ -103,9 +105,17 @@ class Context:
         self._used[id(informer)] = informer
         return informer
 
-    def lister(self, resource: Resource) -> Lister:
-        """Reads the shared cache of a resource."""
-        return self.informer(resource).lister
+    @overload
+    def lister(self, resource: Resource) -> Lister: ...
+
+    @overload
+    def lister(self, resource: type[M]) -> TypedLister[M]: ...
+
+    def lister(self, resource: Resource | type[M]) -> Lister | TypedLister[M]:
+        """Reads the shared cache of a resource: trees, or models where a class is given."""
+        if isinstance(resource, Resource):
+            return self.informer(resource).lister
+        return TypedLister(self.informer(resource.resource).lister, resource)
 
     def add_handler(
         self, resource: Resource, on_add: OnAdd | None = None, on_update: OnUpdate | None = None,

@@ -8,25 +8,19 @@ server.
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, MutableMapping
+from typing import Any, cast
 
-import orjson
 from aiohttp.http import HttpProcessingError, HttpRequestParser, RawRequestMessage
-from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import StreamReader
 
-from fakekube.apimachinery import errors
-from fakekube.apimachinery.http import Request, Response
-from fakekube.endpoints.bodies import MAX_BODY_BYTES
-from fakekube.server.target import BadTarget, headers_of, path_of, query_of
+from fakekube.apimachinery.http import MAX_BODY_BYTES, Request, Response
+from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
+from fakekube.server.responder import Responder, refusal
+from fakekube.server.target import BadTarget
 from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
-from fakekube.util.clock import Clock
+from fakekube.util.tasks import Tasks
 
-if TYPE_CHECKING:
-    from fakekube.server.http import HttpServer
-
-MAX_HEAD_BYTES = 1 << 20
-MAX_HEADERS = 10_000
 MAX_WAITING_REQUESTS = 16
 """How many may be sent ahead of their answers before the connection is not read any more."""
 LINGER_SECONDS = 1.0
@@ -35,9 +29,8 @@ IDLE_ROUND_SECONDS, IDLE_ROUNDS = 45.0, 2
 """How often the server looks for connections that nobody uses, and how many times it may find one so."""
 READ_BYTES = 1 << 16
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-PLAIN_TEXT = "text/plain; charset=utf-8"
 PROTOCOLS = ("websocket", "spdy/")
-"""What a connection can be upgraded to. Any other wish is overheard, as HTTP allows: Java's client asks for h2c."""
+"""What a connection can be upgraded to. Any other wish is ignored, as HTTP allows: Java's client asks for h2c."""
 
 
 class BadBody(Exception):
@@ -57,17 +50,24 @@ class _Unread:
 
 
 class Connection(asyncio.Protocol):
-    """One client's connection: it parses, has the server answer, and writes the answers in their order."""
+    """One client's connection: it parses, has the responder answer, and writes the answers in their order.
+
+    ``tasks`` are those of the server, ``connections`` its open ones, this one among them while it is open. ``upgrade`` gives
+    the protocol that takes over when the client asks for another one.
+    """
 
     __slots__ = (
-        "_answer", "_begun", "_busy", "_closing", "_drained", "_idle_rounds", "_parser", "_peer", "_server", "_transport",
-        "_unread", "_waiting",
+        "_answer", "_begun", "_busy", "_closing", "_drained", "_idle_rounds", "_open", "_parser", "_peer", "_responder",
+        "_tasks", "_transport", "_unread", "_upgrade", "_waiting",
     )
 
     _reading_paused = False  # aiohttp's streams ask for it
 
-    def __init__(self, server: "HttpServer") -> None:
-        self._server = server
+    def __init__(
+        self, responder: Responder, *, tasks: Tasks, connections: "MutableMapping[Connection, None]",
+        upgrade: Callable[[], asyncio.Protocol],
+    ) -> None:
+        self._responder, self._tasks, self._open, self._upgrade = responder, tasks, connections, upgrade
         self._parser = HttpRequestParser(
             self, asyncio.get_running_loop(), READ_BYTES, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,  # type: ignore[arg-type]
             max_headers=MAX_HEADERS, payload_exception=BadBody, auto_decompress=False)
@@ -87,11 +87,11 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         peer = transport.get_extra_info("peername")
         self._peer = peer[0] if peer else ""
-        self._server.connections[self] = None
+        self._open[self] = None
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._transport = None
-        self._server.connections.pop(self, None)
+        self._open.pop(self, None)
         self.resume_writing()
         answer, self._answer = self._answer, None
         if answer is not None:
@@ -170,13 +170,13 @@ class Connection(asyncio.Protocol):
         if len(self._waiting) == MAX_WAITING_REQUESTS - 1 and self._transport is not None:
             self._transport.resume_reading()
         self._busy = True
-        self._server.tasks.spawn(self._respond(message, body), "request")
+        self._tasks.spawn(self._respond(message, body), "request")
 
     async def _respond(self, message: RawRequestMessage, body: bytes) -> None:
         answered = False
         try:
             try:
-                request, response = await self._server.respond(message, body, self._peer)
+                request, response = await self._responder.respond(message, body, self._peer)
             except BadTarget:
                 request, response, self._closing = Request("", ""), refusal(), True
             if self._unread is not None:
@@ -199,7 +199,7 @@ class Connection(asyncio.Protocol):
             if response.stream is not None:
                 response.stream.stop()
             return
-        answer = self._server.answer(request, response, reusable=not (self._closing or message.should_close))
+        answer = self._responder.answer(request, response, reusable=not (self._closing or message.should_close))
         answer.begin(transport, message.method, message.version)
         if response.stream is not None:
             self._answer = answer
@@ -226,8 +226,8 @@ class Connection(asyncio.Protocol):
         if self._busy:  # nobody asks for another protocol before he has seen the answer to what he asked first
             transport.close()
             return
-        self._server.connections.pop(self, None)
-        other = self._server.upgrading()
+        self._open.pop(self, None)
+        other = self._upgrade()
         transport.set_protocol(other)
         other.connection_made(transport)
         other.data_received(data)
@@ -235,7 +235,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, error: HttpProcessingError) -> None:
         """Answer what is no request, in the words of Go's server, and close; after an answer that is under way, just close."""
         if self._transport is not None and not self._busy:
-            self._server.answer(Request("", ""), refusal(error), reusable=False).begin(self._transport)
+            self._responder.answer(Request("", ""), refusal(error), reusable=False).begin(self._transport)
         self.finish()
 
     def look(self) -> None:
@@ -260,19 +260,3 @@ class Connection(asyncio.Protocol):
 def _asks_for_another(message: RawRequestMessage) -> bool:
     wanted = message.headers.get("Upgrade", "").lower()
     return any(protocol in wanted for protocol in PROTOCOLS)
-
-
-def refusal(error: HttpProcessingError | None = None) -> Response:
-    """The answer to what is no request. A method that is none of HTTP's gets what the router says of unknown methods."""
-    if error is not None and "Invalid method" in error.message:
-        return Response(405, orjson.dumps(errors.method_not_allowed().status()))
-    if isinstance(error, LineTooLong):
-        return Response(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
-    return Response(400, b"400 Bad Request", PLAIN_TEXT)
-
-
-def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clock) -> Request:
-    """What a Handler is given. Raises BadTarget."""
-    target, _, query = message.path.partition("?")
-    return Request(
-        message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)

@@ -9,18 +9,14 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from aiohttp.http import RawRequestMessage
-
-from fakekube.apimachinery.http import Handler, Request, Response
-from fakekube.server.connection import IDLE_ROUND_SECONDS, Connection, request_of
-from fakekube.server.writer import Answer, Flusher, HeadWriter
+from fakekube.apimachinery.http import Handler
+from fakekube.server.connection import IDLE_ROUND_SECONDS, Connection
+from fakekube.server.responder import Responder
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.tasks import Tasks
-from fakekube.util.wallclock import RealClock
 
 if TYPE_CHECKING:
     from fakekube.server.upgrading import Upgrading
@@ -46,15 +42,22 @@ class HttpServer:
         activity: Activity | None = None,
         compresses: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.handler, self.host, self.port, self.tls, self.activity = handler, host, port, tls, activity
-        self.heads, self._flusher = HeadWriter(clock, compresses), Flusher()
-        self._wall = RealClock()
+        self.host, self.port, self.tls = host, port, tls
+        self._responder = Responder(handler, clock=clock, activity=activity, compresses=compresses)
         self._server: asyncio.Server | None = None
         self._upgrading: Upgrading | None = None
         self._idle_round: asyncio.TimerHandle | None = None
-        self.connections: dict[Connection, None] = {}
-        self.tasks = Tasks(on_failure=_log)
-        self._open: dict[Answer, None] = {}
+        self._connections: dict[Connection, None] = {}
+        self._tasks = Tasks(on_failure=_log)
+
+    @property
+    def handler(self) -> Handler:
+        """Who answers; it may be replaced at any time."""
+        return self._responder.handler
+
+    @handler.setter
+    def handler(self, handler: Handler) -> None:
+        self._responder.handler = handler
 
     @property
     def url(self) -> str:
@@ -66,7 +69,7 @@ class HttpServer:
         """Bind and listen. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: Connection(self), self.host, self.port, ssl=self.tls, backlog=1024)
+            self._connection, self.host, self.port, ssl=self.tls, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
         self._idle_round = loop.call_later(IDLE_ROUND_SECONDS, self.look_for_idle)
 
@@ -76,22 +79,21 @@ class HttpServer:
             return
         self._server.close()
         self._idle_round.cancel()
-        for answer in list(self._open):
-            answer.end()
-        for connection in list(self.connections):
+        self._responder.end_streams()
+        for connection in list(self._connections):
             connection.finish()
         if self._upgrading is not None:
             self._upgrading.end()
-        await self.tasks.finish(grace_seconds)
+        await self._tasks.finish(grace_seconds)
         if self._upgrading is not None:
             await self._upgrading.shutdown(grace_seconds)
-        for connection in list(self.connections):
+        for connection in list(self._connections):
             connection.close()
         self._server = self._upgrading = None
 
     def look_for_idle(self) -> None:
         """Close the connections that nobody has used since the last looks, and look again in a while."""
-        for connection in list(self.connections):
+        for connection in list(self._connections):
             connection.look()
         if self._idle_round is not None:
             self._idle_round.cancel()
@@ -104,22 +106,16 @@ class HttpServer:
     async def __aexit__(self, *exc_info: object) -> None:
         await self.stop()
 
-    async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
-        """Have a request answered; it comes back as the Handler saw it. Raises BadTarget."""
-        with self.activity.busy() if self.activity is not None else nullcontext():
-            request = request_of(message, body, peer, self._wall)
-            return request, await self.handler.handle(request)
+    def _connection(self) -> Connection:
+        return Connection(
+            self._responder, tasks=self._tasks, connections=self._connections, upgrade=self._upgrade)
 
-    def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
-        """What writes a response; the connection is ``reusable`` for other requests, or it says that it is not."""
-        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable)
-
-    def upgrading(self) -> asyncio.Protocol:
+    def _upgrade(self) -> asyncio.Protocol:
         """What takes over a connection whose client asks for another protocol."""
         if self._upgrading is None:
             from fakekube.server.upgrading import Upgrading
 
-            self._upgrading = Upgrading(self)
+            self._upgrading = Upgrading(self._responder)
         return self._upgrading()
 
 

@@ -11,17 +11,17 @@ from aiohttp.web_protocol import RequestHandler
 
 from fakekube.apimachinery.http import Request
 from fakekube.server import websocket
-from fakekube.server.connection import MAX_HEAD_BYTES, MAX_HEADERS, refusal
+from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
+from fakekube.server.responder import Responder, refusal
 from fakekube.server.target import BadTarget
 from fakekube.server.upgraded import Upgraded
 
 if TYPE_CHECKING:
-    from fakekube.server.http import HttpServer
     from fakekube.server.writer import Answer
 
 
 class _Protocol(RequestHandler):
-    """A connection in aiohttp's hands, which tells the answer under way when its client has gone."""
+    """A connection that aiohttp serves; it tells the answer under way when its client has gone."""
 
     __slots__ = ("answer",)
 
@@ -39,11 +39,11 @@ class _Protocol(RequestHandler):
 class Upgrading(web.Server):
     """All connections of a server that asked for another protocol."""
 
-    def __init__(self, server: "HttpServer") -> None:
+    def __init__(self, responder: Responder) -> None:
         super().__init__(
             self._upgrade, access_log=None, auto_decompress=False, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,
             max_headers=MAX_HEADERS)
-        self._server = server
+        self._responder = responder
         self._sockets: dict[websocket.SocketSink, None] = {}
         self._upgraded: dict[Upgraded, None] = {}
 
@@ -60,23 +60,23 @@ class Upgrading(web.Server):
 
     async def _upgrade(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answer one request for another protocol; no other follows it."""
-        server = self._server
+        responder = self._responder
         peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         try:
-            request, response = await server.respond(incoming._message, b"", peer[0] if peer else "")
+            request, response = await responder.respond(incoming._message, b"", peer[0] if peer else "")
         except BadTarget:
-            return server.answer(Request("", ""), refusal(), reusable=False)
+            return responder.answer(Request("", ""), refusal(), reusable=False)
         if response.session is not None:
             upgraded = Upgraded()
             _protocol_of(incoming).answer = upgraded
-            await upgraded.serve(incoming, response, server.heads, self._upgraded)
+            await upgraded.serve(incoming, response, responder.heads, self._upgraded)
             return upgraded
         if response.stream is not None and websocket.wants_websocket(request):
             binary = "json" not in response.content_type
             protocol = next((value for name, value in response.headers if name == "Sec-WebSocket-Protocol"), "")
             return await websocket.serve(
                 incoming, response.stream, binary=binary, protocol=protocol, open_sinks=self._sockets)
-        answer = server.answer(request, response, reusable=False)
+        answer = responder.answer(request, response, reusable=False)
         if response.stream is not None:
             _protocol_of(incoming).answer = answer
         return answer

@@ -14,7 +14,6 @@ from aiohttp.http import HttpVersion, HttpVersion11
 from aiohttp.web_response import StreamResponse
 
 from fakekube.apimachinery.http import Frame, Request, Response
-from fakekube.endpoints.negotiation import accepts_gzip
 from fakekube.util.clock import Clock
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Answer(StreamResponse):
         head = self._heads.head(response)
         if (
             len(body) > GZIP_FROM_BYTES
-            and accepts_gzip(self._request)
+            and self._request.accepts_gzip()
             and not _is_compressed(response)
             and self._heads.compresses()
         ):

@@ -4,16 +4,14 @@ Every read is of the present unless it says otherwise, and every change one sync
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.storage import past
+from fakekube.storage.encoding import Encoder, Fields
 from fakekube.storage.eventlog import Entry, Track, entry_of
 from fakekube.storage.index import Indexes, Key
 from fakekube.storage.keyspace import Keyspace, Match, read_page
@@ -24,10 +22,7 @@ from fakekube.storage.record import (
     Future,
     KeyExists,
     Page,
-    PastRecord,
     Record,
-    Row,
-    SharedTree,
     Stale,
 )
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
@@ -35,20 +30,14 @@ from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscriptio
 if TYPE_CHECKING:
     from fakekube.storage.memory import Storage
 
-Fields = Callable[[Tree], Mapping[str, str]]
-
-HEAD = ["kind", "apiVersion", "metadata"]
 
 
 class Bucket:
     """The objects of one resource. Reads never raise for what is not there unless they say so."""
 
-    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, sort_keys: bool) -> None:
+    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, *, sort_keys: bool) -> None:
         self.storage, self.resource = storage, resource
-        self._fields = fields
-        self._field_names: tuple[str, ...] = ()  # those of the latest object, shared by all that have the same
-        self._sort_keys = sort_keys
-        self._encode_option = orjson.OPT_SORT_KEYS if sort_keys else 0
+        self.encoder = Encoder(fields, sort_keys, storage.metadata_order, storage.trees)
         self.objects = Keyspace()
         self.changes = 0  # how many there were so far: while it stays, so does everything that was read
         self.track = Track()
@@ -139,7 +128,7 @@ class Bucket:
 
     def keep(self, tree: Tree) -> Record:
         """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
-        record = self._encode(tree, int(tree["metadata"]["resourceVersion"]), None)
+        record = self.encoder.record(tree, int(tree["metadata"]["resourceVersion"]))
         self.changes += 1
         self.objects.add(record)
         if self._indexes:
@@ -170,7 +159,7 @@ class Bucket:
         """``as_it_was`` says that the tree is that of ``previous``, so that the history need not keep it twice."""
         storage = self.storage
         revision = storage.next_revision()
-        record = self._encode(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
+        record = self.encoder.record(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
         storage.revision = revision
         self.changes += 1
         before = None
@@ -192,78 +181,14 @@ class Bucket:
             storage.tell(self._subscribers, Event(type_, record, previous, cause))
         return record
 
-    def _encode(self, tree: Tree, revision: int, previous: Record | None) -> Record:
-        """The record of a tree: stamped, its keys in order, encoded."""
-        stamped = self._stamp(tree, revision)
-        record = self._record(stamped, revision, self._dump(stamped), previous)
-        self.storage.trees.hold(record, stamped, previous)
-        return record
-
-    def _stamp(self, tree: Tree, revision: int) -> SharedTree:
-        meta = tree["metadata"]
-        if self._sort_keys:
-            meta = {**meta, "resourceVersion": str(revision)}
-        else:
-            meta = self.storage.metadata_order.stamp(meta, str(revision))
-        if [*islice(tree, 3)] == HEAD:  # what was stored before is in order
-            stamped = SharedTree(tree)
-        else:
-            stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
-        stamped["metadata"] = meta
-        return stamped
-
-    def _dump(self, tree: Tree) -> bytes:
-        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        return bytes(memoryview(orjson.dumps(tree, option=self._encode_option)))
-
-    def _record(self, tree: Tree, revision: int, data: bytes, previous: Record | None = None) -> Record:
-        row = self._row(tree, revision, data)
-        if previous is not None:  # the same parts are the same objects: they take no memory, and indices stay as they are
-            row = _with_parts_of(row, previous.row)
-        return Record(row, self.storage.trees)
-
-    def _row(self, tree: Tree, revision: int, data: bytes) -> Row:
-        meta = tree["metadata"]
-        labels = meta.get("labels")
-        texts: tuple[Any, ...] = ()
-        if self._fields is not None:
-            fields = self._fields(tree)
-            names = tuple(fields)
-            if names != self._field_names:
-                self._field_names = names
-            texts = (self._field_names, *fields.values())
-        return (
-            meta.get("namespace", ""), meta["name"], revision, meta.get("uid", ""),
-            tuple(chain.from_iterable(labels.items())) if labels else (), bool(meta.get("ownerReferences")), texts,
-            data, 0 if self._sort_keys else data.index(b'"metadata":'))
-
-    def past_record(self, namespace: str, name: str, revision: int, data: bytes) -> PastRecord:
-        """The record of a state that was superseded. For the event log."""
-        return PastRecord(namespace, name, revision, data, self._row)
-
-    def deleted_record(self, before: Record, revision: int) -> PastRecord:
-        """What a deletion at the revision left of an object that was deleted as it was. For the event log."""
-        return PastRecord(
-            before.namespace, before.name, revision, lambda: self._dump(self._stamp(before.tree(), revision)), self._row)
-
     # forks, and what is read from files
 
     def fork(self, storage: "Storage") -> "Bucket":
         """The same objects and history as a bucket of another storage."""
-        other = Bucket(storage, self.resource, self._fields, self._sort_keys)
+        other = Bucket(storage, self.resource, self.encoder.fields, sort_keys=self.encoder.sort_keys)
         other.objects, other._indexes, other.changes = self.objects.fork(), self._indexes.fork(), self.changes
         other.track = self.track.fork()
         return other
-
-    @property
-    def sorts_keys(self) -> bool:
-        """Whether objects are encoded as custom resources are."""
-        return self._sort_keys
-
-    def record_of(self, data: bytes) -> Record:
-        """The record that encoded bytes were; it is in no list yet. KeyError, ValueError for what is no object."""
-        tree: Tree = orjson.loads(data)
-        return self._record(tree, int(tree["metadata"]["resourceVersion"]), data)
 
     def fill(self, records: list[Record], history: deque[Entry]) -> None:
         """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
@@ -296,12 +221,3 @@ class Bucket:
     def close(self) -> None:
         """End every subscription: the resource is no longer served."""
         self._subscribers.close()
-
-
-def _with_parts_of(row: Row, previous: Row) -> Row:
-    """A row of the same object, with the very parts of the previous one where they are equal."""
-    uid, labels, has_owners, fields = row[3:7]
-    return (
-        previous[0], previous[1], row[2], previous[3] if uid == previous[3] else uid,
-        previous[4] if labels == previous[4] else labels, has_owners,
-        previous[6] if fields == previous[6] else fields, row[7], row[8])

@@ -11,7 +11,8 @@ Left out: leases, and transactions over several objects, which Kubernetes has no
 from collections.abc import Callable
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.storage.bucket import Bucket, Fields
+from fakekube.storage.bucket import Bucket
+from fakekube.storage.encoding import Fields
 from fakekube.storage.eventlog import EventLog
 from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
@@ -48,16 +49,19 @@ class Storage:
         self._committing = False
         self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}  # who waits for a record: see ``await_record``
 
-    def bucket(self, resource: GroupResource, *, fields: Fields | None = None, sort_keys: bool = False) -> "Bucket":
-        """The objects of a resource; what is given beside its name counts on first use only.
+    def add_bucket(self, resource: GroupResource, *, fields: Fields | None, sort_keys: bool = False) -> "Bucket":
+        """A place for the objects of a resource that has none yet.
 
-        ``fields(tree)`` gives an object's selectable texts. ``sort_keys`` encodes custom resources as upstream prints
-        them: keys sorted at every level, list items whole.
+        ``fields(tree)`` gives an object's selectable texts, None when there are none. ``sort_keys`` encodes custom resources as
+        upstream prints them: keys sorted at every level, list items whole.
         """
-        found = self._buckets.get(resource)
-        if found is None:
-            found = self._buckets[resource] = Bucket(self, resource, fields, sort_keys)
-        return found
+        assert resource not in self._buckets, f"{resource} has a bucket already, with fields of its own"
+        bucket = self._buckets[resource] = Bucket(self, resource, fields, sort_keys=sort_keys)
+        return bucket
+
+    def bucket(self, resource: GroupResource) -> "Bucket":
+        """The objects of a resource that has a bucket. Raises KeyError."""
+        return self._buckets[resource]
 
     def begin(self, revision: int) -> None:
         """Let the history that is told begin here: what was before is nobody's business. Buckets ``keep`` what is left of it."""
@@ -78,7 +82,7 @@ class Storage:
 
     @property
     def buckets(self) -> tuple["Bucket", ...]:
-        """Every bucket so far, in order of first use."""
+        """Every bucket so far, in the order in which they were added."""
         return tuple(self._buckets.values())
 
     def compact(self, revision: int | None = None) -> None:

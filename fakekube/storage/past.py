@@ -40,10 +40,10 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
         previous = _before(bucket, entry)
         record: Record | None
         if last is not None:
-            record = bucket.past_record(namespace, name, revision, last)
+            record = bucket.encoder.past_record(namespace, name, revision, last)
         elif type_ == "DELETED":
             assert previous is not None, "what was deleted was there"
-            record = bucket.deleted_record(previous, revision)
+            record = bucket.encoder.deleted_record(previous, revision)
         else:
             record = later.get((namespace, name)) or bucket.get(namespace, name)
         assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
@@ -55,7 +55,7 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
 
 def _before(bucket: "Bucket", entry: Entry) -> Record | None:
     data = entry[5]
-    return None if data is None else bucket.past_record(entry[2], entry[3], entry[4], data)
+    return None if data is None else bucket.encoder.past_record(entry[2], entry[3], entry[4], data)
 
 
 class PastState:

@@ -49,7 +49,7 @@ def _dump_bucket(bucket: Bucket) -> Iterator[bytes]:
                 numbers[state] = len(numbers)
     resource = bucket.resource
     yield orjson.dumps({"bucket": {
-        "group": resource.group, "resource": resource.resource, "sortsKeys": bucket.sorts_keys, "records": len(numbers),
+        "group": resource.group, "resource": resource.resource, "sortsKeys": bucket.encoder.sort_keys, "records": len(numbers),
         "events": len(history)}})
     for record in numbers:
         yield record.data
@@ -81,7 +81,7 @@ def load(lines: Iterator[bytes], *, revision: int, compacted: int, begun: int, f
         for line in lines:
             head = orjson.loads(line)["bucket"]
             resource = GroupResource(head["group"], head["resource"])
-            bucket = storage.bucket(resource, fields=fields_of(resource), sort_keys=head["sortsKeys"])
+            bucket = storage.add_bucket(resource, fields=fields_of(resource), sort_keys=head["sortsKeys"])
             _load_bucket(bucket, lines, head["records"], head["events"])
             tracks.append(bucket.track)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -93,7 +93,7 @@ def load(lines: Iterator[bytes], *, revision: int, compacted: int, begun: int, f
 
 
 def _load_bucket(bucket: Bucket, lines: Iterator[bytes], records: int, events: int) -> None:
-    states = [bucket.record_of(next(lines)) for _ in range(records)]
+    states = [bucket.encoder.decode(next(lines)) for _ in range(records)]
     present = [states[number] for number in orjson.loads(next(lines))]
     history: deque[Entry] = deque()
     latest: dict[tuple[str, str], Record | None] = {}

@@ -8,7 +8,7 @@ from fakekube.apimachinery.amounts import texts
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.pod_resources import CONTAINERS, DEFAULTS, IN_FLIGHT, Options
 from fakekube.apis.core import podresources
-from fakekube_controllers.kubelet.pods.admission import requests_of
+from fakekube_controllers.kubelet.pods.predicates import requests_of
 from fakekube_controllers.scheduler.framework.types import pod_info
 
 PODS = GroupResource("", "pods")

@@ -78,7 +78,7 @@ class World:
     def __init__(self, kind: Kind = POD) -> None:
         self.kind, self.clock = kind, ManualClock()
         self.storage = Storage(check_trees=True)
-        self.bucket: Bucket = self.storage.bucket(
+        self.bucket: Bucket = self.storage.add_bucket(
             POD.group_resource, fields=POD.selectable.values, sort_keys=kind.custom)
 
     def make(self, name: str, namespace: str = "ns", *, node: str = "", **labels: str) -> Record:

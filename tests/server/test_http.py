@@ -272,7 +272,7 @@ async def test_head_and_body_may_come_in_pieces(server: HttpServer) -> None:
     writer.close()
 
 
-async def test_wish_for_a_protocol_that_is_not_spoken_is_overheard(server: HttpServer) -> None:
+async def test_wish_for_a_protocol_that_is_not_spoken_is_ignored(server: HttpServer) -> None:
     """Given a client that would rather speak HTTP/2, as Java's does / when it asks / then it is answered, and asks again."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
     for _ in range(2):

@@ -17,5 +17,7 @@ def pod(name: str, namespace: str = "ns", *, node: str = "", labels: dict[str, s
 
 
 def pods(storage: Storage) -> Bucket:
-    """The bucket, with the node's name as a selectable field."""
-    return storage.bucket(PODS, fields=lambda tree: {"spec.nodeName": tree["spec"]["nodeName"]})
+    """The bucket of pods, added if need be, with the node's name as a selectable field."""
+    if storage.has(PODS):
+        return storage.bucket(PODS)
+    return storage.add_bucket(PODS, fields=lambda tree: {"spec.nodeName": tree["spec"]["nodeName"]})

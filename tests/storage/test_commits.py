@@ -5,7 +5,7 @@ import pytest
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.storage.memory import Bucket, KeyExists, Stale, Storage
-from tests.storage.pods import pod
+from tests.storage.pods import pod, pods
 
 
 def test_a_fresh_storage_counts_from_one_like_etcd(storage: Storage, bucket: Bucket) -> None:
@@ -17,7 +17,7 @@ def test_a_fresh_storage_counts_from_one_like_etcd(storage: Storage, bucket: Buc
 
 def test_all_buckets_share_one_revision(storage: Storage, bucket: Bucket) -> None:
     """Given two resources / when both are written to / then no two objects have the same revision."""
-    nodes = storage.bucket(GroupResource("", "nodes"))
+    nodes = storage.add_bucket(GroupResource("", "nodes"), fields=None)
     first = bucket.create(pod("a"))
     second = nodes.create({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}})
     assert (first.revision, second.revision) == (2, 3)
@@ -49,7 +49,7 @@ def test_a_list_item_leaves_out_its_kind(bucket: Bucket) -> None:
 
 def test_custom_resources_are_printed_with_sorted_keys_and_whole_items(storage: Storage) -> None:
     """Given a bucket that sorts keys / when an object is stored / then every level is sorted and items are whole."""
-    bucket = storage.bucket(GroupResource("g", "widgets"), sort_keys=True)
+    bucket = storage.add_bucket(GroupResource("g", "widgets"), fields=None, sort_keys=True)
     record = bucket.create({
         "kind": "Widget", "apiVersion": "g/v1", "metadata": {"namespace": "n", "name": "a"}, "spec": {"b": 1, "a": 2}})
     assert record.data == (
@@ -139,4 +139,16 @@ def test_a_resource_can_be_forgotten_once_it_is_empty(storage: Storage, bucket: 
     bucket.subscribe(bucket.revision, "", print, field=field, closed=lambda: ended.append("closed too"))
     storage.drop_bucket(bucket.resource)
     assert ended == ["closed", "closed too"]
-    assert storage.bucket(bucket.resource) is not bucket
+    assert not storage.has(bucket.resource)
+    assert pods(storage) is not bucket
+
+
+def test_selectable_fields_are_said_once(storage: Storage, bucket: Bucket) -> None:
+    """Given a resource with a bucket / when another is added for it, or one is asked for that was never added
+    / then neither is possible: nobody gets a bucket with other fields than he thinks.
+    """
+    with pytest.raises(AssertionError, match="has a bucket already"):
+        storage.add_bucket(bucket.resource, fields=None)
+    assert storage.bucket(bucket.resource) is bucket
+    with pytest.raises(KeyError):
+        storage.bucket(GroupResource("", "never-added"))

@@ -55,11 +55,11 @@ class StorageAgainstDict(RuleBasedStateMachine):
     @initialize(max_events=st.sampled_from([3, 10, 1000]), hot_trees=st.sampled_from([0, 1, 3]), check_trees=st.booleans())
     def begin(self, max_events: int, hot_trees: int, check_trees: bool) -> None:
         self.storage = Storage(max_events=max_events, hot_trees=hot_trees, check_trees=check_trees)
-        self.bucket = self.storage.bucket(
+        self.bucket = self.storage.add_bucket(
             GroupResource("", "pods"), fields=lambda tree: {"spec.value": tree["spec"]["value"]})
         self.kept: list[tuple[Record, str]] = []
         self.forks: list[tuple[Bucket, dict[Key, str]]] = []
-        self.other = self.storage.bucket(GroupResource("", "nodes"))
+        self.other = self.storage.add_bucket(GroupResource("", "nodes"), fields=None)
         self.now: dict[Key, str] = {}
         self.states: dict[int, dict[Key, str]] = {1: {}}
         self.events: list[Seen] = []

@@ -94,7 +94,7 @@ def test_a_page_of_the_past_has_what_came_and_went_since_undone(bucket: Bucket) 
 
 def test_objects_without_a_namespace(storage: Storage) -> None:
     """Given a cluster-scoped resource / when it is read in pages / then its keys are names."""
-    nodes = storage.bucket(GroupResource("", "nodes"))
+    nodes = storage.add_bucket(GroupResource("", "nodes"), fields=None)
     for name in ("n2", "n1"):
         nodes.create({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name}})
     page = nodes.page(limit=1)

@@ -11,6 +11,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.mode import KubeletModes
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.stages.configuration import Managed
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Staged:
-    """``runs(uid)`` says whether the kubelet runs a pod itself, ``is_silent(node)`` whether nothing is heard of a node."""
+    """``runs(uid)`` says whether the kubelet runs a pod itself."""
 
-    def __init__(self, runs: Callable[[str], bool], is_silent: Callable[[str], bool]) -> None:
-        self._runs, self._is_silent = runs, is_silent
+    def __init__(self, runs: Callable[[str], bool]) -> None:
+        self._runs = runs
         self._stages: list[Stage] = []
         self._manifests: list[Mapping[str, Any]] = []  # of what is in force
         self._recalled: Tree = {}  # what another player was about to do
@@ -30,10 +31,11 @@ class Staged:
         self._player: Player | None = None
         self._ctx: Context | None = None
         self._addresses: Addresses | None = None
+        self._modes: KubeletModes | None = None
 
-    def start(self, ctx: Context, addresses: Addresses) -> None:
+    def start(self, ctx: Context, addresses: Addresses, modes: KubeletModes) -> None:
         """Begin to play; what was added before counts."""
-        self._ctx, self._addresses = ctx, addresses
+        self._ctx, self._addresses, self._modes = ctx, addresses, modes
         self._player = None
         if self._stages:
             self._begin(ctx)
@@ -100,7 +102,7 @@ class Staged:
         node = self._ctx.lister(NODES).get("", name) if self._ctx is not None else None
         if node is None or not self._manages(node):
             return False
-        if self._player is not None and not self._is_silent(name) and not self._disregards(pod):
+        if self._player is not None and not self._is_stopped(name) and not self._disregards(pod):
             self._player.look("Pod", pod)
         return True
 
@@ -108,6 +110,9 @@ class Staged:
         """A pod is gone."""
         if self._player is not None:
             self._player.forget("Pod", pod)
+
+    def _is_stopped(self, node: str) -> bool:
+        return self._modes is not None and self._modes.is_stopped(node)
 
     def _manages(self, node: Mapping[str, Any]) -> bool:
         return self._managed is None or self._managed.node(node)
@@ -119,7 +124,7 @@ class Staged:
         return any(stage.kind == kind for stage in self._stages)
 
     def _node_seen(self, node: Tree) -> None:
-        if self._player is not None and self.has_node(node) and not self._is_silent(meta.name_of(node)) and (
+        if self._player is not None and self.has_node(node) and not self._is_stopped(meta.name_of(node)) and (
                 not self._disregards(node)):
             self._player.look("Node", node)
 

@@ -9,13 +9,13 @@ from fakekube.apis.declaration import (
     ALWAYS,
     STATUS,
     WHOLE_AND_UPDATE,
-    Convert,
     Deprecated,
     Group,
     Resource,
     Served,
     Sub,
 )
+from fakekube.registry.kind import Convert
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 

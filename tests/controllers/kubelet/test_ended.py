@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from fakekube.client.resources import PODS
 from fakekube_controllers.kubelet.outcomes.outcome import Defaults
-from fakekube_controllers.kubelet.pods.checkpoint import expanded, packed, put_down, take_up
-from fakekube_controllers.kubelet.pods.runs import Builder, PodRuns
+from fakekube_controllers.kubelet.pods.packing import as_json, packed, restore, unpacked
+from fakekube_controllers.kubelet.pods.runs import PodRuns, RunBuilder
 from tests.controllers.kubelet.machine import NAMESPACE, container
 
-BUILDER = Builder(None, Defaults(), lambda *_: None, rules=True, quick=False)
+BUILDER = RunBuilder(None, Defaults(), lambda *_: None, rules=True, quick=False)
 ANNOTATIONS = {
     "exit-code": st.sampled_from(["0", "1", "3"]), "run-duration": st.sampled_from(["0s", "2s", "90s"]),
     "log": st.text(max_size=9), "message": st.text(max_size=9), "image-pull": st.sampled_from(["ok", "5s", "fail,ok"]),
@@ -33,31 +33,32 @@ def test_a_packed_run_is_the_run(annotations, policy, init, seconds, failed):
     if annotations.get("exit-code") == "0":
         annotations.pop("crash-loop", None)
     pod = pod_of(annotations, policy, initContainers=[{"name": name, "image": "busybox"} for name in init])
-    run = BUILDER.run(pod, 10.0, 2)
+    run = BUILDER.build(pod, 10.0, 2)
     run.advance(10.0 + seconds)
     if failed:
         run.fail(10.0 + seconds, "Evicted", "for a test", grace_seconds=3.0, disruption="for a test")
     run.status = {"phase": "Failed"}
-    other = BUILDER.run(pod, 99.0, 0)
-    take_up(other, expanded(packed(run)))
+    other = BUILDER.build(pod, 99.0, 0)
+    restore(other, unpacked(packed(run)))
     run.status = None
-    assert put_down(other) == put_down(run)
+    assert as_json(other) == as_json(run)
     assert (other.phase, other.advance(5000.0)) == (run.phase, run.advance(5000.0))
 
 
 def test_a_run_that_has_ended_is_found_and_resumed():
     """Given a run that has ended, then it is built for who looks at it and stays data; when it is resumed, then it lives."""
     runs, pod = PodRuns(), pod_of({"log": "hello"})
-    run = BUILDER.run(pod, 0.0, 0)
+    run = BUILDER.build(pod, 0.0, 0)
     runs.begin("u", run)
     run.advance(60.0)
     assert (run.finished, run.over) == (True, True)
     runs.end("u")
     assert (list(runs.live), "u" in runs, runs.has_ended("u")) == ([], True, True)
-    found = runs.find(pod, lambda pod: BUILDER.run(pod, 60.0, 0))
+    runs.rebuild_with(lambda pod: BUILDER.build(pod, 60.0, 0))
+    found = runs.find(pod)
     assert [line for _, line in found.apps[0].log] == ["hello"]
     assert list(runs.live) == []
-    resumed = runs.resume("u", BUILDER.run(pod, 60.0, 0))
+    resumed = runs.resume(pod)
     assert (runs.live, runs.has_ended("u"), resumed.phase) == ({"u": resumed}, False, "Succeeded")
 
 
@@ -65,20 +66,20 @@ def test_another_kubelet_knows_the_runs_that_have_ended():
     """Given a run that lives and one that has ended, when another kubelet loads what the first dumped, then it knows both."""
     runs = PodRuns()
     for uid in ("lives", "ended"):
-        runs.begin(uid, BUILDER.run(pod_of(), 0.0, 0))
+        runs.begin(uid, BUILDER.build(pod_of(), 0.0, 0))
     runs.live["ended"].advance(60.0)
     runs.end("ended")
     memory, other = runs.dump({}), PodRuns()
-    runs.changes("lives", runs.live["lives"])
+    runs.checkpoints.before_change("lives", runs.live["lives"])
     runs.live["lives"].advance(60.0)  # after the dump: not in it
-    assert other.load(memory.__json__()) == {}
+    assert other.checkpoints.load(memory.__json__()) == {}
     phases = {}
     for uid in ("lives", "ended", "new"):
-        run = BUILDER.run(pod_of(), 60.0, 0)
+        run = BUILDER.build(pod_of(), 60.0, 0)
         other.begin(uid, run)
         phases[uid] = run.phase
     assert phases == {"lives": "Pending", "ended": "Succeeded", "new": "Pending"}
-    assert [other.was_known(uid) for uid in ("lives", "ended", "new")] == [True, True, False]
+    assert [other.checkpoints.has_run(uid) for uid in ("lives", "ended", "new")] == [True, True, False]
 
 
 def kubelet_of(machine):
@@ -120,7 +121,7 @@ async def test_a_label_on_a_pod_that_has_ended_is_no_work(machine):
     """Given a pod that has ended, when somebody labels it, then its kubelet does not look at it."""
     await machine.run(container("main", "sleep", "1"))
     await machine.advance(60)
-    queue = kubelet_of(machine).queue
+    queue = kubelet_of(machine).workers.queue
     before = queue.taken
     await machine.client.patch(PODS, "p", NAMESPACE, {"metadata": {"labels": {"a": "b"}}})
     await machine.advance(1)

@@ -11,7 +11,7 @@ MI = 2**20
 
 
 def used(machine):
-    found = machine.cluster.component("kubelet").reports.usage("default", "p")
+    found = machine.cluster.component("kubelet").server.stats.of_pod("default", "p")
     return found and {name: (usage.cpu_nanocores // 10**6, usage.memory_bytes // MI) for name, usage in found.items()}
 
 
@@ -22,7 +22,7 @@ async def test_what_is_said_is_used(machine):
     assert used(machine) == {}
     await machine.advance(2)
     assert used(machine) == {"a": (250, 64), "b": (2000, 64)}
-    assert machine.cluster.component("kubelet").reports.node_usage("node-0").cpu_nanocores == 2_250_000_000
+    assert machine.cluster.component("kubelet").server.stats.of_node("node-0").cpu_nanocores == 2_250_000_000
 
 
 async def test_usage_goes_by_time(machine):
@@ -56,12 +56,12 @@ async def test_a_callback_may_say_it():
 async def test_nothing_is_known_of_what_is_not_heard_of(machine):
     """Given no pod, and a node whose kubelet is stopped / then nothing is known."""
     kubelet = machine.cluster.component("kubelet")
-    assert (kubelet.reports.usage("default", "nobody"), kubelet.reports.node_usage("nowhere")) == (None, None)
+    assert (kubelet.server.stats.of_pod("default", "nobody"), kubelet.server.stats.of_node("nowhere")) == (None, None)
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     await machine.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": "stopped"}}})
     await machine.cluster.settle()
-    assert (used(machine), kubelet.reports.node_usage("node-0")) == (None, None)
+    assert (used(machine), kubelet.server.stats.of_node("node-0")) == (None, None)
 
 
 async def test_what_is_no_quantity_is_refused(machine):

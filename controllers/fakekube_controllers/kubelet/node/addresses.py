@@ -1,24 +1,28 @@
 """The addresses of nodes and pods: each follows from the order in which nodes and pods came."""
 
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 
 
 class Addresses:
-    """Where nodes and pods are. ``numbers`` are the places of the nodes among those that there ever were; new ones are added.
+    """Where nodes and pods are. A node's address follows from its number, a pod's from that and the pod's number there."""
 
-    ``of_pods`` are the addresses of pods that are there, by uid, and ``pod_numbers`` the place of each node's latest pod.
-    """
-
-    def __init__(self, numbers: dict[str, int], of_pods: dict[str, str], pod_numbers: dict[str, int]) -> None:
-        self.numbers, self._of_pods, self._pod_numbers = numbers, of_pods, pod_numbers
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}  # by node
+        self._of_pods: dict[str, str] = {}  # by uid, of the pods that are there
+        self._pod_numbers: dict[str, int] = {}  # of each node's latest pod
 
     def dump(self) -> Tree:
         """All of it, for another kubelet."""
-        return {"nodes": dict(self.numbers), "addresses": dict(self._of_pods), "pods": dict(self._pod_numbers)}
+        return {"nodes": dict(self._numbers), "addresses": dict(self._of_pods), "pods": dict(self._pod_numbers)}
+
+    def load(self, state: ReadOnlyTree) -> None:
+        """Know what another kubelet dumped."""
+        self._numbers, self._of_pods = dict(state["nodes"]), dict(state["addresses"])
+        self._pod_numbers = dict(state["pods"])
 
     def number_of(self, node: str) -> int:
-        """The place of a node among those that there ever were; addresses come from it."""
-        return self.numbers.setdefault(node, len(self.numbers))
+        """A node's number: how many nodes were there when it was first asked for."""
+        return self._numbers.setdefault(node, len(self._numbers))
 
     def of_node(self, node: str) -> str:
         """A node's address."""
@@ -34,7 +38,11 @@ class Addresses:
             found = self._of_pods[uid] = pod_address(self.number_of(node), number)
         return found
 
-    def forget(self, uid: str) -> None:
+    def forget_node(self, node: str) -> None:
+        """A node is gone."""
+        self._numbers.pop(node, None)
+
+    def forget_pod(self, uid: str) -> None:
         """A pod is gone."""
         self._of_pods.pop(uid, None)
 

@@ -1,99 +1,90 @@
-"""The kubelet's word for its nodes: it registers them, posts what they are like, and falls silent when it is told to.
+"""The agent of every node: it registers nodes, posts their status and renews their leases, unless the kubelet is stopped.
 
-An annotation of the Node, which any client can set, says how its kubelet fares:
+``mode.py`` says how a kubelet is stopped or shut down. Another annotation of the Node changes the conditions that are posted:
 
-    fakekube.dev/kubelet     "stopped": nothing is heard of it, what runs there runs on; "shutdown": it ends its pods, takes no
-                             more and is not ready; without it, or "running": it is well
-    fakekube.dev/conditions  what it posts besides or instead: "MemoryPressure=True,Ready=False"
+    fakekube.dev/conditions  conditions to post besides or instead: "MemoryPressure=True,Ready=False"
 
 Upstream: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodeshutdown.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.kubelet.node import status
 from fakekube_controllers.kubelet.node.addresses import Addresses
-from fakekube_controllers.kubelet.node.leases import Heartbeat
+from fakekube_controllers.kubelet.node.leases import NodeLeases
+from fakekube_controllers.kubelet.node.mode import KubeletModes
 
-MODE, CONDITIONS = "fakekube.dev/kubelet", "fakekube.dev/conditions"
-TERMINATED = ("Terminated", "Pod was terminated in response to imminent node shutdown.")
-RUNNING, STOPPED, SHUTDOWN = "running", "stopped", "shutdown"
+CONDITIONS = "fakekube.dev/conditions"
 
 
 class NodeAgent:
-    """Looks after every node that there is. ``mode_changed(name)`` is called when a node's kubelet fares otherwise.
+    """The agent of every Node that there is, whoever made it.
 
-    ``staged(node)`` is whether somebody else says what a node is like; of such a node only the lease is kept.
+    It keeps ``modes`` up to date, and calls ``mode_changed(name)`` when a node's kubelet is stopped, shut down or runs again.
+    ``is_staged(node)`` is whether KWOK's Stages write a node's status; of such a node only the lease is renewed.
     """
 
     def __init__(
-        self, ctx: Context, addresses: Addresses, mode_changed: Callable[[str], None], staged: Callable[[Tree], bool],
+        self, ctx: Context, addresses: Addresses, modes: KubeletModes, *, mode_changed: Callable[[str], None],
+        is_staged: Callable[[ReadOnlyTree], bool],
     ) -> None:
-        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
-        self.heartbeat = Heartbeat(ctx)
-        self.nodes = ctx.lister(NODES)
+        self._client, self._clock = ctx.client, ctx.clock
+        self._version, self._capacity = ctx.version or "0.0", ctx.options.get("node_capacity")
+        self._leases = NodeLeases(ctx)
+        self._nodes = ctx.lister(NODES)
         self._recorder = ctx.recorder("kubelet")
-        self._mode_changed, self._addresses, self._staged = mode_changed, addresses, staged
-        self._modes: dict[str, str] = {}
+        self._addresses, self._modes, self._mode_changed, self._is_staged = addresses, modes, mode_changed, is_staged
         self._queue = ctx.queue("kubelet_nodes")
-        ctx.add_handler(NODES, self._seen, lambda _, new: self._seen(new), self._gone)
+        ctx.add_handler(NODES, self._node_changed, lambda _, new: self._node_changed(new), self._node_gone)
         Worker(ctx, self._queue, self._sync).start()
-
-    def mode_of(self, name: str) -> str:
-        """How the node's kubelet fares: running, stopped or shutdown."""
-        return self._modes.get(name, RUNNING)
 
     async def register(self, count: int) -> None:
         """Make the first nodes. Raises APIError."""
         for number in range(count):
             name = f"node-{number}"
             try:
-                await self.client.create(NODES, status.initial_node(name))
+                await self._client.create(NODES, status.initial_node(name))
             except APIError as error:
                 if error.code != 409:
                     raise
-            await self._post(name)
+            await self._post_status(name)
 
     def close(self) -> None:
-        """The component stops: nothing more is heard of any node."""
-        self.heartbeat.fall_silent()
+        """The component stops: no lease is renewed any more."""
+        self._leases.stop()
 
-    def _seen(self, node: Tree) -> None:
+    def _node_changed(self, node: Tree) -> None:
         name = meta.name_of(node)
-        mode = meta.annotations_of(node).get(MODE, RUNNING)
-        if mode not in (STOPPED, SHUTDOWN):
-            mode = RUNNING
-        if mode != self.mode_of(name):
-            self._modes[name] = mode
-            if mode == STOPPED:
-                self.heartbeat.fall_silent(name)
+        if self._modes.read(node):
+            if self._modes.is_stopped(name):
+                self._leases.stop(name)
             self._mode_changed(name)
         self._queue.add(name)
 
-    def _gone(self, node: Tree) -> None:
-        self._addresses.numbers.pop(meta.name_of(node), None)
-        self._modes.pop(meta.name_of(node), None)
-        self.heartbeat.end(meta.name_of(node))
+    def _node_gone(self, node: Tree) -> None:
+        name = meta.name_of(node)
+        self._addresses.forget_node(name)
+        self._modes.forget(name)
+        self._leases.forget(name)
 
     async def _sync(self, name: str) -> None:
-        """A node that somebody made gets a kubelet too; its lease is renewed from then on."""
-        node = self.nodes.get("", name)
-        if node is None or self.mode_of(name) == STOPPED:
+        """A node that somebody made gets an agent too; its lease is renewed from then on."""
+        node = self._nodes.get("", name)
+        if node is None or self._modes.is_stopped(name):
             return
-        if not self._staged(node) and not _says(node, self._wanted_of(node)):
-            await self._post(name)
-        await self.heartbeat.begin(name)
+        if not self._is_staged(node) and not _has_conditions(node, self._wanted_conditions(node)):
+            await self._post_status(name)
+        await self._leases.begin(name)
 
-    def _wanted_of(self, node: Mapping[str, Any]) -> dict[str, str]:
+    def _wanted_conditions(self, node: ReadOnlyTree) -> dict[str, str]:
         wanted = {kind: "False" for kind, _, _ in status.PRESSURES} | {"Ready": "True"}
-        if self.mode_of(meta.name_of(node)) == SHUTDOWN:
+        if self._modes.is_shutting_down(meta.name_of(node)):
             wanted["Ready"] = "False"
         for part in meta.annotations_of(node).get(CONDITIONS, "").split(","):
             kind, equals, value = part.strip().partition("=")
@@ -101,27 +92,27 @@ class NodeAgent:
                 wanted[kind] = value if equals and value in ("False", "Unknown") else "True"
         return wanted
 
-    async def _post(self, name: str) -> None:
+    async def _post_status(self, name: str) -> None:
         """Post the node's status; once it is ready the taint of new nodes goes, as the node lifecycle controller sees to."""
-        node = await self.client.get(NODES, name, missing_ok=True)
-        if node is None or self._staged(node):
+        node = await self._client.get(NODES, name, missing_ok=True)
+        if node is None or self._is_staged(node):
             return
-        present, conditions = node.get("status") or {}, self._wanted_of(node)
-        given = present.get("capacity") or self.ctx.options.get("node_capacity")
-        version = self.ctx.version or "0.0"
-        wanted = status.node_status(name, self._addresses.number_of(name), version, self.clock.time(), given, conditions, present)
+        present, conditions = node.get("status") or {}, self._wanted_conditions(node)
+        capacity = present.get("capacity") or self._capacity
+        wanted = status.node_status(
+            name, self._addresses.number_of(name), self._version, self._clock.time(), capacity, conditions, present)
         kept = {key: value for key, value in present.items() if key == "allocatable" and value}
         node["status"] = {**present, **wanted, **kept}
-        node = await self.client.update_status(NODES, node)
+        node = await self._client.update_status(NODES, node)
         if conditions["Ready"] != "True":
             self._recorder.event(node, "Normal", "NodeNotReady", f"Node {name} status is now: NodeNotReady", host=name)
             return
         taints = node["spec"].get("taints") or []
         left = [taint for taint in taints if taint["key"] != status.NOT_READY_TAINT]
         if len(left) != len(taints):
-            await self.client.patch(NODES, name, body={"spec": {"taints": left or None}})
+            await self._client.patch(NODES, name, body={"spec": {"taints": left or None}})
 
 
-def _says(node: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+def _has_conditions(node: ReadOnlyTree, wanted: Mapping[str, str]) -> bool:
     present = {c["type"]: c["status"] for c in (node.get("status") or {}).get("conditions") or ()}
     return all(present.get(kind) == value for kind, value in wanted.items())

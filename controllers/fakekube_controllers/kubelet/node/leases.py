@@ -1,11 +1,11 @@
-"""The leases by which nodes say that they live, renewed for all of them in one round.
+"""The leases of nodes, renewed for all of them in one round every ten seconds.
 
-Virtual time does not stop for a heartbeat: the timer is lazy, so that a round is due after every ten seconds in which
+Virtual time does not stop for a renewal: the timer is lazy, so that a round is due after every ten seconds in which
 anything happened at all, and once where time jumps. Whoever looks, whenever that is, sees leases that were renewed within the
 last ten seconds, as with a real kubelet; only the renewals that nobody could have seen are missing.
 
-A node that falls silent can be seen to: for a minute, time then stops every five seconds, so that who watches over nodes misses
-it when a real cluster's would. Upstream: k8s.io/component-helpers/apimachinery/lease.
+When a node's lease is renewed no more, virtual time stops every five seconds for a minute. So the node lifecycle controller
+notices it when it would in a real cluster. Upstream: k8s.io/component-helpers/apimachinery/lease.
 """
 
 
@@ -24,34 +24,34 @@ ROUND = "round"
 TICK_SECONDS, TICKS = 5.0, 12
 
 
-class Heartbeat:
-    """Renews the leases of the nodes that were begun with, until they end or the context does."""
+class NodeLeases:
+    """Renews the leases of the nodes that were begun with, until the node or the context ends."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx, self._client, self._clock = ctx, ctx.client, ctx.clock
-        self._alive: dict[str, None] = {}
+        self._renewed: dict[str, None] = {}
         self._queue = ctx.queue("kubelet_heartbeat")
         self._waiting = False
         Worker(ctx, self._queue, self._round).start()
 
     async def begin(self, name: str) -> None:
-        """A node is there: its lease is renewed now and from now on. Raises APIError."""
-        if name in self._alive:
+        """Renew a node's lease now and from now on. Raises APIError."""
+        if name in self._renewed:
             return
-        self._alive[name] = None
+        self._renewed[name] = None
         await self._renew(name)
         self._wait()
 
-    def end(self, name: str) -> None:
+    def forget(self, name: str) -> None:
         """A node is gone."""
-        self._alive.pop(name, None)
+        self._renewed.pop(name, None)
 
-    def fall_silent(self, *names: str) -> None:
-        """Nodes, or all that were begun with, are heard of no more."""
-        silent = [name for name in names or list(self._alive) if name in self._alive]
-        for name in silent:
-            del self._alive[name]
-        if silent:
+    def stop(self, *names: str) -> None:
+        """The leases of these nodes, or of all, are renewed no more."""
+        stopped = [name for name in names or list(self._renewed) if name in self._renewed]
+        for name in stopped:
+            del self._renewed[name]
+        if stopped:
             _tick(self._clock, TICKS)
 
     def _wait(self) -> None:
@@ -61,9 +61,9 @@ class Heartbeat:
 
     async def _round(self, _: str) -> None:
         self._waiting = False
-        for name in list(self._alive):
+        for name in list(self._renewed):
             await self._renew(name)
-        if self._alive:
+        if self._renewed:
             self._wait()
 
     async def _renew(self, name: str) -> None:

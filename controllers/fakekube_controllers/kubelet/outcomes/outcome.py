@@ -14,7 +14,7 @@ from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.outcomes import annotations, commands
 from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, BadOutcome, Said, bad
 
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 OOM_CODE = 137
 
 log = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ def _exit(said: Said, pod: Pod, number: int) -> tuple[int | None, str, bool]:
         listed = codes.split(",")
         code, ends = annotations.code_of("exit-codes", listed[min(number, len(listed) - 1)]), True
     elif (by_index := said.text("exit-code-by-index")) is not None:
-        code, ends = _by_index(by_index, annotations.of_pod(pod).get(JOB_INDEX, "")), True
+        code, ends = _by_index(by_index, annotations.of_pod(pod).get(COMPLETION_INDEX, "")), True
     reason = ""
     if said.flag("oom"):
         code, reason, ends = OOM_CODE, "OOMKilled", True
@@ -200,7 +200,7 @@ def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> O
         return Outcome(script.run_seconds, script.exit_code, ready_after_seconds=ready, log=script.output)
     endless = container.get("restartPolicy") == "Always"  # a sidecar
     if not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
-        # A command that reads waits for somebody who attaches to it, see streams.py.
+        # A command that reads waits for somebody who attaches to it, see ``server/exec.py``.
         policy = container.get("restartPolicy") or pod["spec"].get("restartPolicy", "Always")
         endless = policy == "Always" or bool(container.get("stdin"))
     return Outcome(None if endless else defaults.run_seconds, ready_after_seconds=ready)

@@ -1,110 +1,86 @@
-"""Whether a node takes a pod: what the kubelet checks again, whoever bound the pod.
+"""How a kubelet takes pods that were bound to its node: it makes their run, and rejects those that the node cannot take.
 
-Upstream: pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/nodeshutdown. Left out: preemption for critical pods, volumes, topology
-and devices.
+Upstream: pkg/kubelet (HandlePodAdditions), pkg/kubelet/lifecycle, pkg/kubelet/nodeshutdown. ``predicates.py`` has the checks.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
-from fakekube.apimachinery import meta, pod_resources, quantity
-from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.runtime import placement
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.lister import Lister
+from fakekube_controllers.kubelet.node.mode import KubeletModes
+from fakekube_controllers.kubelet.outcomes import annotations, outcome
+from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, BadOutcome
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults
+from fakekube_controllers.kubelet.pods import predicates
+from fakekube_controllers.kubelet.pods.attempts import Attempts
+from fakekube_controllers.kubelet.pods.events import PodEvents
+from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
+from fakekube_controllers.kubelet.pods.predicates import Allocations, Rejection
+from fakekube_controllers.kubelet.pods.run import PodRun
+from fakekube_controllers.kubelet.pods.runs import PodRuns
 
-Requests = dict[str, int]
-
-
-class Refusal(NamedTuple):
-    """Why a node does not take a pod."""
-
-    reason: str
-    message: str
-
-
-SHUTTING_DOWN = Refusal("NodeShutdown", "Pod was rejected as the node is shutting down.")
-
-
-def requests_of(pod: ReadOnlyTree) -> Requests:
-    """What a pod asks for: thousandths of a CPU, and units of all else."""
-    spec = pod["spec"]
-    if not spec.get("resources") and not spec.get("overhead") and not any(
-            c.get("resources") for c in (*spec["containers"], *(spec.get("initContainers") or ()))):
-        return {}
-    return pod_resources.whole(pod_resources.requests(pod))
+REJECT = PREFIX + "admission-reject"
 
 
-class Room:
-    """What the pods on each node have been given."""
+class PodAdmission:
+    """Admits pods to nodes. ``pods_on(node)`` are the pods that are bound to a node, ``build`` makes a pod's run.
 
-    def __init__(self) -> None:
-        self._pods: dict[str, dict[str, Requests]] = {}
-        self._used: dict[str, Requests] = {}
-
-    def take(self, node: str, uid: str, requests: Requests) -> None:
-        """A pod is on a node."""
-        if uid not in self._pods.setdefault(node, {}):
-            self._pods[node][uid] = requests
-            self._change(node, requests, 1)
-
-    def leave(self, node: str, uid: str) -> None:
-        """A pod is there no more, or needs nothing any more."""
-        requests = self._pods.get(node, {}).pop(uid, None)
-        if requests:
-            self._change(node, requests, -1)
-
-    def _change(self, node: str, requests: Requests, sign: int) -> None:
-        used = self._used.setdefault(node, {})
-        for name, amount in requests.items():
-            used[name] = used.get(name, 0) + sign * amount
-
-    def lack(self, node: ReadOnlyTree, requests: Requests) -> Refusal | None:
-        """What a node has too little of for another pod; None when it has enough."""
-        name, status = meta.name_of(node), node.get("status") or {}
-        texts = status.get("allocatable") or status.get("capacity") or {}
-        count, used = len(self._pods.get(name, ())), self._used.get(name, {})
-        if "pods" in texts and count + 1 > (places := quantity.parse(texts["pods"]).value):
-            return _out_of("pods", 1, count, places)
-        # An extended resource that the node does not know is not the kubelet's to refuse.
-        wanted = {name: amount for name, amount in requests.items() if amount and (name in texts or "/" not in name)}
-        if wanted:
-            has = pod_resources.whole(pod_resources.read(texts))
-            for resource, amount in wanted.items():
-                if amount > has.get(resource, 0) - used.get(resource, 0):
-                    return _out_of(resource, amount, used.get(resource, 0), has.get(resource, 0))
-        return None
-
-
-def _out_of(name: str, requested: int, used: int, capacity: int) -> Refusal:
-    return Refusal(f"OutOf{name}", (
-        f"Node didn't have enough resource: {name}, requested: {requested}, used: {used}, capacity: {capacity}"))
-
-
-def refusal(pod: ReadOnlyTree, node: ReadOnlyTree, others: Callable[[str], Iterable[ReadOnlyTree]]) -> Refusal | None:
-    """Why the node does not take the pod beside those that ``others(name)`` has there, apart from what it lacks; None when it
-    does.
+    ``build(pod, now, attempt)`` takes Unix seconds.
     """
-    spec = pod["spec"]
-    if not placement.selects(spec, meta.name_of(node), meta.labels_of(node)):
-        return _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
-    mine = _ports(pod)
-    if mine and any(_clash(mine, _ports(other)) for other in others(meta.name_of(node))):
-        return _predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
-    if placement.untolerated(node["spec"].get("taints") or (), spec.get("tolerations") or (), ("NoExecute",)) is not None:
-        return _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
-    return None
 
+    def __init__(
+        self, runs: PodRuns, attempts: Attempts, nodes: Lister, modes: KubeletModes, events: PodEvents, failures: OutcomeFailures,
+        defaults: Defaults, *, build: Callable[[ReadOnlyTree, float, int], PodRun], pods_on: Callable[[str], Iterable[Tree]],
+    ) -> None:
+        self._runs, self._attempts, self._nodes, self._modes = runs, attempts, nodes, modes
+        self._events, self._failures, self._defaults = events, failures, defaults
+        self._build, self._pods_on = build, pods_on
+        self._allocations = Allocations()
+        for uid, run in runs.live.items():
+            if not run.finished:
+                self._allocations.add(run.pod["spec"]["nodeName"], uid, predicates.requests_of(run.pod))
 
-def _predicate(name: str, why: str) -> Refusal:
-    return Refusal(name, f"Predicate {name} failed: {why}")
+    def admit(self, pod: ReadOnlyTree, now: float) -> PodRun:
+        """The run of a pod that is new to this kubelet, rejected where its node does not take it. ``now`` is Unix seconds."""
+        known = self._runs.checkpoints.has_run(meta.uid_of(pod))
+        run = self._build(pod, now, 0 if known else self._attempts.next(pod))
+        try:
+            run.starts_at = now + outcome.start_delay_seconds(pod, self._defaults)
+            if (evicted := outcome.evict_after_seconds(pod)) is not None:
+                run.evicts_at = now + evicted
+        except BadOutcome as error:
+            self._failures.fail(run, now, error)
+        self._check(run, known=known)
+        for complaint in annotations.complaints(pod):
+            self._events.pod(run, "Warning", "InvalidAnnotation", complaint)
+        return run
 
+    def release(self, pod: ReadOnlyTree) -> None:
+        """A pod has ended or gone: its node has room for others."""
+        self._allocations.remove(pod["spec"].get("nodeName", ""), meta.uid_of(pod))
 
-def _ports(pod: ReadOnlyTree) -> list[tuple[str, str, int]]:
-    return [
-        (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - a pod's, not ours
-        for container in pod["spec"]["containers"] for port in container.get("ports") or () if port.get("hostPort")]
+    def _check(self, run: PodRun, *, known: bool) -> None:
+        name, requests = run.pod["spec"]["nodeName"], predicates.requests_of(run.pod)
+        rejection = self._rejection(run.pod, name, requests, known=known)
+        if rejection is None:
+            self._allocations.add(name, meta.uid_of(run.pod), requests)
+        elif run.failure is None:
+            run.reject(*rejection)
+            self._events.pod(run, "Warning", *rejection)
 
+    def _rejection(self, pod: ReadOnlyTree, name: str, requests: predicates.Requests, *, known: bool) -> Rejection | None:
+        """Why the node does not take a pod. One whose containers ran already was admitted by an earlier kubelet."""
+        if wanted := annotations.of_pod(pod).get(REJECT):
+            reason, _, message = wanted.partition(":")
+            return Rejection(reason.strip(), message.strip() or f"Node rejected the pod: {reason.strip()}")
+        if self._modes.is_shutting_down(name):
+            return predicates.SHUTTING_DOWN
+        node = self._nodes.get("", name)
+        ran = known or bool((pod.get("status") or {}).get("containerStatuses"))
+        if node is None or ran or meta.is_deleting(pod):
+            return None
+        return self._allocations.insufficient(node, requests) or predicates.failed_predicate(pod, node, self._admitted_on)
 
-def _clash(mine: list[tuple[str, str, int]], theirs: list[tuple[str, str, int]]) -> bool:
-    return any(
-        one[1:] == other[1:] and (one[0] == other[0] or "0.0.0.0" in (one[0], other[0]))  # noqa: S104
-        for one in mine for other in theirs)
+    def _admitted_on(self, node: str) -> list[Tree]:
+        return [pod for pod in self._pods_on(node) if meta.uid_of(pod) in self._runs]

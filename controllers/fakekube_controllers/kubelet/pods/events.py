@@ -7,7 +7,7 @@ from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.pods.run import PodRun
 
 
-class Teller:
+class PodEvents:
     """Tells of pods. ``checked``: whether the kubelet says of an image that it checked who may use it."""
 
     def __init__(self, recorder: Recorder, *, checked: bool) -> None:

@@ -48,6 +48,10 @@ class PodRun:
         """All containers, init containers first."""
         return [*self.init, *self.apps] if self.init else self.apps
 
+    def container(self, name: str) -> Container | None:
+        """The container of this name, or None."""
+        return next((container for container in self.containers if container.name == name), None)
+
     @property
     def initialized(self) -> bool:
         """Whether the app containers may run."""

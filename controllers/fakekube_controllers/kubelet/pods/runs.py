@@ -6,7 +6,6 @@ at. Whoever asks gets a run that is built again from the pod and from that. Upst
 the kubelet's garbage collection (pkg/kubelet/container/container_gc.go).
 """
 
-import weakref
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
@@ -16,11 +15,12 @@ from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers import config, container
 from fakekube_controllers.kubelet.outcomes import annotations, outcome
 from fakekube_controllers.kubelet.outcomes.outcome import Callback, Defaults
-from fakekube_controllers.kubelet.pods.checkpoint import Memory, expanded, memory_of, packed, take_up
+from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint, Checkpoints
+from fakekube_controllers.kubelet.pods.packing import packed, restore, unpacked
 from fakekube_controllers.kubelet.pods.run import Happened, PodRun
 
 
-class Builder:
+class RunBuilder:
     """Makes the run of a pod that is about to start.
 
     ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s; ``happened`` is told of its life.
@@ -32,7 +32,7 @@ class Builder:
         self._callback, self._defaults, self._happened = callback, defaults, happened
         self._rules, self._quick = rules, quick
 
-    def run(self, pod: Pod, now: float, attempt: int) -> PodRun:
+    def build(self, pod: Pod, now: float, attempt: int) -> PodRun:
         """The run of a pod that is accepted now (Unix seconds), as try number ``attempt`` of its containers."""
         spec, called, asked = pod["spec"], name_in_texts(pod), pod
         if self._callback is None:  # only a callback asks for more, and this stays for as long as the pod lives
@@ -64,9 +64,13 @@ class PodRuns:
 
     def __init__(self) -> None:
         self.live: dict[str, PodRun] = {}
+        self.checkpoints = Checkpoints()
         self._ended: dict[str, bytes] = {}
-        self._memories: list[weakref.ref[Memory]] = []  # those that somebody still has
-        self._recalled = Memory({}, {})  # what another kubelet knew, of pods that were not looked at yet
+        self._rebuild: Callable[[Pod], PodRun] | None = None
+
+    def rebuild_with(self, rebuild: Callable[[Pod], PodRun]) -> None:
+        """Say how the run of a pod that has ended is built again, before its state is restored."""
+        self._rebuild = rebuild
 
     def __contains__(self, uid: object) -> bool:
         return uid in self.live or uid in self._ended
@@ -76,35 +80,32 @@ class PodRuns:
         return uid in self._ended
 
     def begin(self, uid: str, run: PodRun) -> None:
-        """A pod was accepted; if another kubelet knew it, it goes on from where it was."""
+        """A pod was admitted; if another kubelet ran it, it goes on from where it was."""
         self.live[uid] = run
-        if (known := self._recalled.run(uid)) is not None:
-            take_up(run, known)
+        if (known := self.checkpoints.run(uid)) is not None:
+            restore(run, known)
 
     def end(self, uid: str) -> None:
         """All is over, and the API shows it."""
         self._ended[uid] = packed(self.live.pop(uid))
 
-    def resume(self, uid: str, run: PodRun) -> PodRun:
-        """Let a run that was just built be the one that has ended, and look after it again."""
-        take_up(run, expanded(self._ended.pop(uid)))
-        self.live[uid] = run
-        return run
-
-    def find(self, pod: Pod, build: Callable[[Pod], PodRun]) -> PodRun | None:
-        """What is known of a pod, to be looked at; a run that has ended is built for who asks."""
+    def resume(self, pod: Pod) -> PodRun:
+        """Let the run of a pod that has ended live again."""
         uid = meta.uid_of(pod)
-        if (data := self._ended.get(uid)) is None:
-            return self.live.get(uid)
-        run = build(pod)
-        take_up(run, expanded(data))
+        run = self.live[uid] = self._restored(pod, self._ended.pop(uid))
         return run
 
-    def changes(self, uid: str, run: PodRun) -> None:
-        """Whoever remembers this run has to put it down now."""
-        for known in self._memories:
-            if (memory := known()) is not None:
-                memory.keep(uid, run)
+    def find(self, pod: Pod) -> PodRun | None:
+        """The run of a pod, to be read only: of one that has ended, it is a copy."""
+        data = self._ended.get(meta.uid_of(pod))
+        return self.live.get(meta.uid_of(pod)) if data is None else self._restored(pod, data)
+
+    def find_for_change(self, pod: Pod) -> PodRun | None:
+        """The same for who may change it."""
+        run = self.find(pod)
+        if run is not None:
+            self.checkpoints.before_change(meta.uid_of(pod), run)
+        return run
 
     def forget(self, uid: str) -> None:
         """A pod has gone."""
@@ -116,22 +117,15 @@ class PodRuns:
         self.live = {uid: run for uid, run in self.live.items() if uid in uids}
         self._ended = {uid: data for uid, data in self._ended.items() if uid in uids}
 
-    # what one kubelet hands to another
+    def dump(self, rest: Tree) -> Checkpoint:
+        """All runs as they are now, and ``rest``, what is kept beside them."""
+        return self.checkpoints.take(self.live, rest, self._ended)
 
-    def was_known(self, uid: str) -> bool:
-        """Whether another kubelet ran the pod."""
-        return uid in self._recalled
-
-    def dump(self, rest: Tree) -> Memory:
-        """All runs as they are now, and what is kept beside them."""
-        memory = Memory(self.live, rest, self._ended)
-        self._memories = [known for known in self._memories if known() is not None] + [weakref.ref(memory)]
-        return memory
-
-    def load(self, state: Memory | Tree) -> Tree:
-        """Know the runs that another kubelet knew; what it kept beside them is returned."""
-        self._recalled = memory_of(state)
-        return self._recalled.rest
+    def _restored(self, pod: Pod, data: bytes) -> PodRun:
+        assert self._rebuild is not None, "a kubelet that runs has said how"
+        run = self._rebuild(pod)
+        restore(run, unpacked(data))
+        return run
 
 
 def name_in_texts(pod: Pod) -> str:

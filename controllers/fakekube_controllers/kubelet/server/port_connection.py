@@ -14,18 +14,18 @@ from fakekube.util.tasks import Tasks, turn
 PATIENCE_TURNS = 8  # so many turns of the loop a server has to be done, before its answer is taken for one that goes on
 
 
-class Dialled:
+class PortConnection:
     """The caller's end; ``serve`` is what goes on at the other, ``over`` is called when it is over."""
 
     def __init__(
         self, port: int, activity: Activity, serve: Callable[[PortStreams], Awaitable[None]],
-        over: Callable[["Dialled"], None],
+        over: Callable[["PortConnection"], None],
     ) -> None:
         self._sent, self._answered = PatientPipe(activity), PatientPipe(activity)
         self._tasks = Tasks(lambda _: None)
         self._failure: Exception | None = None
         self._over = over
-        self._serving = self._tasks.spawn(self._serve(serve, PortStreams(port, self._sent, self._write)), "dialled port")
+        self._serving = self._tasks.spawn(self._serve(serve, PortStreams(port, self._sent, self._write)), "served port")
 
     async def _serve(self, serve: Callable[[PortStreams], Awaitable[None]], streams: PortStreams) -> None:
         try:
@@ -75,7 +75,7 @@ class Dialled:
 
     def background(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something with this connection until it is closed."""
-        self._tasks.spawn(work, "answer of a dialled port")
+        self._tasks.spawn(work, "answer of a port")
 
     def hang_up(self) -> None:
         """End it soon."""

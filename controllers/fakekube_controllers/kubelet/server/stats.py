@@ -1,17 +1,23 @@
-"""What containers use of the CPU and of memory, for whoever serves metrics: ``Kubelet.usage`` and ``Kubelet.node_usage``.
+"""What containers use of the CPU and of memory, for whoever serves metrics.
 
 A pod's annotations say it (``fakekube.dev/cpu-usage``, ``memory-usage``), as one amount or as steps in time, and are read when
 somebody asks; then the Outcome of the run; then the cluster's defaults. Upstream: pkg/kubelet/server/stats.
 """
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from fakekube.apimachinery import quantity
+from fakekube.apimachinery.types import Tree
+from fakekube.cache.lister import Lister
+from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.node.mode import KubeletModes
 from fakekube_controllers.kubelet.outcomes import annotations
 from fakekube_controllers.kubelet.outcomes.annotations import Said, bad
 from fakekube_controllers.kubelet.outcomes.outcome import Defaults
 from fakekube_controllers.kubelet.pods.run import PodRun
+from fakekube_controllers.kubelet.pods.runs import PodRuns
 
 
 class Usage(NamedTuple):
@@ -21,8 +27,47 @@ class Usage(NamedTuple):
     memory_bytes: int
 
 
-def of_container(run: PodRun, container: Container, now: float, defaults: Defaults) -> Usage | None:
-    """What a container uses; None when it does not run. Raises BadOutcome for an annotation that cannot be meant."""
+class Stats:
+    """Usage by container, pod and node.
+
+    ``responds(node)`` is whether a node is there and its kubelet is not stopped, ``pods_on(node)`` are the pods bound to it.
+    """
+
+    def __init__(
+        self, clock: Clock, pods: Lister, runs: PodRuns, modes: KubeletModes, defaults: Defaults, *,
+        responds: Callable[[str], bool], pods_on: Callable[[str], Iterable[Tree]],
+    ) -> None:
+        self._clock, self._pods, self._runs, self._modes, self._defaults = clock, pods, runs, modes, defaults
+        self._responds, self._pods_on = responds, pods_on
+
+    def of_pod(self, namespace: str, name: str) -> dict[str, Usage] | None:
+        """The usage of each running container of a pod; None when there is no such pod, or its kubelet is stopped.
+
+        Raises BadOutcome for an annotation that cannot be meant.
+        """
+        pod = self._pods.get(namespace, name)
+        return self._of_pod(pod) if pod is not None else None
+
+    def of_node(self, name: str) -> Usage | None:
+        """The usage of all pods on a node together; None when there is no such node, or its kubelet is stopped.
+
+        Raises BadOutcome.
+        """
+        if not self._responds(name):
+            return None
+        found = [used for pod in self._pods_on(name) for used in (self._of_pod(pod) or {}).values()]
+        return Usage(sum(used.cpu_nanocores for used in found), sum(used.memory_bytes for used in found))
+
+    def _of_pod(self, pod: Tree) -> dict[str, Usage] | None:
+        run = self._runs.find(pod)
+        if run is None or self._modes.is_stopped(run.pod["spec"]["nodeName"]):
+            return None
+        now = self._clock.time()
+        used = {c.name: _of_container(run, c, now, self._defaults) for c in run.containers}
+        return {container: found for container, found in used.items() if found is not None}
+
+
+def _of_container(run: PodRun, container: Container, now: float, defaults: Defaults) -> Usage | None:
     if not container.running:
         return None
     said = Said(annotations.of_pod(run.pod), container.name, is_init=any(container is other for other in run.init))

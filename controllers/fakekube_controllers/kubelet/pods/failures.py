@@ -1,0 +1,30 @@
+"""Pods that fail because what was said of their outcome cannot be meant: a bad annotation, a callback that raises."""
+
+import traceback
+from collections.abc import Iterator
+
+from fakekube_controllers.kubelet.outcomes.annotations import BadOutcome
+from fakekube_controllers.kubelet.pods.events import PodEvents
+from fakekube_controllers.kubelet.pods.run import PodRun
+from fakekube_controllers.kubelet.pods.runs import name_in_texts
+
+SHOWN_LINES = 40
+
+
+class OutcomeFailures:
+    """Fails such pods. ``lines`` is where it says so, for whoever waits for something else; it may outlive this object."""
+
+    def __init__(self, events: PodEvents, lines: list[str]) -> None:
+        self._events, self._lines = events, lines
+
+    def fail(self, run: PodRun, now: float, error: BadOutcome) -> None:
+        """Fail a pod now (Unix seconds), with an Event."""
+        run.fail(now, error.reason, str(error))
+        self._events.pod(run, "Warning", error.reason, str(error))
+        self._lines.append(f"{name_in_texts(run.pod)}: {error}")
+        if error.__cause__ is not None and error.reason == "OutcomeCallbackFailed":
+            self._lines += "".join(traceback.format_exception(error.__cause__)).splitlines()
+
+    def explain(self) -> Iterator[str]:
+        """The latest lines, for people."""
+        return iter(self._lines[-SHOWN_LINES:])

@@ -1,0 +1,66 @@
+"""Has the Handler answer a request, whatever connection it came on, and makes what writes the answer."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import orjson
+from aiohttp.http import HttpProcessingError, RawRequestMessage
+from aiohttp.http_exceptions import LineTooLong
+
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.http import Handler, Request, Response
+from fakekube.server.target import headers_of, path_of, query_of
+from fakekube.server.writer import Answer, Flusher, HeadWriter
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.wallclock import RealClock
+
+PLAIN_TEXT = "text/plain; charset=utf-8"
+
+
+class Responder:
+    """Answers by ``handler``, which may be replaced at any time.
+
+    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual time waits for it.
+    ``compresses`` says whether large answers are compressed for clients that take it.
+    """
+
+    def __init__(
+        self, handler: Handler, *, clock: Clock, activity: Activity | None, compresses: Callable[[], bool],
+    ) -> None:
+        self.handler, self.heads = handler, HeadWriter(clock, compresses)
+        self._activity = activity
+        self._flusher = Flusher()
+        self._wall = RealClock()
+        self._open: dict[Answer, None] = {}
+
+    async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
+        """Have a request answered; it comes back as the Handler saw it. Raises BadTarget."""
+        with self._activity.busy() if self._activity is not None else nullcontext():
+            request = request_of(message, body, peer, self._wall)
+            return request, await self.handler.handle(request)
+
+    def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
+        """What writes a response; the connection is ``reusable`` for other requests, or it says that it is not."""
+        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable)
+
+    def end_streams(self) -> None:
+        """End the answers that are streams."""
+        for answer in list(self._open):
+            answer.end()
+
+
+def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clock) -> Request:
+    """What a Handler is given. Raises BadTarget."""
+    target, _, query = message.path.partition("?")
+    return Request(
+        message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)
+
+
+def refusal(error: HttpProcessingError | None = None) -> Response:
+    """The answer to what is no request. A method that is none of HTTP's gets what the router says of unknown methods."""
+    if error is not None and "Invalid method" in error.message:
+        return Response(405, orjson.dumps(errors.method_not_allowed().status()))
+    if isinstance(error, LineTooLong):
+        return Response(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
+    return Response(400, b"400 Bad Request", PLAIN_TEXT)
