@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
     from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
-    from fakekube.runtime.manager import Manager, Runnable
+    from fakekube.runtime.builder import Declaration
+    from fakekube.runtime.component import Component, Runnable
+    from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.storage.memory import Storage
     from fakekube.util.entrypoints import EntryPoint
@@ -68,10 +70,15 @@ def _selected(wanted: str) -> tuple[str, ...]:
 
 
 @cache
-def _factory(name: str) -> Callable[[], Any]:
-    """What makes a controller."""
-    found: Callable[[], Any] = known_controllers()[name].load()
-    return found
+def _loaded(name: str) -> Any:
+    return known_controllers()[name].load()
+
+
+def _installed(name: str) -> "Runnable | Declaration":
+    """A controller: its entry point is a declaration, or makes a component."""
+    found = _loaded(name)
+    made: Runnable | Declaration = found() if callable(found) else found
+    return made
 
 
 class Cluster:
@@ -186,7 +193,7 @@ class Cluster:
             detector=detector, presence=self.apiserver.presence, metrics=self.metrics)
         self._manager = controllers
         for name in self._selected:
-            controllers.add(_factory(name)())
+            controllers.add(_installed(name))
             if self._servers:
                 await turn()  # clients that are served already do not wait for imports
         for component in self._extra:
@@ -276,7 +283,7 @@ class Cluster:
         assert self._manager is not None, "not started"
         return self._manager
 
-    def component(self, name: str) -> "Runnable":
+    def component(self, name: str) -> "Component":
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""
         return self.manager.component(name)
 

@@ -6,11 +6,12 @@ kube-controller-manager's way of claiming and counting. The names that a control
 
 from fakekube.client.resources import Resource
 from fakekube.runtime.builder import Declaration, controller
+from fakekube.runtime.component import Component, Runnable
 from fakekube.runtime.context import Context
-from fakekube.runtime.manager import Manager, Runnable
+from fakekube.runtime.manager import Manager
 from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
 
 __all__ = [
-    "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable", "TerminalError",
+    "Component", "Context", "Declaration", "Manager", "Reconciler", "Request", "Resource", "Result", "Runnable", "TerminalError",
     "controller",
 ]

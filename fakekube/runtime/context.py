@@ -56,6 +56,7 @@ class Context:
         self._registrations: list[Registration] = []
         self._queues: list[WorkQueue[Any]] = []
         self._used: dict[int, SharedInformer] = {}
+        self._on_close: list[Callable[[], object]] = []
 
     def scoped(self, name: str, *, user_agent: str = "", user: UserInfo | None = None) -> "Context":
         """The context of another component."""
@@ -158,8 +159,15 @@ class Context:
         for explainer in self.explainers:
             yield from explainer()
 
+    def on_close(self, function: Callable[[], object]) -> None:
+        """Call a function when the component stops: to cancel a timer, say."""
+        self._on_close.append(function)
+
     async def close(self) -> None:
         """End what belongs to this context."""
+        for function in self._on_close:
+            function()
+        self._on_close.clear()
         for registration in self._registrations:
             registration.remove()
         for queue in self._queues:

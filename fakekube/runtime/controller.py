@@ -18,7 +18,7 @@ from fakekube.runtime import handlers
 from fakekube.runtime.context import Context
 from fakekube.runtime.handlers import Mapper
 from fakekube.runtime.predicates import Predicate
-from fakekube.runtime.reconcile import Reconciler, Request, Result, TerminalError
+from fakekube.runtime.reconcile import Reconciler, Result, TerminalError, has_setup
 from fakekube.util.clock import Clock
 from fakekube.util.tasks import is_anything_ready, turn
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
@@ -124,28 +124,33 @@ class Worker:
 
 
 class Controller:
-    """One run of a declared controller. ``queue`` and ``worker`` are there once it was started."""
+    """One run of a declared controller. ``ctx``, ``queue``, ``worker`` and ``reconciler`` are there once it was started."""
 
-    queue: WorkQueue[Request]
+    ctx: Context
+    queue: WorkQueue[Any]
     worker: Worker
     reconciler: Reconciler
 
     def __init__(
         self, name: str, factory: Callable[[Context], Reconciler],
-        sources: Sequence[tuple[Resource, Mapper, Predicate | None]], *, workers: int = 1,
+        sources: Sequence[tuple[Resource, Mapper, Predicate | None]], *, queue: str = "", workers: int = 1,
         limiter: Callable[[Clock], RateLimiter[Any]] | None = None, user_agent: str = "", user: UserInfo | None = None,
     ) -> None:
         self.name, self.user_agent, self.user = name, user_agent, user
         self._factory, self._sources, self._workers, self._limiter = factory, sources, workers, limiter
+        self._queue_name = queue or name
 
     async def start(self, ctx: Context) -> None:
         """Register with the caches and start the workers."""
-        self.queue = ctx.queue(self.name, limiter=self._limiter(ctx.clock) if self._limiter else None)
+        self.ctx = ctx
+        self.queue = ctx.queue(self._queue_name, limiter=self._limiter(ctx.clock) if self._limiter else None)
         self.reconciler = self._factory(ctx)
         for resource, mapper, predicate in self._sources:
             handlers.enqueue(ctx, resource, self.queue, mapper, predicate)
         self.worker = Worker(ctx, self.queue, self.reconciler.reconcile)
         self.worker.start(self._workers)
+        if has_setup(self.reconciler):
+            self.reconciler.setup(self.queue)
 
     async def stop(self) -> None:
         """Everything belongs to the context, which the manager closes."""

@@ -5,22 +5,19 @@ caches. In the server's own process the server says when a resource is first wri
 anything; elsewhere caches tell. Upstream has nothing of the kind.
 """
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from fakekube.apimachinery.causes import ACTING
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.presence import ResourcePresence
-from fakekube.apimachinery.types import Json, Tree
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
-from fakekube.runtime.builder import Declaration
+from fakekube.runtime.component import Component, is_snapshotted
 from fakekube.runtime.context import Context
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from fakekube.apimachinery.presence import Cancel
 
 OWNED: Final = "owned"
@@ -29,55 +26,40 @@ OWNED: Final = "owned"
 ObjectFilter = Callable[[Tree], bool]
 """Whether an object counts."""
 
-
-class Snapshotted(Protocol):
-    """A component with a state of its own that objects do not show, such as what runs on a node."""
-
-    def dump(self) -> Json:
-        """All of that state, as JSON."""
-
-    def load(self, state: Json) -> None:
-        """Take over a state that such a component dumped, perhaps in another process."""
-
-
-def is_snapshotted(component: object) -> "TypeGuard[Snapshotted]":
-    """Whether a component has a state of its own, which snapshots hold."""
-    return hasattr(component, "dump")
+Trigger = str | Resource | tuple[Resource, ObjectFilter]
+"""What a lazy controller starts with: the first object of a resource, the first that counts, or what is OWNED."""
 
 
 class LazyController:
-    """Stands in for the component that ``path`` (``package.module:callable``) makes, until there is one of ``resources``.
+    """Stands in for the component that ``make()`` makes, until there is an object of one of ``resources``.
 
     Objects that came with the cluster do not count until they change. Of a resource that comes with a function only those
     objects count for which it is true. The component sees what is there by then as it would at a start of its own.
-    ``user_agent`` and ``user`` are its own. ``is_needed(options)``, of the context's options: whether it has something to do
-    even without such an object.
+    ``user_agent`` and ``user`` are its own. ``is_needed(ctx)``, of the manager's context: whether it has something to do even
+    without such an object.
     """
 
     def __init__(
-        self, name: str, path: str, *resources: str | Resource | tuple[Resource, ObjectFilter],
-        user_agent: str = "kube-controller-manager", user: UserInfo | None = None,
-        is_needed: Callable[[Mapping[str, Any]], bool] | None = None,
+        self, name: str, make: Callable[[], Component], *resources: Trigger,
+        user_agent: str = "", user: UserInfo | None = None, is_needed: Callable[[Context], bool] | None = None,
     ) -> None:
         self.name, self.user_agent, self.user = name, user_agent, user
         self.resources = resources
-        self._path, self._is_needed = path, is_needed
+        self._make, self._is_needed = make, is_needed
         self._cancels: list[Cancel] = []
         self._context: Callable[[], Context] | None = None
         self._start_due = self._started = False
-        self._component: Any = None
+        self._component: Component | None = None
 
     @property
-    def component(self) -> Any:
+    def component(self) -> Component | None:
         """The component once it has started; None before."""
         return self._component if self._started else None
 
-    def activate(self) -> Any:
+    def activate(self) -> Component:
         """The component, made now if need be. It starts soon, or as soon as this is started."""
         if self._component is None:
-            module, _, attribute = self._path.partition(":")
-            made = getattr(import_module(module), attribute)()
-            self._component = made.runnable() if isinstance(made, Declaration) else made
+            self._component = self._make()
         if self._context is not None:
             self._start_soon()
         return self._component
@@ -85,7 +67,7 @@ class LazyController:
     async def start(self, ctx: Context) -> None:
         """Start the component where there is something to do already; else wait for the first object, by the context's caches."""
         self._context = lambda: ctx
-        if self.is_needed(ctx.options):
+        if self.is_needed(ctx):
             self._start_due = True
             await self._start(by_informer=True)
             return
@@ -105,14 +87,14 @@ class LazyController:
         """Stop the component, if it has started. One with a state of its own is started again, others are made anew."""
         self._stop_watching()
         started, self._started, self._start_due, self._context = self._started, False, False, None
-        if started:
+        if started and self._component is not None:
             await self._component.stop()
         if not is_snapshotted(self._component):
             self._component = None
 
-    def is_needed(self, options: Mapping[str, Any]) -> bool:
+    def is_needed(self, ctx: Context) -> bool:
         """Whether there is something to do even without an object."""
-        return self._component is not None or (self._is_needed is not None and self._is_needed(options))
+        return self._component is not None or (self._is_needed is not None and self._is_needed(ctx))
 
     def wait_for_owned(self, presence: ResourcePresence) -> None:
         """Wait until something is owned."""

@@ -6,17 +6,17 @@ what needs informers, queues and tasks of its own (a garbage collector, a kubele
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.presence import ResourcePresence
 from fakekube.apimachinery.types import Json
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
+from fakekube.runtime.component import Component, Runnable, is_snapshotted
 from fakekube.runtime.context import Context
 from fakekube.runtime.informers import Informers
-from fakekube.runtime.lazy import LazyController, LazyStarter, is_snapshotted
+from fakekube.runtime.lazy import LazyController, LazyStarter
 from fakekube.runtime.metrics import Metrics
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
@@ -25,20 +25,6 @@ from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
     from fakekube.client.recorder import EventBroadcaster
-
-
-class Runnable(Protocol):
-    """A component. ``user_agent`` (empty: its name) and ``user`` (None: the manager's) say who it is to the server."""
-
-    name: str
-    user_agent: str
-    user: UserInfo | None
-
-    async def start(self, ctx: Context) -> None:
-        """Register handlers, make queues, spawn tasks on ``ctx.tasks``; return without waiting for caches."""
-
-    async def stop(self) -> None:
-        """Called before the context is closed. It may be started again, with another context."""
 
 
 class Manager:
@@ -82,21 +68,19 @@ class Manager:
         """The components, in the order in which they were added."""
         return list(self._components)
 
-    def component(self, name: str) -> Runnable:
+    def component(self, name: str) -> Component:
         """A component by its name; what stands in for one that has nothing to do yet. KeyError when there is none."""
         return self.working(name) or self._components[name]
 
-    def working(self, name: str) -> Runnable | None:
+    def working(self, name: str) -> Component | None:
         """A component by its name; None for one that has nothing to do yet. KeyError when there is none."""
         found = self._components[name]
-        working: Runnable | None = found.component if isinstance(found, LazyController) else found
-        return working
+        return found.component if isinstance(found, LazyController) else found
 
-    def activate(self, name: str) -> Runnable:
+    def activate(self, name: str) -> Component:
         """A component by its name; a lazy one starts now. KeyError when there is none."""
         found = self._components[name]
-        active: Runnable = found.activate() if isinstance(found, LazyController) else found
-        return active
+        return found.activate() if isinstance(found, LazyController) else found
 
     def is_running(self, name: str) -> bool:
         """Whether a component is started."""
@@ -121,7 +105,7 @@ class Manager:
         if name in self._running:
             return
         component, starter = self._components[name], self._lazy_starter
-        if starter is not None and isinstance(component, LazyController) and not component.is_needed(self._root.options):
+        if starter is not None and isinstance(component, LazyController) and not component.is_needed(self._root):
             self._running[name] = None
             component.wait(partial(self._context_of, component))
             starter.add(component)

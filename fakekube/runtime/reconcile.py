@@ -5,17 +5,17 @@ reconcile looks at what is, makes it what it should be, and may be called at any
 """
 
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from fakekube.apimachinery.meta import ObjectKey
+from fakekube.workqueue.queue import WorkQueue
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 
-class Request(NamedTuple):
-    """What to reconcile. The namespace of what is in none is empty."""
-
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+Request = ObjectKey
+"""What to reconcile. The namespace of what is in none is empty."""
 
 
 class Result(NamedTuple):
@@ -33,7 +33,28 @@ class TerminalError(Exception):
 
 
 class Reconciler(Protocol):
-    """Makes one object what it should be."""
+    """Makes one object what it should be.
 
-    async def reconcile(self, request: Request) -> Result | None:
-        """None is a plain Result. Whatever is raised is logged and retried with back-off."""
+    It may also have a method ``setup(queue)``, see ``HasSetup``.
+    """
+
+    async def reconcile(self, request: Any) -> Result | None:
+        """``request`` is a key of the controller's queue: a Request, unless the reconciler adds keys of its own.
+
+        None is a plain Result. Whatever is raised is logged and retried with back-off.
+        """
+
+
+class HasSetup(Protocol):
+    """A reconciler that listens to more than its declaration says, or that has timers or queues of its own."""
+
+    def setup(self, queue: WorkQueue[Any]) -> None:
+        """Add handlers, timers and tasks by the context; ``queue`` holds the controller's keys.
+
+        Called once, when the sources of the declaration are registered and the workers are started.
+        """
+
+
+def has_setup(reconciler: object) -> "TypeGuard[HasSetup]":
+    """Whether a reconciler wants to be set up."""
+    return hasattr(reconciler, "setup")

@@ -10,8 +10,9 @@ from typing import Any
 from fakekube.cache.mutation import MutationDetector
 from fakekube.client.client import Client
 from fakekube.runtime.builder import Declaration
+from fakekube.runtime.component import Runnable
 from fakekube.runtime.leader import LeaderElector
-from fakekube.runtime.manager import Manager, Runnable
+from fakekube.runtime.manager import Manager
 from fakekube.util.activity import Activity
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks

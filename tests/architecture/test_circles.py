@@ -11,7 +11,6 @@ import grimp
 import pytest
 
 KNOWN = [
-    {"fakekube_controllers.podautoscaler.controller", "fakekube_controllers.podautoscaler.round"},
     {"fakekube_controllers.kubelet.shell.shell", "fakekube_controllers.kubelet.shell.utilities"},
     {"fakekube.storage.record", "fakekube.storage.trees"},
     {"fakekube.storage.bucket", "fakekube.storage.memory", "fakekube.storage.past"},

@@ -7,6 +7,7 @@ import pytest
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
 from fakekube.composition.cluster import Cluster
+from fakekube.runtime.builder import controller
 from fakekube.runtime.context import Context
 from fakekube.runtime.lazy import OWNED, LazyController
 from tests.runtime.harness import harness
@@ -16,8 +17,6 @@ MADE: list["Recorder"] = []
 
 class Recorder:
     """A component that writes down what it is told of ConfigMaps."""
-
-    name, user_agent, user = "recorder", "recorder/1", None
 
     def __init__(self) -> None:
         MADE.append(self)
@@ -34,9 +33,16 @@ class Recorder:
         self.heard.append(obj["metadata"]["name"])
 
 
+def lazy(path: str, *triggers: Any, **options: Any) -> LazyController:
+    declared = controller("recorder").starts_with(*triggers, **options).with_options(user_agent="recorder/1")
+    found = declared.runs(f"{__name__}:{path}").runnable()
+    assert isinstance(found, LazyController)
+    return found
+
+
 def recorder(*resources: Any) -> LazyController:
     MADE.clear()
-    return LazyController("recorder", f"{__name__}:Recorder", *resources, user_agent="recorder/1")
+    return lazy("Recorder", *resources)
 
 
 def is_marked(obj: Tree) -> bool:
@@ -47,8 +53,8 @@ async def test_a_component_is_made_for_the_first_object_and_told_of_all_that_are
     """Given a component that starts with the first Secret
     When ConfigMaps are made, and then a Secret
     Then it is made once, with the Secret, and is told of the ConfigMaps that were there and of later ones."""
-    lazy = recorder(SECRETS)
-    async with Cluster(nodes=0, clock="manual", controllers="", extra=[lazy]) as cluster:
+    waiting = recorder(SECRETS)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "early"}}, "default")
         await cluster.settle()
         assert MADE == []
@@ -65,8 +71,8 @@ async def test_objects_that_do_not_count_start_nothing_until_they_do() -> None:
     """Given a component that starts with the first ConfigMap that has a mark
     When one without a mark is made, and marked later
     Then only the mark starts the component."""
-    lazy = recorder((CONFIG_MAPS, is_marked))
-    async with Cluster(nodes=0, clock="manual", controllers="", extra=[lazy]) as cluster:
+    waiting = recorder((CONFIG_MAPS, is_marked))
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
         made = await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
         await cluster.settle()
         assert MADE == []
@@ -79,8 +85,8 @@ async def test_a_component_that_was_stopped_starts_again_for_what_is_there() -> 
     """Given a component that started and was stopped
     When it is started again
     Then a new one is made, and told of what is there."""
-    lazy = recorder(CONFIG_MAPS)
-    async with Cluster(nodes=0, clock="manual", controllers="", extra=[lazy]) as cluster:
+    waiting = recorder(CONFIG_MAPS)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
         await cluster.settle()
         await cluster.manager.stop_component("recorder")
@@ -106,8 +112,8 @@ async def test_a_tie_to_another_object_starts_who_waits_for_one(metadata: Tree) 
     """Given a component that starts when something is owned
     When objects are made, and then one that names an owner or waits for its dependents
     Then only that one starts it; and where there is such an object already it starts at once."""
-    lazy = recorder(OWNED)
-    async with Cluster(nodes=0, clock="manual", controllers="", extra=[lazy]) as cluster:
+    waiting = recorder(OWNED)
+    async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "free", "finalizers": ["a.b/c"]}}, "default")
         await cluster.settle()
         assert MADE == []
@@ -141,8 +147,8 @@ async def test_an_object_that_goes_starts_who_is_for_all_of_them() -> None:
     """Given a component that is for accounts, of which the first came with the cluster
     When all of them are deleted before the loop turns
     Then it starts, though there is nothing left to see."""
-    lazy = recorder(SERVICE_ACCOUNTS)
-    async with Cluster(nodes=0, clock="manual", controllers="serviceaccount", extra=[lazy]) as cluster:
+    waiting = recorder(SERVICE_ACCOUNTS)
+    async with Cluster(nodes=0, clock="manual", controllers="serviceaccount", extra=[waiting]) as cluster:
         for account in (await cluster.client.list(SERVICE_ACCOUNTS)).items:
             await cluster.client.delete(SERVICE_ACCOUNTS, "default", account["metadata"]["namespace"])
         await cluster.settle()
@@ -154,8 +160,8 @@ async def test_a_component_that_was_stopped_before_it_started_is_not_started() -
     When that object is made
     Then it stays as it is."""
     for awaited in (SECRETS, (SECRETS, is_marked), OWNED):
-        lazy = recorder(awaited)
-        async with Cluster(nodes=0, clock="manual", controllers="", extra=[lazy]) as cluster:
+        waiting = recorder(awaited)
+        async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
             await cluster.manager.stop_component("recorder")
             meta = {"name": "a", "labels": {"marked": ""}, "finalizers": ["orphan"]}
             await cluster.client.create(SECRETS, {"metadata": meta}, "default")
@@ -169,8 +175,8 @@ async def test_a_component_with_something_to_do_starts_at_once() -> None:
     Then it starts at once in the one, and in the other when it is activated."""
     for nodes in (1, 0):
         MADE.clear()
-        lazy = LazyController("recorder", f"{__name__}:Recorder", SECRETS, is_needed=lambda options: options["nodes"] > 0)
-        async with Cluster(nodes=nodes, clock="manual", controllers="", extra=[lazy]) as cluster:
+        waiting = lazy("Recorder", SECRETS, is_needed=lambda ctx: ctx.options["nodes"] > 0)
+        async with Cluster(nodes=nodes, clock="manual", controllers="", extra=[waiting]) as cluster:
             assert len(MADE) == nodes
             assert (cluster.manager.working("recorder") is not None) == (nodes == 1)
             active = cluster.manager.activate("recorder")
@@ -196,7 +202,7 @@ async def test_a_component_with_a_state_keeps_it_when_it_starts_again_and_in_a_c
     When it is stopped and started again, and when another cluster goes on from a snapshot
     Then it starts at once with what it knew; one that never started has no state."""
     MADE.clear()
-    stateful = LazyController("recorder", f"{__name__}:StatefulRecorder", SECRETS)
+    stateful = lazy("StatefulRecorder", SECRETS)
     async with Cluster(nodes=0, clock="manual", controllers="", extra=[stateful]) as cluster:
         assert "recorder" not in cluster.manager.dump()
         await cluster.client.create(SECRETS, {"metadata": {"name": "a"}}, "default")
@@ -207,7 +213,7 @@ async def test_a_component_with_a_state_keeps_it_when_it_starts_again_and_in_a_c
         await cluster.settle()
         assert (len(MADE), MADE[0].heard) == (1, ["b", "b"])
         taken = cluster.snapshot()
-        other = LazyController("recorder", f"{__name__}:StatefulRecorder", JOBS)
+        other = lazy("StatefulRecorder", JOBS)
         async with Cluster(state=taken, extra=[other]):
             assert MADE[1].heard[:2] == ["b", "b"]
 

@@ -1,10 +1,11 @@
 """ClusterRoles that are made of others. Read ``controller.py``. Upstream: pkg/controller/clusterroleaggregation."""
 
-from functools import partial
-
 from fakekube.client.resources import CLUSTER_ROLES
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "clusterroleaggregation", "fakekube_controllers.clusterroleaggregation.controller:ClusterRoleAggregation",
-    CLUSTER_ROLES)  # those that came with the cluster are made of others already
+component = (
+    kube_controller("clusterroleaggregation")
+    .starts_with(CLUSTER_ROLES)  # those that came with the cluster are made of others already
+    .with_options(queue="ClusterRoleAggregator")
+    .complete("fakekube_controllers.clusterroleaggregation.controller:ClusterRoleReconciler")
+)

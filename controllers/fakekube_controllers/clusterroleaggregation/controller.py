@@ -5,40 +5,38 @@ Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controlle
 """
 
 
+from collections.abc import Iterable
+
 from fakekube.apimachinery import labels, meta
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CLUSTER_ROLES
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.runtime.handlers import enqueue
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 
 FIELD_MANAGER = "clusterrole-aggregation-controller"
 AGGREGATING = "aggregating"
 RULE_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 
 
-class ClusterRoleAggregation:
-    """A component for the manager."""
+class ClusterRoleReconciler:
+    """Writes the rules of one ClusterRole."""
 
-    name = "clusterroleaggregation"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
-
-    async def start(self, ctx: Context) -> None:
-        """Watch ClusterRoles and begin."""
-        self.client, self.roles, self.queue = ctx.client, ctx.lister(CLUSTER_ROLES), ctx.queue("ClusterRoleAggregator")
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.client, self.roles = ctx, ctx.client, ctx.lister(CLUSTER_ROLES)
         self.roles.add_index(AGGREGATING, lambda role: ("",) if role.get("aggregationRule") else ())
-        ctx.add_handler(CLUSTER_ROLES, self._changed, lambda _, new: self._changed(new), self._changed)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of all ClusterRoles."""
+        enqueue(self.ctx, CLUSTER_ROLES, queue, self._aggregating)
 
-    def _changed(self, _: Tree) -> None:
-        for role in self.roles.by_index(AGGREGATING, ""):
-            self.queue.add(meta.name_of(role))
+    def _aggregating(self, _: Tree) -> Iterable[Request]:
+        return [meta.key_of(role) for role in self.roles.by_index(AGGREGATING, "")]
 
-    async def _sync(self, name: str) -> None:
+    async def reconcile(self, request: Request) -> None:
+        """Apply the rules that are selected, unless they are there. Raises APIError."""
+        name = request.name
         role = self.roles.get("", name)
         if role is None or not role.get("aggregationRule"):
             return

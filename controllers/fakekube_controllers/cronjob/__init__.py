@@ -4,9 +4,9 @@ Read ``sync.py``: it is the order of decisions. ``schedule.py`` knows which run 
 Upstream: pkg/controller/cronjob. Left out: metrics.
 """
 
-from functools import partial
-
 from fakekube.client.resources import CRON_JOBS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(LazyController, "cronjob", "fakekube_controllers.cronjob.controller:CronJobController", CRON_JOBS)
+component = (
+    kube_controller("cronjob").starts_with(CRON_JOBS).complete("fakekube_controllers.cronjob.controller:CronJobReconciler")
+)

@@ -1,7 +1,7 @@
-"""The CronJob controller's ears, and its alarm clock.
+"""Which CronJobs are reconciled, and when.
 
-A CronJob is looked at when it or one of its Jobs changes, and when its next run is due. A new schedule is first looked at when
-its next run is due: it never starts one at once. The wait for a run never pulls virtual time: a schedule has no end.
+A CronJob is reconciled when it or one of its Jobs changes, and when its next run is due. One with a new schedule waits
+for the next run: it never starts one at once. The wait for a run never pulls virtual time: a schedule has no end.
 Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (NewControllerV2, addJob, updateJob, updateCronJob).
 """
 
@@ -10,37 +10,31 @@ from datetime import timedelta
 import orjson
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
 from fakekube.util.cron import CronError
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.cronjob.schedule import plan_of, seconds_to_next
 from fakekube_controllers.cronjob.sync import Sync
 
 
-class CronJobController:
-    """A component for the manager. It keeps no state over a stop: what is due follows from the CronJobs alone."""
+class CronJobReconciler:
+    """Reconciles one CronJob. It keeps no state: what is due follows from the CronJobs alone."""
 
-    name = "cronjob"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches of CronJobs and Jobs and start to work."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.clock = ctx, ctx.clock
         self.cron_jobs, self.jobs = ctx.lister(CRON_JOBS), ctx.lister(JOBS)
         self.events = ctx.recorder("cronjob-controller")
-        self.queue = ctx.queue("cronjob")
-        ctx.add_handler(CRON_JOBS, self._enqueue, self._updated, self._enqueue)
-        ctx.add_handler(JOBS, self._job_changed, self._job_updated, self._job_changed)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of CronJobs and Jobs."""
+        self.queue = queue
+        self.ctx.add_handler(CRON_JOBS, self._enqueue, self._updated, self._enqueue)
+        self.ctx.add_handler(JOBS, self._job_changed, self._job_updated, self._job_changed)
 
     def _enqueue(self, cron_job: Tree) -> None:
         self.queue.add(meta.key_of(cron_job))
@@ -71,8 +65,9 @@ class CronJobController:
         if cron_job is not None and meta.uid_of(cron_job) == owner["uid"]:
             self._enqueue(cron_job)
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
-        cached = self.cron_jobs.get(key.namespace, key.name)
+    async def reconcile(self, request: Request) -> Result | None:
+        """Start and count the runs of a CronJob; the result says when the next one is due. Raises APIError."""
+        cached = self.cron_jobs.get(*request)
         if cached is None:
             return None
         jobs = sorted(self.jobs.controlled_by(meta.uid_of(cached)), key=meta.name_of)

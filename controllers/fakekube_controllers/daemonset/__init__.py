@@ -1,8 +1,8 @@
 """DaemonSets: a pod on every node that it fits. Read ``step.py``. Upstream: pkg/controller/daemon."""
 
-from functools import partial
-
 from fakekube.client.resources import DAEMON_SETS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(LazyController, "daemonset", "fakekube_controllers.daemonset.controller:DaemonSetController", DAEMON_SETS)
+component = (
+    kube_controller("daemonset").for_(DAEMON_SETS).complete("fakekube_controllers.daemonset.controller:DaemonSetReconciler")
+)

@@ -1,4 +1,4 @@
-"""Which DaemonSets are looked at and when, and one look from its beginning to the written status.
+"""Which DaemonSets are reconciled and when, and one reconcile up to the written status.
 
 Upstream: pkg/controller/daemon/daemon_controller.go. Left out: metrics.
 """
@@ -8,19 +8,17 @@ from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.consistency import Consistency
 from fakekube.cache.expectations import Expectations
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
 from fakekube.runtime.podcontrol import PodControl, slow_start
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.daemonset import history, placing
 from fakekube_controllers.daemonset.backoff import Backoff
 from fakekube_controllers.daemonset.step import Plan, Step
@@ -30,15 +28,13 @@ CATCH_UP = timedelta(milliseconds=5)
 BY_NODE = "node"
 
 
-class DaemonSetController:
-    """A component for the manager. It keeps no state over a stop: how long failed pods are left alone is forgotten."""
+class DaemonSetReconciler:
+    """Reconciles one DaemonSet. The back-off of failed pods begins anew with each start, as upstream's does."""
 
-    name = "daemonset"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    children: OwnedObjects
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches and start to work."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.nodes, self.pods = ctx.lister(DAEMON_SETS), ctx.lister(NODES), ctx.lister(PODS)
         self.revisions = ctx.lister(CONTROLLER_REVISIONS)
@@ -46,23 +42,15 @@ class DaemonSetController:
         self.recorder = ctx.recorder("daemonset-controller")
         self.control = PodControl(ctx.client, self.recorder)
         self.expectations, self.consistency, self.backoff = Expectations(ctx.clock), Consistency(), Backoff()
-        self.queue = ctx.queue("daemonset")
-        ctx.add_handler(DAEMON_SETS, self._enqueue, lambda _, new: self._enqueue(new), self._gone)
-        self.children = OwnedObjects(ctx, DAEMON_SETS, self.queue, self.expectations)
-        ctx.add_handler(NODES, self._node_changed, self._node_updated)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods and nodes."""
+        self.queue = queue
+        self.ctx.add_handler(DAEMON_SETS, on_delete=lambda owner: self.expectations.forget(meta.key_of(owner)))
+        self.children = OwnedObjects(self.ctx, DAEMON_SETS, queue, self.expectations)
+        self.ctx.add_handler(NODES, self._node_changed, self._node_updated)
 
     # events
-
-    def _enqueue(self, owner: Tree) -> None:
-        self.queue.add(meta.key_of(owner))
-
-    def _gone(self, owner: Tree) -> None:
-        self.expectations.forget(meta.key_of(owner))
-        self._enqueue(owner)
 
     def _node_updated(self, old: Tree, node: Tree) -> None:
         taints = [(one.get("spec") or meta.EMPTY).get("taints") or [] for one in (old, node)]
@@ -70,18 +58,19 @@ class DaemonSetController:
             self._node_changed(node)
 
     def _node_changed(self, node: Tree) -> None:
-        """Look at the DaemonSets that want a pod on the node and have none, or have one that may have to go."""
+        """Reconcile the DaemonSets that want a pod on the node and have none, or have one that may have to go."""
         there = [meta.controller_of(pod) for pod in self.pods.by_index(BY_NODE, meta.name_of(node))]
         for owner in self.owners.list():
             verdict = placing.judge(owner, placing.tolerations_of(owner["spec"]["template"]["spec"]), node)
             has_pod = any(reference is not None and reference["uid"] == meta.uid_of(owner) for reference in there)
             astray = (owner.get("status") or meta.EMPTY).get("numberMisscheduled", 0) > 0
             if (verdict.run and not has_pod) or (has_pod and (astray or not verdict.stay)):
-                self._enqueue(owner)
+                self.queue.add(meta.key_of(owner))
 
     # work
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
+    async def reconcile(self, key: Request) -> Result | None:
+        """Create and delete pods, write the status. Raises APIError and ClaimFailed."""
         owner = self.owners.get(key.namespace, key.name)
         if owner is None:
             self.expectations.forget(key)
@@ -110,7 +99,7 @@ class DaemonSetController:
             raise failure
         return _later(step)
 
-    def _wrote(self, key: ObjectKey, resource: Resource, written: Tree) -> None:
+    def _wrote(self, key: Request, resource: Resource, written: Tree) -> None:
         self.consistency.wrote(key, self.ctx.informer(resource), written)
 
     async def _history(self, owner: Tree) -> list[Tree]:

@@ -1,9 +1,8 @@
 """Deployments: templates rolled out over ReplicaSets. Read ``controller.py``. Upstream: pkg/controller/deployment."""
 
-from functools import partial
-
 from fakekube.client.resources import DEPLOYMENTS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "deployment", "fakekube_controllers.deployment.controller:DeploymentController", DEPLOYMENTS)
+component = (
+    kube_controller("deployment").for_(DEPLOYMENTS).complete("fakekube_controllers.deployment.controller:DeploymentReconciler")
+)

@@ -1,4 +1,4 @@
-"""Which Deployments are looked at and when, and one look from its beginning to the written status.
+"""Which Deployments are reconciled and when, and one reconcile up to the written status.
 
 Upstream: pkg/controller/deployment/deployment_controller.go, syncRolloutStatus in progress.go. Left out: the end of retries
 after fifteen of them.
@@ -10,45 +10,36 @@ import orjson
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.consistency import Consistency
 from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.owned import OwnedObjects
 from fakekube.runtime.podcontrol import is_namespace_terminating
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.deployment import facts, strategies
 from fakekube_controllers.deployment import status as statuses
 from fakekube_controllers.deployment.rollout import Hands, Rollout
 
 
-class DeploymentController:
-    """A component for the manager. It remembers nothing over a stop."""
+class DeploymentReconciler:
+    """Reconciles one Deployment."""
 
-    name = "deployment"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    children: OwnedObjects
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches and start to work."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.deployments, self.sets, self.pods = ctx.lister(DEPLOYMENTS), ctx.lister(REPLICA_SETS), ctx.lister(PODS)
         self.recorder = ctx.recorder("deployment-controller")
         self.consistency = Consistency()
-        self.queue = ctx.queue("deployment")
-        ctx.add_handler(DEPLOYMENTS, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
-        self.children = OwnedObjects(ctx, DEPLOYMENTS, self.queue, children=REPLICA_SETS)
-        ctx.add_handler(PODS, on_delete=self._pod_deleted)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
-
-    def _enqueue(self, deployment: Tree) -> None:
-        self.queue.add(meta.key_of(deployment))
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of ReplicaSets and of pods that go."""
+        self.queue = queue
+        self.children = OwnedObjects(self.ctx, DEPLOYMENTS, queue, children=REPLICA_SETS)
+        self.ctx.add_handler(PODS, on_delete=self._pod_deleted)
 
     def _pod_deleted(self, pod: Tree) -> None:
         """Who recreates waits for the last old pod to go."""
@@ -60,10 +51,11 @@ class DeploymentController:
             return
         deployment = self.children.owner_of(owner)
         if deployment is not None and not facts.is_rolling(deployment):
-            self._enqueue(deployment)
+            self.queue.add(meta.key_of(deployment))
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
-        self.queue.withdraw(key)  # whatever was to be looked at later is looked at now
+    async def reconcile(self, key: Request) -> Result | None:
+        """Bring a Deployment a step forward and write its status. Raises APIError and ClaimFailed."""
+        self.queue.withdraw(key)  # what was to be reconciled later is reconciled now
         cached = self.deployments.get(key.namespace, key.name)
         if cached is None:
             self.consistency.forget(key)

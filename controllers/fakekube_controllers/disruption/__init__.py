@@ -3,19 +3,20 @@
 Upstream: pkg/controller/disruption.
 """
 
-from functools import partial
-from typing import Any
-
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
 
-def _is_disrupted(pod: dict[str, Any]) -> bool:
+def _is_disrupted(pod: Tree) -> bool:
     """A pod that says that it is about to go, which is taken back when it stays."""
     return meta.is_condition_true(pod, "DisruptionTarget")
 
 
-component = partial(
-    LazyController, "disruption", "fakekube_controllers.disruption.controller:DisruptionController", POD_DISRUPTION_BUDGETS,
-    (PODS, _is_disrupted))
+component = (
+    kube_controller("disruption")
+    .for_(POD_DISRUPTION_BUDGETS)
+    .starts_with(POD_DISRUPTION_BUDGETS, (PODS, _is_disrupted))
+    .complete("fakekube_controllers.disruption.controller:DisruptionReconciler")
+)

@@ -14,8 +14,6 @@ import orjson
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.times import format_time, parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
@@ -24,7 +22,8 @@ from fakekube.runtime.conditions import set_condition
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.podconditions import DISRUPTION_TARGET, pod_condition
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.disruption.expected import Expected, UnknownScale, expected
 
 TIMEOUT_SECONDS = 120.0
@@ -37,29 +36,22 @@ UNMANAGED = (
 )
 
 
-class DisruptionController:
-    """A component for the manager."""
+class DisruptionReconciler:
+    """Keeps the status of one budget; in a second queue are pods whose disruption may have been called off."""
 
-    name = "disruption"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch pods and budgets, and begin."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.budgets, self.pods = ctx.lister(POD_DISRUPTION_BUDGETS), ctx.lister(PODS)
         self.events = ctx.recorder("controllermanager")
-        self.queue, self.stale = ctx.queue("disruption"), ctx.queue("stale_pod_disruption")
-        ctx.add_handler(POD_DISRUPTION_BUDGETS, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
-        ctx.add_handler(PODS, self._pod_changed, lambda _, new: self._pod_changed(new), self._enqueue_budgets_of)
-        Worker(ctx, self.queue, self._sync).start()
-        Worker(ctx, self.stale, self._sync_stale).start()
+        self.stale = ctx.queue("stale_pod_disruption")
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
-
-    def _enqueue(self, budget: Tree) -> None:
-        self.queue.add(meta.key_of(budget))
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods."""
+        self.queue = queue
+        self.ctx.add_handler(PODS, self._pod_changed, lambda _, new: self._pod_changed(new), self._enqueue_budgets_of)
+        Worker(self.ctx, self.stale, self._sync_stale).start()
 
     def _pod_changed(self, pod: Tree) -> None:
         self._enqueue_budgets_of(pod)
@@ -71,7 +63,7 @@ class DisruptionController:
         carried = meta.labels_of(pod)
         found = [budget for budget in self.budgets.list(meta.namespace_of(pod)) if _selector(budget).matches(carried)]
         for budget in found:
-            self._enqueue(budget)
+            self.queue.add(meta.key_of(budget))
         if len(found) > 1:
             namespace, name = go_quote(meta.namespace_of(pod)), go_quote(meta.name_of(pod))
             chosen = go_quote(meta.name_of(found[0]))
@@ -80,8 +72,9 @@ class DisruptionController:
 
     # budgets
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
-        cached = self.budgets.get(key.namespace, key.name)
+    async def reconcile(self, request: Request) -> Result | None:
+        """Count the pods of a budget; the result says when the first of its disrupted pods counts again. Raises APIError."""
+        cached = self.budgets.get(*request)
         if cached is None:
             return None
         budget: Tree = orjson.loads(orjson.dumps(cached))
@@ -165,7 +158,7 @@ class DisruptionController:
             return None
         return max(parse_time(condition["lastTransitionTime"]) + TIMEOUT_SECONDS - self.clock.time(), 0.0)
 
-    async def _sync_stale(self, key: ObjectKey) -> Result | None:
+    async def _sync_stale(self, key: Request) -> Result | None:
         cached = self.pods.get(key.namespace, key.name)
         seconds = self._seconds_until_stale(cached) if cached is not None else None
         if cached is None or seconds is None:

@@ -7,22 +7,34 @@ Upstream: k8s.io/endpointslice, pkg/controller/{endpointslice,endpoint,endpoints
 ``service.kubernetes.io/topology-mode``, which are worked out from the CPUs of zones; metrics.
 """
 
-from functools import partial
-from typing import Any
-
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, SERVICES
-from fakekube.runtime.lazy import LazyController
+from fakekube.workqueue.ratelimit import ExponentialBackoff
+from fakekube_controllers import kube_controller
+
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 1000.0  # of a Service whose slices could not be written
 
 
-def _selects(service: dict[str, Any]) -> bool:
+def _selects(service: Tree) -> bool:
     return bool(service["spec"].get("selector"))
 
 
-for_endpoints = partial(
-    LazyController, "endpoint", "fakekube_controllers.endpoints.endpointscontroller:EndpointsController", (SERVICES, _selects),
-    ENDPOINTS)
-for_slices = partial(
-    LazyController, "endpointslice", "fakekube_controllers.endpoints.slicecontroller:EndpointSliceController",
-    (SERVICES, _selects))
-for_mirrors = partial(
-    LazyController, "endpointslicemirroring", "fakekube_controllers.endpoints.mirroring:EndpointSliceMirroring", ENDPOINTS)
+for_endpoints = (
+    kube_controller("endpoint")
+    .for_(SERVICES)
+    .starts_with((SERVICES, _selects), ENDPOINTS)
+    .complete("fakekube_controllers.endpoints.endpointscontroller:EndpointsReconciler")
+)
+for_slices = (
+    kube_controller("endpointslice")
+    .for_(SERVICES)
+    .starts_with((SERVICES, _selects))
+    .with_options(queue="endpoint_slice", limiter=lambda _: ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS))
+    .complete("fakekube_controllers.endpoints.slicecontroller:EndpointSliceReconciler")
+)
+for_mirrors = (
+    kube_controller("endpointslicemirroring")
+    .starts_with(ENDPOINTS)
+    .with_options(queue="endpoint_slice_mirroring")
+    .complete("fakekube_controllers.endpoints.mirroring:MirroringReconciler")
+)

@@ -12,7 +12,10 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
+from fakekube.client.resources import PODS
 from fakekube.runtime import pods
+from fakekube.runtime.context import Context
+from fakekube.workqueue.queue import WorkQueue
 
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 HEADLESS = "service.kubernetes.io/headless"
@@ -77,7 +80,19 @@ def target(pod: Tree) -> Tree:
     return {"kind": "Pod", "namespace": meta.namespace_of(pod), "name": meta.name_of(pod), "uid": meta.uid_of(pod)}
 
 
-def touched(services: Lister, old: Tree | None, new: Tree) -> Iterable[ObjectKey]:
+def enqueue_services_of_pods(ctx: Context, services: Lister, queue: WorkQueue[ObjectKey]) -> None:
+    """Add the Services whose endpoints may be others to a queue whenever a pod changes."""
+    def changed(old: Tree | None, new: Tree) -> None:
+        for key in _touched(services, old, new):
+            queue.add(key)
+
+    def present(pod: Tree) -> None:
+        changed(None, pod)
+
+    ctx.add_handler(PODS, present, changed, present)
+
+
+def _touched(services: Lister, old: Tree | None, new: Tree) -> Iterable[ObjectKey]:
     """The Services whose endpoints may be others after a pod came, went, or became what it is."""
     present = _selecting(services, new)
     if old is None:

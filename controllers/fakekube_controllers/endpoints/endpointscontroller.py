@@ -6,13 +6,12 @@ Upstream: pkg/controller/endpoint/endpoints_controller.go.
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, PODS, SERVICES
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import backends
 from fakekube_controllers.endpoints.owned import is_namespace_closed
 from fakekube_controllers.endpoints.slices import address_types
@@ -23,28 +22,22 @@ OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 
 
-class EndpointsController:
-    """A component for the manager."""
+class EndpointsReconciler:
+    """Keeps the Endpoints of one Service."""
 
-    name = "endpoint"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch Services, pods and Endpoints, and begin; Endpoints that are left over from Services are removed first."""
-        self.client = ctx.client
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.client = ctx, ctx.client
         self.services, self.pods, self.endpoints = ctx.lister(SERVICES), ctx.lister(PODS), ctx.lister(ENDPOINTS)
         self.events, self.times = ctx.recorder("endpoint-controller"), backends.TriggerTimes()
-        self.queue = ctx.queue("endpoint")
-        ctx.add_handler(SERVICES, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
-        ctx.add_handler(PODS, self._pod_changed, self._pod_updated, self._pod_changed)
-        ctx.add_handler(ENDPOINTS, None, None, self._enqueue)
-        Worker(ctx, self.queue, self._sync).start()
-        self.ctx = ctx
-        ctx.tasks.spawn(self._left_over(), "endpoints left over")
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods and of Endpoints that go; Endpoints that are left over from Services are removed first."""
+        self.queue = queue
+        backends.enqueue_services_of_pods(self.ctx, self.services, queue)
+        self.ctx.add_handler(ENDPOINTS, None, None, self._enqueue)
+        self.ctx.tasks.spawn(self._left_over(), "endpoints left over")
 
     async def _left_over(self) -> None:
         await self.ctx.wait_for_sync()
@@ -55,15 +48,8 @@ class EndpointsController:
     def _enqueue(self, obj: Tree) -> None:
         self.queue.add(meta.key_of(obj))
 
-    def _pod_changed(self, pod: Tree) -> None:
-        for key in backends.touched(self.services, None, pod):
-            self.queue.add(key)
-
-    def _pod_updated(self, old: Tree, new: Tree) -> None:
-        for key in backends.touched(self.services, old, new):
-            self.queue.add(key)
-
-    async def _sync(self, key: ObjectKey) -> None:
+    async def reconcile(self, key: Request) -> None:
+        """Write or delete the Endpoints of a Service. Raises APIError."""
         service = self.services.get(key.namespace, key.name)
         if service is None:
             self.times.forget(key)

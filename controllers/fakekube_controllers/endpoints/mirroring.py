@@ -8,12 +8,11 @@ from typing import Any
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
+from fakekube.client.resources import ENDPOINTS, SERVICES
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import backends
 from fakekube_controllers.endpoints.endpointscontroller import LEADER
 from fakekube_controllers.endpoints.hashes import slice_port_hash
@@ -29,25 +28,23 @@ MAX_ADDRESSES = 1000
 Group = tuple[str, tuple[Any, ...]]  # family and ports
 
 
-class EndpointSliceMirroring:
-    """A component for the manager."""
+class MirroringReconciler:
+    """Keeps the slices that mirror one Endpoints object."""
 
-    name = "endpointslicemirroring"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
+    slices: OwnSlices
 
-    async def start(self, ctx: Context) -> None:
-        """Watch Services, Endpoints and slices, and begin."""
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
         self.services, self.endpoints = ctx.lister(SERVICES), ctx.lister(ENDPOINTS)
-        self.events, self.queue = ctx.recorder("endpoint-slice-mirroring-controller"), ctx.queue("endpoint_slice_mirroring")
-        self.slices = OwnSlices(ctx.client, self.queue, MANAGER)
-        ctx.add_handler(SERVICES, self._service_changed, self._service_updated, self._service_changed)
-        ctx.add_handler(ENDPOINTS, self._endpoints_changed, self._endpoints_updated, self._endpoints_changed)
-        ctx.add_handler(ENDPOINT_SLICES, self.slices.seen, self.slices.updated, self.slices.deleted)
-        Worker(ctx, self.queue, self._sync).start()
+        self.events = ctx.recorder("endpoint-slice-mirroring-controller")
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of Services, Endpoints and slices."""
+        self.queue, self.slices = queue, OwnSlices(self.ctx, queue, MANAGER)
+        self.ctx.add_handler(SERVICES, self._service_changed, self._service_updated, self._service_changed)
+        self.ctx.add_handler(ENDPOINTS, self._endpoints_changed, self._endpoints_updated, self._endpoints_changed)
+        self.slices.listen()
 
     def _service_changed(self, service: Tree) -> None:
         if service["spec"].get("selector") is None:
@@ -65,7 +62,8 @@ class EndpointSliceMirroring:
         if _is_mirrored(old) or _is_mirrored(new):
             self.queue.add(meta.key_of(new))
 
-    async def _sync(self, key: ObjectKey) -> None:
+    async def reconcile(self, key: Request) -> None:
+        """Write or delete the slices that mirror Endpoints. Raises APIError."""
         endpoints, service = self.endpoints.get(key.namespace, key.name), self.services.get(key.namespace, key.name)
         existing = await self.slices.of(key)
         if (

@@ -3,13 +3,12 @@
 Upstream: k8s.io/endpointslice/util/endpointslice_tracker.go.
 """
 
-
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
-from fakekube.client.client import Client
 from fakekube.client.resources import ENDPOINT_SLICES
+from fakekube.runtime.context import Context
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME
 
@@ -19,8 +18,8 @@ DELAY_SECONDS = 1.0
 class OwnSlices:
     """``manager`` is what the slices say of who manages them; ``queue`` gets the Service of those that others touch."""
 
-    def __init__(self, client: Client, queue: WorkQueue[ObjectKey], manager: str) -> None:
-        self.client, self.queue, self.manager = client, queue, manager
+    def __init__(self, ctx: Context, queue: WorkQueue[ObjectKey], manager: str) -> None:
+        self.ctx, self.client, self.queue, self.manager = ctx, ctx.client, queue, manager
         self._versions: dict[ObjectKey, dict[str, int]] = {}  # what was written last, by Service and uid
 
     # reading and writing
@@ -52,21 +51,22 @@ class OwnSlices:
 
     # hearing
 
-    def seen(self, each: Tree) -> None:
-        """A slice is there."""
+    def listen(self) -> None:
+        """Hear of slices from now on."""
+        self.ctx.add_handler(ENDPOINT_SLICES, self._seen, self._updated, self._deleted)
+
+    def _seen(self, each: Tree) -> None:
         if self._is_managed(each) and self._is_foreign(each):
             self._enqueue(each)
 
-    def updated(self, old: Tree, new: Tree) -> None:
-        """A slice was changed."""
+    def _updated(self, old: Tree, new: Tree) -> None:
         if _service_of(old) != _service_of(new):
             self._enqueue(new)
             self._enqueue(old)
         elif self._is_managed(old) != self._is_managed(new) or (self._is_managed(new) and self._is_foreign(new)):
             self._enqueue(new)
 
-    def deleted(self, each: Tree) -> None:
-        """A slice is gone."""
+    def _deleted(self, each: Tree) -> None:
         known = self._versions.get(_service_of(each), {})
         if self._is_managed(each) and known.pop(meta.uid_of(each), None) is not None:
             self._enqueue(each)

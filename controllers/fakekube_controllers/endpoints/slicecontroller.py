@@ -8,59 +8,38 @@ from datetime import timedelta
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import ENDPOINT_SLICES, NODES, PODS, SERVICES
+from fakekube.client.resources import NODES, PODS, SERVICES
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
-from fakekube.runtime.reconcile import Result
-from fakekube.workqueue.ratelimit import ExponentialBackoff
-from fakekube_controllers.endpoints import backends
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
+from fakekube_controllers.endpoints import MAX_RETRY_SECONDS, MIN_RETRY_SECONDS, backends
 from fakekube_controllers.endpoints.owned import OwnSlices, is_namespace_closed
 from fakekube_controllers.endpoints.slices import MANAGER, Changes, Planner, address_types
 
-MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 1000.0
 MAX_RETRIES = 15
 SAME_TRAFFIC = "PreferSameTrafficDistribution"
 
 
-class EndpointSliceController:
-    """A component for the manager."""
+class EndpointSliceReconciler:
+    """Keeps the EndpointSlices of one Service."""
 
-    name = "endpointslice"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    slices: OwnSlices
 
-    async def start(self, ctx: Context) -> None:
-        """Watch Services, pods, nodes and slices, and begin."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.services, self.pods, self.nodes = ctx.lister(SERVICES), ctx.lister(PODS), ctx.lister(NODES)
         self.events, self.times = ctx.recorder("endpoint-slice-controller"), backends.TriggerTimes()
-        limiter: ExponentialBackoff[ObjectKey] = ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS)
-        self.queue = ctx.queue("endpoint_slice", limiter=limiter)
-        self.slices = OwnSlices(ctx.client, self.queue, MANAGER)
-        self._tries: dict[ObjectKey, int] = {}
-        ctx.add_handler(SERVICES, self._service_changed, lambda _, new: self._service_changed(new), self._service_changed)
-        ctx.add_handler(PODS, self._pod_changed, self._pod_updated, self._pod_changed)
-        ctx.add_handler(ENDPOINT_SLICES, self.slices.seen, self.slices.updated, self.slices.deleted)
-        Worker(ctx, self.queue, self._sync).start()
+        self._tries: dict[Request, int] = {}
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods and of slices."""
+        self.slices = OwnSlices(self.ctx, queue, MANAGER)
+        backends.enqueue_services_of_pods(self.ctx, self.services, queue)
+        self.slices.listen()
 
-    def _service_changed(self, service: Tree) -> None:
-        self.queue.add(meta.key_of(service))
-
-    def _pod_changed(self, pod: Tree) -> None:
-        for key in backends.touched(self.services, None, pod):
-            self.queue.add(key)
-
-    def _pod_updated(self, old: Tree, new: Tree) -> None:
-        for key in backends.touched(self.services, old, new):
-            self.queue.add(key)
-
-    async def _sync(self, key: ObjectKey) -> Result | None:
+    async def reconcile(self, key: Request) -> Result | None:
+        """Write the slices of a Service; the result says when to look again for nodes that are missing. Raises APIError."""
         service = self.services.get(key.namespace, key.name)
         if service is None:
             self.times.forget(key)
@@ -95,7 +74,7 @@ class EndpointSliceController:
         for each in changes.delete:
             await self.slices.delete(each)
 
-    def _later(self, key: ObjectKey, service: Tree, lost: list[Tree]) -> Result | None:
+    def _later(self, key: Request, service: Tree, lost: list[Tree]) -> Result | None:
         """Pods whose node is not there are left out, and looked for some more times; nobody has to wait for that."""
         if not lost:
             self._tries.pop(key, None)

@@ -4,9 +4,9 @@ Read ``graph.py`` first (who owns whom, touched by the informers' handlers only)
 Upstream: pkg/controller/garbagecollector.
 """
 
-from functools import partial
+from fakekube.runtime.lazy import OWNED
+from fakekube_controllers import kube_controller
 
-from fakekube.runtime.lazy import OWNED, LazyController
-
-component = partial(
-    LazyController, "garbagecollector", "fakekube_controllers.garbagecollector.collector:GarbageCollector", OWNED)
+component = (
+    kube_controller("garbagecollector").starts_with(OWNED).runs("fakekube_controllers.garbagecollector.collector:GarbageCollector")
+)

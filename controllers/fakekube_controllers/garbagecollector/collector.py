@@ -11,7 +11,6 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import EVENTS, Resource
 from fakekube.runtime.context import Context
@@ -41,10 +40,6 @@ class UnknownKind(Exception):
 
 class GarbageCollector:
     """A component for the manager. It watches every resource that can be deleted."""
-
-    name = "garbagecollector"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
 
     async def start(self, ctx: Context) -> None:
         """Watch everything and begin to collect."""

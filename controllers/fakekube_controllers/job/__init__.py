@@ -7,18 +7,18 @@ handles events.
 Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
 """
 
-from functools import partial
-from typing import Any
-
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, PODS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
-def _is_tracked(pod: dict[str, Any]) -> bool:
+def _is_tracked(pod: Tree) -> bool:
     """A pod that has to be let go, even when its Job is gone."""
     return TRACKING_FINALIZER in pod["metadata"].get("finalizers", ())
 
 
-component = partial(LazyController, "job", "fakekube_controllers.job.controller:JobController", JOBS, (PODS, _is_tracked))
+component = (
+    kube_controller("job").starts_with(JOBS, (PODS, _is_tracked)).runs("fakekube_controllers.job.controller:JobController")
+)

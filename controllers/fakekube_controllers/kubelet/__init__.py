@@ -15,13 +15,12 @@ Upstream: pkg/kubelet, and KWOK for the idea. Left out: volumes, devices, refere
 resizes.
 """
 
-from collections.abc import Mapping
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fakekube.client.resources import NODES, PODS
-from fakekube.runtime.lazy import LazyController
+from fakekube.runtime.builder import controller
+from fakekube.runtime.context import Context
 
 if TYPE_CHECKING:
     from fakekube_controllers.kubelet.kubelet import Kubelet as Kubelet
@@ -36,14 +35,16 @@ _LAZY = {
 }
 
 
-def _has_nodes(options: Mapping[str, Any]) -> bool:
+def _has_nodes(ctx: Context) -> bool:
     """Whether there are nodes to register."""
-    return bool(options.get("nodes"))
+    return bool(ctx.options.get("nodes"))
 
 
-component = partial(
-    LazyController, "kubelet", "fakekube_controllers.kubelet.kubelet:Kubelet", NODES, PODS, user_agent="kubelet",
-    is_needed=_has_nodes)
+component = (
+    controller("kubelet")
+    .starts_with(NODES, PODS, is_needed=_has_nodes)
+    .runs("fakekube_controllers.kubelet.kubelet:Kubelet")
+)
 
 
 def __getattr__(name: str) -> Any:

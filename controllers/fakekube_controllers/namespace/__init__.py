@@ -3,11 +3,12 @@
 Read ``controller.py`` first. Upstream: pkg/controller/namespace.
 """
 
-from functools import partial
-
 from fakekube.apimachinery import meta
 from fakekube.client.resources import NAMESPACES
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "namespace", "fakekube_controllers.namespace.controller:NamespaceController", (NAMESPACES, meta.is_deleting))
+component = (
+    kube_controller("namespace")
+    .starts_with((NAMESPACES, meta.is_deleting))
+    .complete("fakekube_controllers.namespace.controller:NamespaceReconciler")
+)

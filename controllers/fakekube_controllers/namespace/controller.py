@@ -10,12 +10,11 @@ import orjson
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NAMESPACES, PODS, Resource
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.namespace import conditions
 from fakekube_controllers.namespace.conditions import Remaining
 
@@ -24,28 +23,25 @@ GRACE_SECONDS = 5.0  # so that every API server has seen that the namespace is c
 FINALIZER_ESTIMATE_SECONDS = 15
 
 
-class NamespaceController:
-    """A component for the manager."""
+class NamespaceReconciler:
+    """Empties one namespace."""
 
-    name = "namespace"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch namespaces and begin to empty those that are to go."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
-        self.queue = ctx.queue("namespace")
-        ctx.add_handler(NAMESPACES, self._enqueue, lambda _, new: self._enqueue(new))
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of namespaces."""
+        self.queue = queue
+        self.ctx.add_handler(NAMESPACES, self._enqueue, lambda _, new: self._enqueue(new))
 
     def _enqueue(self, namespace: Tree) -> None:
         if meta.is_deleting(namespace) and _is_held(namespace):
             self.queue.add_after(Request("", meta.name_of(namespace)), GRACE_SECONDS)
 
-    async def _sync(self, request: Request) -> Result | None:
+    async def reconcile(self, request: Request) -> Result | None:
+        """Delete what is in a namespace, and let it go once nothing is. Raises the first APIError, after the rest was tried."""
         namespace = await self.client.get(NAMESPACES, request.name, missing_ok=True)
         if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
             return None

@@ -3,12 +3,13 @@
 Upstream: pkg/controller/nodelifecycle.
 """
 
-from functools import partial
-
 from fakekube.client.resources import NODES
 from fakekube.client.users import controller_account
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "nodelifecycle", "fakekube_controllers.nodelifecycle.controller:NodeLifecycleController", NODES,
-    user=controller_account("node-controller"))
+component = (
+    kube_controller("nodelifecycle")
+    .starts_with(NODES)
+    .with_options(user=controller_account("node-controller"))
+    .complete("fakekube_controllers.nodelifecycle.controller:NodeLifecycleReconciler")
+)

@@ -11,13 +11,11 @@ from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import LEASES, NODES, PODS
-from fakekube.client.users import controller_account
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.nodelifecycle import taints, zones
 from fakekube_controllers.nodelifecycle.health import Health, Healths
 from fakekube_controllers.nodelifecycle.zones import Zone
@@ -38,35 +36,28 @@ def grace_seconds(version: str) -> float:
     return 40.0 if len(parts) > 1 and parts[1].isdecimal() and int(parts[1]) < 32 else 50.0
 
 
-class NodeLifecycleController:
-    """A component for the manager."""
+class NodeLifecycleReconciler:
+    """Its queue has three sorts of keys: a node, a pod of a node that is given up, and a pass over all nodes."""
 
-    name = "nodelifecycle"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = controller_account("node-controller")
+    queue: WorkQueue[Key]
+    health: Healths
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self._zones: dict[str, Zone] = {}
         self._known: dict[str, Tree] = {}
-
-    async def start(self, ctx: Context) -> None:
-        """Watch nodes, leases and pods."""
-        self.client, self.clock = ctx.client, ctx.clock
+        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.events = ctx.recorder("node-controller")
         self.nodes, self.pods = ctx.lister(NODES), ctx.lister(PODS)
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
-        self.queue = ctx.queue("nodelifecycle")
-        self.health = Healths(ctx.clock, grace_seconds(ctx.version), lambda: self.queue.add(MONITOR))
+
+    def setup(self, queue: WorkQueue[Key]) -> None:
+        """Hear of nodes, leases and pods."""
+        ctx, self.queue = self.ctx, queue
+        self.health = Healths(ctx.clock, grace_seconds(ctx.version), lambda: queue.add(MONITOR))
+        ctx.on_close(self.health.disarm)
         ctx.add_handler(NODES, self._node_seen, lambda _, new: self._node_seen(new), self._node_gone)
         ctx.add_handler(LEASES, self._lease_seen, lambda _, new: self._lease_seen(new))
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed)
-        Worker(ctx, self.queue, self._sync).start()
-
-    async def stop(self) -> None:
-        """What is known of nodes is learnt anew at the next start."""
-        self.health.disarm()
-        self._zones.clear()
-        self._known.clear()
 
     # what is heard
 
@@ -100,7 +91,8 @@ class NodeLifecycleController:
 
     # what is done
 
-    async def _sync(self, key: Key) -> None:
+    async def reconcile(self, key: Key) -> None:
+        """Work on a node, a pod or all nodes. Raises APIError."""
         kind, name = key
         if kind == "node":
             await self._sync_node(name)

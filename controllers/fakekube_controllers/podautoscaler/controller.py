@@ -1,29 +1,21 @@
-"""When an autoscaler is looked at: once it is there or its spec has changed, and every 15 seconds.
+"""When an autoscaler is reconciled: once it is there or its spec has changed, and every 15 seconds.
 
-The timers are daemons: that an autoscaler waits for its next look never lets virtual time pass by itself.
+The timers are daemons: that an autoscaler waits for its next reconcile never lets virtual time pass by itself.
 Upstream: pkg/controller/podautoscaler/horizontal.go (the queue, its rate limiter, the handlers).
 """
 
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, PODS
+from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
-from fakekube.runtime.reconcile import Result
-from fakekube_controllers.podautoscaler.round import Round, Unfinished
-from fakekube_controllers.podautoscaler.sources import Sources
-from fakekube_controllers.podautoscaler.specs import Specs
-
-if TYPE_CHECKING:
-    from fakekube.apimachinery.labels import Selector
-    from fakekube_controllers.podautoscaler.behavior import Memory
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
+from fakekube_controllers.podautoscaler.shared import Shared
+from fakekube_controllers.podautoscaler.sync import Sync, Unfinished
 
 log = logging.getLogger(__name__)
 
@@ -31,34 +23,23 @@ SYNC_SECONDS = 15.0  # --horizontal-pod-autoscaler-sync-period
 AT_ONCE_SINCE = 37  # the minor number of the release since which a new autoscaler does not wait for its first turn
 
 
-class HorizontalController:
-    """A component for the manager."""
+class HorizontalReconciler:
+    """Reconciles one autoscaler."""
 
-    name = "horizontalpodautoscaling"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch pods and autoscalers, and begin."""
-        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
-        self.minor = int(ctx.version.partition(".")[2] or AT_ONCE_SINCE)
-        self.autoscalers, self.pods = ctx.lister(HORIZONTAL_POD_AUTOSCALERS), ctx.lister(PODS)
-        self.events = ctx.recorder("horizontal-pod-autoscaler")
-        self.specs = Specs(
-            Sources(ctx), self.pods, ctx.clock.time, pod_level=ctx.enabled("PodLevelResources"), minor=self.minor)
-        self.selectors: dict[ObjectKey, Selector] = {}
-        self.memories: dict[ObjectKey, Memory] = {}
-        self.queue = ctx.queue("horizontalpodautoscaler")
-        ctx.add_handler(HORIZONTAL_POD_AUTOSCALERS, self._added, self._updated, self._deleted)
-        Worker(ctx, self.queue, self._sync).start()
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.shared = ctx, Shared(ctx)
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of autoscalers."""
+        self.queue = queue
+        self.ctx.add_handler(HORIZONTAL_POD_AUTOSCALERS, self._added, self._updated, self._deleted)
 
     def _added(self, autoscaler: Tree) -> None:
         key = meta.key_of(autoscaler)
-        self.selectors.setdefault(key, labels.NOTHING)
-        if self.minor >= AT_ONCE_SINCE:
+        self.shared.selectors.setdefault(key, labels.NOTHING)
+        if self.shared.minor >= AT_ONCE_SINCE:
             self.queue.add(key)
         else:
             self._later(key)
@@ -73,18 +54,19 @@ class HorizontalController:
     def _deleted(self, autoscaler: Tree) -> None:
         key = meta.key_of(autoscaler)
         self.queue.withdraw(key)
-        self.selectors.pop(key, None)
-        self.memories.pop(key, None)
+        self.shared.selectors.pop(key, None)
+        self.shared.memories.pop(key, None)
 
-    def _later(self, key: ObjectKey) -> None:
+    def _later(self, key: Request) -> None:
         self.queue.add_after(key, SYNC_SECONDS, daemon=True)
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
-        autoscaler = self.autoscalers.get(key.namespace, key.name)
+    async def reconcile(self, request: Request) -> Result | None:
+        """Scale as the metrics say; what fails is told in the status, and tried again as late as what went well."""
+        autoscaler = self.shared.autoscalers.get(*request)
         if autoscaler is None:
             return None
         try:
-            await Round(self, autoscaler).run()
-        except (Unfinished, APIError) as error:  # the next look is as far away as after any other
-            log.info("horizontalpodautoscaler: %s: %s", key, error)
+            await Sync(self.shared, autoscaler).run()
+        except (Unfinished, APIError) as error:
+            log.info("horizontalpodautoscaler: %s: %s", request, error)
         return Result(requeue_after=timedelta(seconds=SYNC_SECONDS), daemon=True)

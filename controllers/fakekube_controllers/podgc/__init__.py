@@ -1,8 +1,6 @@
 """Pods that nobody else would remove. Read ``controller.py``. Upstream: pkg/controller/podgc. Left out: metrics."""
 
-from functools import partial
-
 from fakekube.client.resources import PODS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(LazyController, "podgc", "fakekube_controllers.podgc.controller:PodGarbageCollector", PODS)
+component = kube_controller("podgc").starts_with(PODS).complete("fakekube_controllers.podgc.controller:PodGarbageCollector")

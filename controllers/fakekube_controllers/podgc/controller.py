@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.podconditions import DISRUPTION_TARGET, OBSERVED_GENERATION, condition_patch, pod_condition
+from fakekube.workqueue.queue import WorkQueue
 
 if TYPE_CHECKING:
     from fakekube.util.timers import Timer
@@ -37,17 +36,15 @@ log = logging.getLogger(__name__)
 
 
 class PodGarbageCollector:
-    """A component for the manager. Of finished pods ``terminated_pod_threshold`` are kept; 0 or less: all."""
+    """Its queue has two keys: a round, and a look at nodes that seem to be missing.
 
-    name = "podgc"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    Of finished pods ``terminated_pod_threshold`` are kept; 0 or less: all.
+    """
 
-    def __init__(self, terminated_pod_threshold: int = TERMINATED_POD_THRESHOLD) -> None:
+    queue: WorkQueue[str]
+
+    def __init__(self, ctx: Context, terminated_pod_threshold: int = TERMINATED_POD_THRESHOLD) -> None:
         self.threshold = terminated_pod_threshold
-
-    async def start(self, ctx: Context) -> None:
-        """Watch pods and nodes; the first round is now."""
         self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
         self.pods.add_index(NODE_NAME, by_node_name)
@@ -57,14 +54,16 @@ class PodGarbageCollector:
         self._next: Timer | None = None
         self._looked = False
         self._began = self.clock.time()
-        self.queue = ctx.queue("podgc")
-        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
-        ctx.add_handler(NODES, None, lambda _, new: self._node_changed(new), self._node_changed)
-        Worker(ctx, self.queue, self._process).start()
-        self.queue.add(ROUND)
 
-    async def stop(self) -> None:
-        """Forget the next round."""
+    def setup(self, queue: WorkQueue[str]) -> None:
+        """Hear of pods and nodes; the first round is now."""
+        self.queue = queue
+        self.ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
+        self.ctx.add_handler(NODES, None, lambda _, new: self._node_changed(new), self._node_changed)
+        self.ctx.on_close(self._cancel_round)
+        queue.add(ROUND)
+
+    def _cancel_round(self) -> None:
         if self._next is not None:
             self._next.cancel()
 
@@ -116,7 +115,8 @@ class PodGarbageCollector:
 
     # what is done
 
-    async def _process(self, key: str) -> None:
+    async def reconcile(self, key: str) -> None:
+        """Make a round, or see whether one is needed."""
         if key == ROUND:
             await self._round()
         elif any(self.nodes.get("", name) is None for name in self._suspects):

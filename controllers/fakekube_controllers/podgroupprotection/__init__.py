@@ -2,3 +2,20 @@
 
 Upstream: pkg/controller/scheduling/podgroupprotection.
 """
+
+from fakekube.runtime.context import Context
+from fakekube_controllers import kube_controller
+
+GATE = "GenericWorkload"
+
+
+def has_groups(ctx: Context) -> bool:
+    """Whether there may be PodGroups."""
+    return ctx.enabled(GATE)
+
+
+component = (
+    kube_controller("podgroup-protection")
+    .starts_with(is_needed=has_groups)
+    .runs("fakekube_controllers.podgroupprotection.controller:PodGroupProtection")
+)

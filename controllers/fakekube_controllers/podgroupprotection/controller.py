@@ -11,15 +11,15 @@ from fakekube.client.resources import PODS, Resource
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
+from fakekube_controllers.podgroupprotection import has_groups
 
 FINALIZER = "scheduling.k8s.io/podgroup-protection"
-GATE = "GenericWorkload"
 POD_GROUPS = "podgroups.scheduling.k8s.io"
 INDEX = "active pods of a group"
 
 
 class PodGroupProtection:
-    """A component for the manager. It keeps no state."""
+    """A component for the manager: of which version the groups are is asked of the server first."""
 
     name = "podgroup-protection"
     user_agent = "kube-controller-manager"
@@ -27,7 +27,7 @@ class PodGroupProtection:
 
     async def start(self, ctx: Context) -> None:
         """Register with the caches and start to work, where there are such groups at all."""
-        if not ctx.enabled(GATE):
+        if not has_groups(ctx):
             return
         try:
             groups: Resource = await ctx.client.resource(POD_GROUPS)

@@ -1,10 +1,11 @@
 """Claims that pods use are not deleted under them. Upstream: pkg/controller/volume/pvcprotection."""
 
-from functools import partial
-
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "persistentvolumeclaim-protection",
-    "fakekube_controllers.pvcprotection.controller:PersistentVolumeClaimProtection", PERSISTENT_VOLUME_CLAIMS)
+component = (
+    kube_controller("persistentvolumeclaim-protection")
+    .starts_with(PERSISTENT_VOLUME_CLAIMS)
+    .with_options(queue="pvcprotection")
+    .complete("fakekube_controllers.pvcprotection.controller:ClaimReconciler")
+)

@@ -7,37 +7,32 @@ Unused of bound claims.
 from collections.abc import Iterator
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 
 FINALIZER = "kubernetes.io/pvc-protection"
 INDEX = "claims"
 
 
-class PersistentVolumeClaimProtection:
-    """A component for the manager. It keeps no state."""
+class ClaimReconciler:
+    """Brings the finalizer of one claim in line with its use."""
 
-    name = "persistentvolumeclaim-protection"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches and start to work."""
-        self.client = ctx.client
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.client = ctx, ctx.client
         self.claims, self.pods = ctx.lister(PERSISTENT_VOLUME_CLAIMS), ctx.lister(PODS)
         self.pods.add_index(INDEX, claims_of)
-        self.queue = ctx.queue("pvcprotection")
-        ctx.add_handler(PERSISTENT_VOLUME_CLAIMS, self._claim_seen, lambda _, new: self._claim_seen(new))
-        ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of claims and pods."""
+        self.queue = queue
+        self.ctx.add_handler(PERSISTENT_VOLUME_CLAIMS, self._claim_seen, lambda _, new: self._claim_seen(new))
+        self.ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
 
     def _claim_seen(self, claim: Tree) -> None:
         if meta.is_deleting(claim) == (FINALIZER in meta.finalizers_of(claim)):
@@ -49,9 +44,10 @@ class PersistentVolumeClaimProtection:
 
     def _pod_gone(self, pod: Tree) -> None:
         for name in dict.fromkeys(_claim_names(pod)):
-            self.queue.add(ObjectKey(meta.namespace_of(pod), name))
+            self.queue.add(Request(meta.namespace_of(pod), name))
 
-    async def _sync(self, key: ObjectKey) -> None:
+    async def reconcile(self, key: Request) -> None:
+        """Put the finalizer on a claim that stays, or take it off one that is to go and is not used. Raises APIError."""
         claim = self.claims.get(key.namespace, key.name)
         if claim is None:
             return
@@ -62,7 +58,7 @@ class PersistentVolumeClaimProtection:
         elif protected and not await self._is_used(key):
             await self.client.update(PERSISTENT_VOLUME_CLAIMS, meta.without_finalizer(claim, FINALIZER))
 
-    async def _is_used(self, key: ObjectKey) -> bool:
+    async def _is_used(self, key: Request) -> bool:
         """Whether a pod on a node has the claim; where the cache knows none, the server is asked."""
         if any(_uses(pod, key.name) for pod in self.pods.by_index(INDEX, str(key))):
             return True

@@ -1,9 +1,10 @@
 """Volumes that are bound are not deleted under their claims. Upstream: pkg/controller/volume/pvprotection."""
 
-from functools import partial
-
 from fakekube.client.resources import PERSISTENT_VOLUMES
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "persistentvolume-protection", "fakekube_controllers.pvprotection.controller:controls", PERSISTENT_VOLUMES)
+component = (
+    kube_controller("persistentvolume-protection")
+    .for_(PERSISTENT_VOLUMES)
+    .complete("fakekube_controllers.pvprotection.controller:VolumeReconciler")
+)

@@ -5,8 +5,8 @@ Admission puts it on; volumes that lack it get it here. Upstream: pkg/controller
 
 from fakekube.apimachinery import meta
 from fakekube.client.resources import PERSISTENT_VOLUMES
-from fakekube.runtime import Context, Request, controller
-from fakekube.runtime.builder import Declaration
+from fakekube.runtime.context import Context
+from fakekube.runtime.reconcile import Request
 
 FINALIZER = "kubernetes.io/pv-protection"
 
@@ -18,7 +18,7 @@ class VolumeReconciler:
         self.client, self.volumes = ctx.client, ctx.lister(PERSISTENT_VOLUMES)
 
     async def reconcile(self, request: Request) -> None:
-        """Put the finalizer on a volume that stays, or take it off one that is to go and is not bound."""
+        """Put the finalizer on a volume that stays, or take it off one that is to go and is not bound. Raises APIError."""
         volume = self.volumes.get("", request.name)
         if volume is None:
             return
@@ -28,13 +28,3 @@ class VolumeReconciler:
                 await self.client.update(PERSISTENT_VOLUMES, meta.with_finalizer(volume, FINALIZER))
         elif protected and (volume.get("status") or {}).get("phase") != "Bound":
             await self.client.update(PERSISTENT_VOLUMES, meta.without_finalizer(volume, FINALIZER))
-
-
-def controls() -> Declaration:
-    """The controller as the manager takes it."""
-    return (
-        controller("persistentvolume-protection")
-        .for_(PERSISTENT_VOLUMES)
-        .with_options(user_agent="kube-controller-manager")
-        .complete(VolumeReconciler)
-    )

@@ -3,13 +3,14 @@
 Upstream: pkg/controller/replicaset, pkg/controller/replication.
 """
 
-from functools import partial
-
 from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-replica_sets = partial(
-    LazyController, "replicaset", "fakekube_controllers.replicaset.controller:ReplicaSetController", REPLICA_SETS)
-replication_controllers = partial(
-    LazyController, "replicationcontroller", "fakekube_controllers.replicaset.controller:ReplicationManager",
-    REPLICATION_CONTROLLERS)
+replica_sets = (
+    kube_controller("replicaset").for_(REPLICA_SETS).complete("fakekube_controllers.replicaset.controller:ReplicaSetReconciler")
+)
+replication_controllers = (
+    kube_controller("replicationcontroller")
+    .for_(REPLICATION_CONTROLLERS)
+    .complete("fakekube_controllers.replicaset.controller:ReplicationReconciler")
+)

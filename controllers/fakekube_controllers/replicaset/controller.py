@@ -10,64 +10,57 @@ from datetime import timedelta
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, Resource
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.podcontrol import PodControl, pod_from_template, slow_start
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.replicaset.facts import PodFacts
 from fakekube_controllers.replicaset.status import calculate, is_news
 
 BURST_REPLICAS = 500
 
 
-class ReplicaSetController:
-    """A component for the manager. It remembers nothing over a stop but what it waits to see."""
+class ReplicaSetReconciler:
+    """Reconciles one ReplicaSet."""
 
-    name = "replicaset"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
     resource: Resource = REPLICA_SETS
     component = "replicaset-controller"
     counts_terminating = True
+    children: OwnedObjects
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches and start to work."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.pods = ctx.lister(self.resource), ctx.lister(PODS)
         self.expectations = Expectations(ctx.clock)
         self.facts: dict[str, PodFacts] = {}  # by the uid of the set
         self.control = PodControl(ctx.client, ctx.recorder(self.component))
-        self.queue = ctx.queue(self.name)
-        ctx.add_handler(self.resource, self._enqueue, lambda _, new: self._enqueue(new), self._gone)
-        self.children = OwnedObjects(ctx, self.resource, self.queue, self.expectations)
-        ctx.add_handler(PODS, on_delete=self._forget)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods."""
+        self.ctx.add_handler(self.resource, on_delete=self._forget)
+        self.children = OwnedObjects(self.ctx, self.resource, queue, self.expectations)
+        self.ctx.add_handler(PODS, on_delete=self._forget_pod)
 
-    def _enqueue(self, owner: Tree) -> None:
-        self.queue.add(meta.key_of(owner))
-
-    def _gone(self, owner: Tree) -> None:
+    def _forget(self, owner: Tree) -> None:
         self.facts.pop(meta.uid_of(owner), None)
         self.expectations.forget(meta.key_of(owner))
-        self._enqueue(owner)
 
-    def _forget(self, pod: Tree) -> None:
+    def _forget_pod(self, pod: Tree) -> None:
         reference = meta.controller_of(pod)
         facts = self.facts.get(reference["uid"]) if reference is not None else None
         if facts is not None:
             facts.forget(pod)
 
-    async def _sync(self, key: ObjectKey) -> Result | None:
+    async def reconcile(self, key: Request) -> Result | None:
+        """Create or delete pods and write the status; the result says when pods become available.
+
+        Raises APIError and ClaimFailed.
+        """
         owner = self.owners.get(key.namespace, key.name)
         if owner is None:
             self.expectations.forget(key)
@@ -173,10 +166,9 @@ class ReplicaSetController:
             await self.client.update_status(self.resource, {**fresh, "status": status})
 
 
-class ReplicationManager(ReplicaSetController):
+class ReplicationReconciler(ReplicaSetReconciler):
     """The same for ReplicationControllers, whose status says nothing of terminating pods."""
 
-    name = "replicationcontroller"
     resource = REPLICATION_CONTROLLERS
     component = "replication-controller"
     counts_terminating = False

@@ -4,10 +4,11 @@ Read ``controller.py``. Admission refuses what exceeds a quota and charges what 
 quota binds once its limits have been copied to its status here. Upstream: pkg/controller/resourcequota.
 """
 
-from functools import partial
-
 from fakekube.client.resources import RESOURCE_QUOTAS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "resourcequota", "fakekube_controllers.resourcequota.controller:ResourceQuotaController", RESOURCE_QUOTAS)
+component = (
+    kube_controller("resourcequota")
+    .starts_with(RESOURCE_QUOTAS)
+    .complete("fakekube_controllers.resourcequota.controller:QuotaReconciler")
+)

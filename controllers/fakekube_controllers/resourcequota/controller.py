@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from fakekube.apimachinery import meta, quotas
 from fakekube.apimachinery.amounts import Amounts, add, count, pick, read, texts
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.pod_resources import RESIZE_GATE
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import (
@@ -26,8 +25,8 @@ from fakekube.client.resources import (
     Resource,
 )
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
-from fakekube.runtime.reconcile import Request, Result
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 
 RESYNC_SECONDS = 300.0
 NAMED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS, RESOURCE_QUOTAS, REPLICATION_CONTROLLERS, SECRETS)
@@ -35,24 +34,20 @@ NAMED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS, RESOURCE_QUOTAS,
 PREFIX = "count/"
 
 
-class ResourceQuotaController:
-    """A component for the manager. It watches quotas, and of the rest only what some quota counts."""
+class QuotaReconciler:
+    """Counts for one quota. It watches quotas, and of the rest only what some quota counts."""
 
-    name = "resourcequota"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch quotas and begin to count."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
-        self.queue = ctx.queue("resourcequota")
         self._watched: set[Resource] = set()
-        ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
-        Worker(ctx, self.queue, self._sync).start()
-        self._resync_later()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of quotas, and count all of them every five minutes."""
+        self.queue = queue
+        self.ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
+        self._resync_later()
 
     def _enqueue(self, quota: Tree) -> None:
         self.queue.add(Request(meta.namespace_of(quota), meta.name_of(quota)))
@@ -89,22 +84,22 @@ class ResourceQuotaController:
             if quotas.matching(resource.group_resource, _hard(quota)):
                 self._enqueue(quota)
 
-    async def _sync(self, request: Request) -> Result | None:
+    async def reconcile(self, request: Request) -> None:
+        """Write the status of a quota, if it says something new. Raises APIError."""
         quota = await self.client.get(RESOURCE_QUOTAS, request.name, request.namespace, missing_ok=True)
         if quota is None:
-            return None
+            return
         hard, before = _hard(quota), quota.get("status") or {}
         used = await self._count(quota, hard)
         status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
         if status == {name: amounts for name, amounts in before.items() if amounts}:
-            return None
+            return
         try:
             await self.client.update_status(RESOURCE_QUOTAS, {**quota, "status": status})
         except APIError as error:
             if error.code not in (404, 409):
                 raise
             self.queue.add(request)
-        return None
 
     async def _count(self, quota: Tree, hard: dict[str, str]) -> dict[str, str]:
         used: Amounts = pick(read((quota.get("status") or {}).get("used")), hard)

@@ -4,10 +4,12 @@ Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of
 affinity between pods, preemption (only its message is computed).
 """
 
-from functools import partial
-
 from fakekube.client.resources import PODS
-from fakekube.runtime.lazy import LazyController
+from fakekube.runtime.builder import controller
 
-component = partial(
-    LazyController, "scheduler", "fakekube_controllers.scheduler.scheduler:Scheduler", PODS, user_agent="kube-scheduler")
+component = (
+    controller("scheduler")
+    .starts_with(PODS)
+    .with_options(user_agent="kube-scheduler")
+    .runs("fakekube_controllers.scheduler.scheduler:Scheduler")
+)

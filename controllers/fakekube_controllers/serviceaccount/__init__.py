@@ -4,21 +4,24 @@ Read ``controller.py`` first, then ``tokens.py``. Upstream: pkg/controller/servi
 pkg/controller/certificates/rootcacertpublisher.
 """
 
-from functools import partial
-from typing import Any
-
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS
-from fakekube.runtime.lazy import LazyController
-
-component = partial(
-    LazyController, "serviceaccount", "fakekube_controllers.serviceaccount.controller:ServiceAccountController",
-    NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster has the default objects of its first namespaces
+from fakekube_controllers import kube_controller
 
 
-def is_token(secret: dict[str, Any]) -> bool:
+def is_token(secret: Tree) -> bool:
     """Whether a Secret is for a service account's token."""
     return bool(secret.get("type") == "kubernetes.io/service-account-token")
 
 
-for_tokens = partial(
-    LazyController, "serviceaccount-token", "fakekube_controllers.serviceaccount.tokens:TokenController", (SECRETS, is_token))
+component = (
+    kube_controller("serviceaccount")
+    .starts_with(NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster has the default objects of its first namespaces
+    .complete("fakekube_controllers.serviceaccount.controller:NamespaceDefaultsReconciler")
+)
+for_tokens = (
+    kube_controller("serviceaccount-token")
+    .starts_with((SECRETS, is_token))
+    .with_options(queue="serviceaccount_tokens_secret")
+    .complete("fakekube_controllers.serviceaccount.tokens:TokenReconciler")
+)

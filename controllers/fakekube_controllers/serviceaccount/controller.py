@@ -8,36 +8,31 @@ namespace has of itself since 1.24, are filled in ``tokens.py``.
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.namespace_defaults import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 
 
-class ServiceAccountController:
-    """A component for the manager. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
+class NamespaceDefaultsReconciler:
+    """Gives one namespace what it lacks. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
 
-    name = "serviceaccount"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Request]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch namespaces, service accounts and ConfigMaps, and begin."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.certificate = str(ctx.options.get("root_ca", ""))
-        self.queue = ctx.queue("serviceaccount")
+
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of namespaces, service accounts and ConfigMaps."""
+        ctx, self.queue = self.ctx, queue
         ctx.add_handler(NAMESPACES, self._namespace_seen, lambda _, new: self._namespace_seen(new))
         ctx.add_handler(SERVICE_ACCOUNTS, on_delete=lambda last: self._changed(last, ACCOUNT))
         ctx.add_handler(
             CONFIG_MAPS, on_update=lambda _, new: self._changed(new, ROOT_CA),
             on_delete=lambda last: self._changed(last, ROOT_CA))
-        Worker(ctx, self.queue, self._sync).start()
-
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
 
     def _namespace_seen(self, namespace: Tree) -> None:
         self.queue.add(Request("", meta.name_of(namespace)))
@@ -46,7 +41,8 @@ class ServiceAccountController:
         if meta.name_of(obj) == name:
             self.queue.add(Request("", meta.namespace_of(obj)))
 
-    async def _sync(self, request: Request) -> None:
+    async def reconcile(self, request: Request) -> None:
+        """Create or mend what a namespace must have. Raises APIError."""
         namespace = self.ctx.lister(NAMESPACES).get("", request.name)
         if namespace is None or meta.is_deleting(namespace):
             return

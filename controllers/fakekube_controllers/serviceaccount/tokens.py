@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import SECRETS, SERVICE_ACCOUNTS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.serviceaccount import is_token
 
 NAME_KEY, UID_KEY = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
@@ -31,25 +30,21 @@ class Key(NamedTuple):
     account_uid: str  # "" before the Secret was filled
 
 
-class TokenController:
-    """A component for the manager. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
+class TokenReconciler:
+    """Fills or removes one Secret. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
 
-    name = "serviceaccount-token"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    queue: WorkQueue[Key]
 
-    async def start(self, ctx: Context) -> None:
-        """Watch Secrets and service accounts, and begin."""
-        self.client = ctx.client
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.client = ctx, ctx.client
         self.secrets, self.accounts = ctx.lister(SECRETS), ctx.lister(SERVICE_ACCOUNTS)
         self.certificate = str(ctx.options.get("root_ca", ""))
-        self.queue = ctx.queue("serviceaccount_tokens_secret")
-        ctx.add_handler(SECRETS, self._seen, lambda _, new: self._seen(new), self._seen)
-        ctx.add_handler(SERVICE_ACCOUNTS, on_delete=self._account_gone)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Key]) -> None:
+        """Hear of Secrets and of service accounts that go."""
+        self.queue = queue
+        self.ctx.add_handler(SECRETS, self._seen, lambda _, new: self._seen(new), self._seen)
+        self.ctx.add_handler(SERVICE_ACCOUNTS, on_delete=self._account_gone)
 
     def _seen(self, secret: Tree) -> None:
         if is_token(secret):
@@ -63,7 +58,8 @@ class TokenController:
             if meta.annotations_of(secret).get(NAME_KEY) == meta.name_of(account):
                 self._seen(secret)
 
-    async def _sync(self, key: Key) -> None:
+    async def reconcile(self, key: Key) -> None:
+        """Fill a Secret, or remove what its account has no use for any more. Raises APIError."""
         secret = self.secrets.get(key.namespace, key.name)
         account = await self._account(key)
         if secret is None or meta.uid_of(secret) != key.uid:

@@ -1,9 +1,8 @@
 """StatefulSets: pods with names, an order, and storage of their own. Read ``update.py``. Upstream: pkg/controller/statefulset."""
 
-from functools import partial
-
 from fakekube.client.resources import STATEFUL_SETS
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
-component = partial(
-    LazyController, "statefulset", "fakekube_controllers.statefulset.controller:StatefulSetController", STATEFUL_SETS)
+component = (
+    kube_controller("statefulset").for_(STATEFUL_SETS).complete("fakekube_controllers.statefulset.controller:StatefulSetReconciler")
+)

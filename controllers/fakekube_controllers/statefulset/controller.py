@@ -1,4 +1,4 @@
-"""Which StatefulSets are looked at and when, their revisions, and one look from its beginning to the written status.
+"""Which StatefulSets are reconciled and when, their revisions, and one reconcile up to the written status.
 
 Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and a look at revisions that
 differ only by what later releases default.
@@ -9,17 +9,15 @@ from datetime import timedelta
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.consistency import Consistency
 from fakekube.client.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from fakekube.runtime import pods, revisions
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
-from fakekube.runtime.reconcile import Result
+from fakekube.runtime.reconcile import Request, Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.statefulset import identity
 from fakekube_controllers.statefulset import status as statuses
 from fakekube_controllers.statefulset.hands import Hands
@@ -29,15 +27,12 @@ CATCH_UP = timedelta(milliseconds=5)
 COMPLETES_ANY_STRATEGY = (1, 37)
 
 
-class StatefulSetController:
-    """A component for the manager. It remembers nothing over a stop."""
+class StatefulSetReconciler:
+    """Reconciles one StatefulSet."""
 
-    name = "statefulset"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = None
+    children: OwnedObjects
 
-    async def start(self, ctx: Context) -> None:
-        """Register with the caches and start to work."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.revisions = ctx.lister(STATEFUL_SETS), ctx.lister(CONTROLLER_REVISIONS)
         self.claims = ctx.lister(PERSISTENT_VOLUME_CLAIMS)
@@ -45,18 +40,13 @@ class StatefulSetController:
         self.consistency = Consistency()
         self.features = Features(ctx.enabled("MaxUnavailableStatefulSet"), ctx.enabled("StatefulSetRecreateStrategy"))
         self.completes_any = tuple(int(part) for part in ctx.version.split(".")[:2] if part) >= COMPLETES_ANY_STRATEGY
-        self.queue = ctx.queue("statefulset")
-        ctx.add_handler(STATEFUL_SETS, self._enqueue, lambda _, new: self._enqueue(new), self._enqueue)
-        self.children = OwnedObjects(ctx, STATEFUL_SETS, self.queue)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of pods."""
+        self.children = OwnedObjects(self.ctx, STATEFUL_SETS, queue)
 
-    def _enqueue(self, owner: Tree) -> None:
-        self.queue.add(meta.key_of(owner))
-
-    async def _sync(self, key: ObjectKey) -> Result | None:
+    async def reconcile(self, key: Request) -> Result | None:
+        """Bring a StatefulSet a step forward and write its status. Raises APIError and ClaimFailed."""
         owner = self.owners.get(key.namespace, key.name)
         if owner is None:
             self.consistency.forget(key)

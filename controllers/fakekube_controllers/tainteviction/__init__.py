@@ -3,19 +3,19 @@
 Upstream: pkg/controller/tainteviction.
 """
 
-from functools import partial
-from typing import Any
-
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES
 from fakekube.client.users import controller_account
-from fakekube.runtime.lazy import LazyController
+from fakekube_controllers import kube_controller
 
 
-def _drives_away(node: dict[str, Any]) -> bool:
+def _drives_away(node: Tree) -> bool:
     return any(taint["effect"] == "NoExecute" for taint in node["spec"].get("taints") or ())
 
 
-component = partial(
-    LazyController, "tainteviction", "fakekube_controllers.tainteviction.controller:TaintEvictionController",
-    (NODES, _drives_away),
-    user=controller_account("taint-eviction-controller"))
+component = (
+    kube_controller("tainteviction")
+    .starts_with((NODES, _drives_away))
+    .with_options(user=controller_account("taint-eviction-controller"))
+    .complete("fakekube_controllers.tainteviction.controller:TaintEvictionReconciler")
+)

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
-from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
-from fakekube.client.users import controller_account
 from fakekube.runtime import conditions, placement
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
+from fakekube.runtime.reconcile import Request
+from fakekube.workqueue.queue import WorkQueue
 
 NAME = "taint-eviction-controller"
 NODE_INDEX = "node"
@@ -34,30 +32,23 @@ class Eviction(NamedTuple):
     due: float
 
 
-class TaintEvictionController:
-    """A component for the manager."""
+class TaintEvictionReconciler:
+    """Evicts one pod, if its node's taints say so. After a restart the time that a pod is tolerated begins anew."""
 
-    name = "tainteviction"
-    user_agent = "kube-controller-manager"
-    user: UserInfo | None = controller_account(NAME)
+    queue: WorkQueue[Request]
 
-    def __init__(self) -> None:
-        self._evictions: dict[ObjectKey, Eviction] = {}
-
-    async def start(self, ctx: Context) -> None:
-        """Watch nodes for taints, and pods for where they are and what they tolerate."""
-        self.client, self.clock = ctx.client, ctx.clock
+    def __init__(self, ctx: Context) -> None:
+        self._evictions: dict[Request, Eviction] = {}
+        self.ctx, self.client, self.clock = ctx, ctx.client, ctx.clock
         self.events = ctx.recorder(NAME)
         self.pods, self.nodes = ctx.lister(PODS), ctx.lister(NODES)
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
-        self.queue = ctx.queue("tainteviction")
-        ctx.add_handler(NODES, self._node_seen, self._node_changed)
-        ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
-        Worker(ctx, self.queue, self._sync).start()
 
-    async def stop(self) -> None:
-        """What was to be deleted is found again at the next start, its time beginning anew."""
-        self._evictions.clear()
+    def setup(self, queue: WorkQueue[Request]) -> None:
+        """Hear of nodes with taints, and of pods that come to one or tolerate something else."""
+        self.queue = queue
+        self.ctx.add_handler(NODES, self._node_seen, self._node_changed)
+        self.ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)
 
     # what is heard
 
@@ -89,7 +80,8 @@ class TaintEvictionController:
 
     # what is done
 
-    async def _sync(self, key: ObjectKey) -> None:
+    async def reconcile(self, key: Request) -> None:
+        """Evict a pod, or plan when to. Raises APIError."""
         pod = self.pods.get(key.namespace, key.name)
         if pod is None:
             return
@@ -110,7 +102,7 @@ class TaintEvictionController:
         self._evictions.pop(key, None)
         await self._evict(pod)
 
-    def _call_off(self, key: ObjectKey) -> None:
+    def _call_off(self, key: Request) -> None:
         if self._evictions.pop(key, None) is not None:
             self._tell(key, f"Cancelling deletion of Pod {key}")
 
@@ -126,7 +118,7 @@ class TaintEvictionController:
             if error.code != 404:
                 raise
 
-    async def _mark(self, key: ObjectKey) -> None:
+    async def _mark(self, key: Request) -> None:
         pod = await self.client.get(PODS, key.name, key.namespace)
         status = pod.setdefault("status", {})
         generation = meta.generation_of(pod) if status.get("observedGeneration") else 0
@@ -135,7 +127,7 @@ class TaintEvictionController:
                 reason=REASON, message=MESSAGE, observed_generation=generation):
             await self.client.update_status(PODS, pod)
 
-    def _tell(self, key: ObjectKey, text: str) -> None:
+    def _tell(self, key: Request, text: str) -> None:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": key.name, "namespace": key.namespace}}
         self.events.event(pod, "Normal", "TaintManagerEviction", text)
 

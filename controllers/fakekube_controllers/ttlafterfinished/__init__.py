@@ -3,17 +3,19 @@
 Upstream: pkg/controller/ttlafterfinished. Left out: metrics.
 """
 
-from functools import partial
-from typing import Any
-
+from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS
-from fakekube.runtime.lazy import LazyController
+from fakekube.runtime import predicates
+from fakekube_controllers import kube_controller
 
 
-def _may_expire(job: dict[str, Any]) -> bool:
-    return "ttlSecondsAfterFinished" in job["spec"]
+def _may_expire(job: Tree) -> bool:
+    return not meta.is_deleting(job) and job["spec"].get("ttlSecondsAfterFinished") is not None
 
 
-component = partial(
-    LazyController, "ttlafterfinished", "fakekube_controllers.ttlafterfinished.controller:ttl_after_finished",
-    (JOBS, _may_expire))
+component = (
+    kube_controller("ttlafterfinished")
+    .for_(JOBS, predicate=predicates.for_objects(_may_expire))
+    .complete("fakekube_controllers.ttlafterfinished.controller:TTLReconciler")
+)

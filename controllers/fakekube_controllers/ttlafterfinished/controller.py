@@ -10,8 +10,6 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS
-from fakekube.runtime import predicates
-from fakekube.runtime.builder import Declaration, controller
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result, TerminalError
 
@@ -62,16 +60,3 @@ class TTLReconciler:
 
 def _wait(seconds: float | None) -> Result | None:
     return None if seconds is None else Result(requeue_after=timedelta(seconds=seconds), daemon=True)
-
-
-def _may_expire(job: Tree) -> bool:
-    return not meta.is_deleting(job) and job["spec"].get("ttlSecondsAfterFinished") is not None
-
-
-def ttl_after_finished() -> Declaration:
-    """The controller, for the entry point."""
-    return (
-        controller("ttlafterfinished").for_(JOBS, predicate=predicates.for_objects(_may_expire))
-        .with_options(user_agent="kube-controller-manager")
-        .complete(TTLReconciler)
-    )

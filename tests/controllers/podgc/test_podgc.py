@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube.client.resources import JOBS, NODES, PODS
+from fakekube.runtime import controller
 from fakekube_controllers.podgc.controller import PodGarbageCollector
 from tests.controllers.world import NAMESPACE, World, condition, manual_cluster, phase, pod_template
 
@@ -113,7 +114,7 @@ async def test_a_node_out_of_service_lets_its_pods_go(world):
 async def test_finished_pods_are_kept_up_to_a_number():
     """Given two finished pods are kept / when four have ended, one evicted by its kubelet / then that one goes first, and then
     the oldest."""
-    collector = PodGarbageCollector(terminated_pod_threshold=2)
+    collector = controller("podgc").starts_with(PODS).complete(lambda ctx: PodGarbageCollector(ctx, terminated_pod_threshold=2))
     async with manual_cluster("namespace,serviceaccount", extra=[collector]) as cluster:
         world = World(cluster)
         await world.client.create(NODES, {"metadata": {"name": "n"}})

@@ -4,14 +4,13 @@ import pytest
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, PODS, RESOURCE_QUOTAS, SERVICES
-from fakekube_controllers.resourcequota.controller import ResourceQuotaController
 from tests.controllers.world import NAMESPACE, World, job_manifest, manual_cluster
 
 
 @pytest.fixture
 async def world():
     """A cluster whose quotas are counted, on manual time."""
-    async with manual_cluster("namespace,serviceaccount,job", extra=[ResourceQuotaController()]) as cluster:
+    async with manual_cluster("namespace,serviceaccount,job,resourcequota") as cluster:
         world = World(cluster)
         await world.advance(1)
         yield world

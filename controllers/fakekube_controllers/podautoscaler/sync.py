@@ -1,10 +1,10 @@
-"""One look at one autoscaler: read the scale, ask the metrics, decide, scale, and say so in the status.
+"""One reconcile of one autoscaler: read the scale, ask the metrics, decide, scale, and say so in the status.
 
 Upstream: pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler, computeReplicasForMetrics).
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import orjson
 
@@ -17,10 +17,8 @@ from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, Resource
 from fakekube.runtime.conditions import remove_condition, set_condition
 from fakekube_controllers.podautoscaler.behavior import Memory, Words
 from fakekube_controllers.podautoscaler.replicas import Tolerances
+from fakekube_controllers.podautoscaler.shared import Shared
 from fakekube_controllers.podautoscaler.specs import Failed, Said, Scaled
-
-if TYPE_CHECKING:
-    from fakekube_controllers.podautoscaler.controller import HorizontalController
 
 TOLERANCE = 0.1  # --horizontal-pod-autoscaler-tolerance
 TRIES = 5  # of an update of the scale that meets another one
@@ -31,14 +29,14 @@ BELOW_MINIMUM = "Current number of replicas below Spec.MinReplicas"
 
 
 class Unfinished(Exception):
-    """A look that came to an error, which the status tells already."""
+    """A reconcile that came to an error, which the status tells already."""
 
 
-class Round:
-    """One look. ``home`` is the controller that looks."""
+class Sync:
+    """One reconcile."""
 
-    def __init__(self, home: "HorizontalController", autoscaler: Mapping[str, Any]) -> None:
-        self._home, self._now = home, home.clock.time()
+    def __init__(self, shared: Shared, autoscaler: Mapping[str, Any]) -> None:
+        self._shared, self._now = shared, shared.clock.time()
         self._before: Tree = autoscaler.get("status") or {}
         self._hpa: Tree = orjson.loads(orjson.dumps(autoscaler))
         self._spec: Tree = self._hpa["spec"]
@@ -55,7 +53,7 @@ class Round:
         resource, scale = await self._scale()
         current: int = scale["spec"].get("replicas", 0)
         key = meta.key_of(self._hpa)
-        self._memory = self._home.memories.setdefault(key, Memory(current, self._now))
+        self._memory = self._shared.memories.setdefault(key, Memory(current, self._now))
         self._condition(ABLE, "True", ("SucceededGetScale", "the HPA controller was able to get the target's current scale"))
         at_zero = self._left_at_zero()
         forced = self._forced(current, at_zero=at_zero)
@@ -78,7 +76,7 @@ class Round:
         target = self._spec["scaleTargetRef"]
         try:
             group, _ = split_api_version(target.get("apiVersion", ""))
-            resource = await self._home.client.for_kind(GroupVersionKind(group, "", target["kind"]))
+            resource = await self._shared.client.for_kind(GroupVersionKind(group, "", target["kind"]))
         except ValueError as error:
             await self._no_scale(str(error), f"invalid API version in scale target reference: {error}")
         except KeyError:
@@ -92,7 +90,7 @@ class Round:
 
     async def _read_scale(self, resource: Resource) -> Tree:
         name = self._spec["scaleTargetRef"]["name"]
-        return await self._home.client.get(resource, name, meta.namespace_of(self._hpa), subresource="scale")
+        return await self._shared.client.get(resource, name, meta.namespace_of(self._hpa), subresource="scale")
 
     async def _no_scale(self, why: str, text: str) -> NoReturn:
         self._event("Warning", "FailedGetScale", why)
@@ -124,7 +122,7 @@ class Round:
         for tries_left in reversed(range(TRIES)):
             scale["spec"]["replicas"] = desired
             try:
-                await self._home.client.update(resource, scale, subresource="scale")
+                await self._shared.client.update(resource, scale, subresource="scale")
             except APIError as error:
                 if error.reason != "Conflict" or not tries_left:
                     raise
@@ -136,7 +134,7 @@ class Round:
 
     def _left_at_zero(self) -> bool:
         """Whether it was an autoscaler that left nothing."""
-        return self._home.ctx.enabled("HPAScaleToZero") and any(
+        return self._shared.ctx.enabled("HPAScaleToZero") and any(
             each["type"] == AT_ZERO and each["status"] == "True" for each in self._conditions)
 
     def _forced(self, current: int, *, at_zero: bool) -> tuple[int, str] | None:
@@ -144,7 +142,7 @@ class Round:
         if current == 0 and not self._scales_from_zero(at_zero=at_zero):
             message = "scaling is disabled since the replica count of the target is zero"
             self._condition(ACTIVE, "False", ("ScalingDisabled", message))
-            if not self._home.ctx.enabled("HPAScaleToZero"):
+            if not self._shared.ctx.enabled("HPAScaleToZero"):
                 remove_condition(self._conditions, AT_ZERO)
             return 0, ""
         if current > self._spec["maxReplicas"]:
@@ -154,7 +152,7 @@ class Round:
         return None
 
     def _scales_from_zero(self, *, at_zero: bool) -> bool:
-        if self._home.minor < ZERO_BY_CONDITION_SINCE:
+        if self._shared.minor < ZERO_BY_CONDITION_SINCE:
             return self._least == 0
         return at_zero and (self._least != 0 or self._has_outside_metrics())
 
@@ -163,9 +161,9 @@ class Round:
         return any(spec["type"] in ("Object", "External") for spec in self._spec.get("metrics") or ())
 
     def _tell_zero(self, desired: int) -> None:
-        if self._home.minor < ZERO_BY_CONDITION_SINCE:
+        if self._shared.minor < ZERO_BY_CONDITION_SINCE:
             return
-        if not self._home.ctx.enabled("HPAScaleToZero"):
+        if not self._shared.ctx.enabled("HPAScaleToZero"):
             remove_condition(self._conditions, AT_ZERO)
         elif desired == 0 and self._least == 0 and self._has_outside_metrics():
             self._condition(AT_ZERO, "True", (AT_ZERO, "the HPA controller scaled the workload to zero"))
@@ -209,7 +207,7 @@ class Round:
         failures, specs = 0, self._spec.get("metrics") or []
         for spec in specs:
             try:
-                said = await self._home.specs.compute(spec, scaled)
+                said = await self._shared.specs.compute(spec, scaled)
             except Failed as error:
                 self._event("Warning", error.reason, error.why)
                 first, failures = first or error, failures + 1
@@ -238,17 +236,17 @@ class Round:
         except labels.SelectorError as error:
             why = f"couldn't convert selector into a corresponding internal selector object: {error}"
             self._bad_selector("InvalidSelector", why, why)
-        home, key = self._home, meta.key_of(self._hpa)
-        if key not in home.selectors:
+        shared, key = self._shared, meta.key_of(self._hpa)
+        if key not in shared.selectors:
             raise Unfinished(f"HPA {key.namespace}/{key.name} was deleted during reconciliation")
-        home.selectors[key] = selector
-        pods = home.pods.list(key.namespace, selector)
+        shared.selectors[key] = selector
+        pods = shared.pods.list(key.namespace, selector)
         claiming = sorted(
-            other for other, claimed in home.selectors.items()
+            other for other, claimed in shared.selectors.items()
             if other.namespace == key.namespace and any(claimed.matches(meta.labels_of(pod)) for pod in pods))
         if len(claiming) > 1:
             shown = [f"{other.namespace}/{other.name}" for other in claiming]
-            if home.minor < ONE_OWNER_WORDS_SINCE:
+            if shared.minor < ONE_OWNER_WORDS_SINCE:
                 why = f"pods by selector {text} are controlled by multiple HPAs: [{' '.join(shown)}]"
             else:  # two are enough to tell
                 why = f"pods by selector {text} are controlled by more than one HPA (e.g. [{' '.join(shown[:2])}])"
@@ -261,7 +259,7 @@ class Round:
         raise Unfinished(why)
 
     def _tolerances(self) -> Tolerances:
-        behavior = self._spec.get("behavior") or {} if self._home.ctx.enabled("HPAConfigurableTolerance") else {}
+        behavior = self._spec.get("behavior") or {} if self._shared.ctx.enabled("HPAConfigurableTolerance") else {}
         down, up = (
             quantity.parse(text).nano / quantity.NANO if (text := (behavior.get(name) or {}).get("tolerance")) else TOLERANCE
             for name in ("scaleDown", "scaleUp"))
@@ -280,14 +278,14 @@ class Round:
     # what is told
 
     def _event(self, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        self._home.events.event(self._hpa, kind, reason, message)
+        self._shared.events.event(self._hpa, kind, reason, message)
 
     def _condition(self, kind: str, status: Literal["True", "False"], words: Words) -> None:
         set_condition(self._conditions, kind, status, now=format_time(self._now), reason=words[0], message=words[1])
 
     def _set_status(self, current: int, desired: int, statuses: list[Tree] | None, *, rescaled: bool) -> None:
         last = format_time(self._now) if rescaled else self._status.get("lastScaleTime")
-        observes = self._home.ctx.enabled("HPAGeneration")
+        observes = self._shared.ctx.enabled("HPAGeneration")
         self._status = self._hpa["status"] = {
             **({"observedGeneration": meta.generation_of(self._hpa)} if observes else {}),
             **({"lastScaleTime": last} if last else {}),
@@ -299,7 +297,7 @@ class Round:
         if _told(self._before) == _told(self._status):
             return
         try:
-            await self._home.client.update_status(HORIZONTAL_POD_AUTOSCALERS, self._hpa)
+            await self._shared.client.update_status(HORIZONTAL_POD_AUTOSCALERS, self._hpa)
         except APIError as error:
             self._event("Warning", "FailedUpdateStatus", str(error))
             raise
