@@ -1,8 +1,8 @@
 """The objects that a fresh cluster holds before anybody created one: RBAC roles, flow schemas, namespaces, services.
 
-They stand in two tables beside this file (``tools/build_bootstrap.py`` makes them) and are read when somebody first
-asks for their resource, so that they cost a start nothing. They are those of Kubernetes 1.37; an older release gets
-the same ones in its own versions. What controllers add to them ``firstobjects.py`` knows. Upstream:
+They stand in ``bootstrap.txt`` beside this file (``tools/bootstrap.py`` makes it) and are read when somebody first
+asks for their resource, so that they cost a start nothing. They are those of the newest release that was recorded; an
+older one gets the same ones in its own versions. What controllers add to them ``firstobjects.py`` knows. Upstream:
 plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller. Left out: managed fields;
 Endpoints and slices of the service ``kubernetes``, whose address is the host's.
 """
@@ -92,22 +92,22 @@ def _stored(kinds: Sequence[Kind], resource: GroupResource) -> GroupVersionKind 
     return None
 
 
-def _table(name: str) -> bytes:
-    data = pkgutil.get_data(__package__, name)
-    assert data is not None, "the package has its tables"
-    return data
+def _lines() -> list[str]:
+    data = pkgutil.get_data(__package__, "bootstrap.txt")
+    assert data is not None, "the package has its table"
+    return data.decode("ascii").splitlines()
 
 
 def _from_json(resource: GroupResource) -> list[Tree]:
-    bodies: list[Tree] = orjson.loads(_table("bootstrap.json"))[str(resource)]
-    return bodies
+    head = f"object {resource} "
+    return [orjson.loads(line.removeprefix(head)) for line in _lines() if line.startswith(head)]
 
 
 # Roles and bindings: the notation is told at the head of the table.
 
 
 def _from_rbac_table(kind: str) -> Iterator[Tree]:
-    lines = _table("bootstrap_rbac.txt").decode("ascii").splitlines()
+    lines = _lines()
     word = kind.lower()
     for number, line in enumerate(lines):
         if line.startswith(f"{word} "):
