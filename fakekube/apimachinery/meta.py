@@ -1,11 +1,12 @@
 """Reading ``metadata`` of a tree: names, owners, conditions. Nothing here changes what it is given.
 
-Upstream: apimachinery/pkg/apis/meta/v1 (controller_ref.go, meta.go) and apimachinery/pkg/api/meta/conditions.go.
+Upstream: apimachinery/pkg/apis/meta/v1 (controller_ref.go, meta.go).
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fakekube.apimachinery import conditions
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 
 EMPTY: Mapping[str, Any] = {}
@@ -125,13 +126,9 @@ def controller_reference(owner: ReadOnlyTree) -> Tree:
 
 def find_condition(obj: ReadOnlyTree, condition_type: str) -> Tree | None:
     """The entry of ``status.conditions`` with this type."""
-    for condition in (obj.get("status") or EMPTY).get("conditions") or ():
-        if condition.get("type") == condition_type:
-            return condition  # type: ignore[no-any-return]
-    return None
+    return conditions.find((obj.get("status") or EMPTY).get("conditions"), condition_type)
 
 
 def is_condition_true(obj: ReadOnlyTree, condition_type: str) -> bool:
     """Whether the condition is there and its status is ``"True"``."""
-    condition = find_condition(obj, condition_type)
-    return condition is not None and condition.get("status") == "True"
+    return conditions.is_true((obj.get("status") or EMPTY).get("conditions"), condition_type)

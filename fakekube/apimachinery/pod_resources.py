@@ -8,7 +8,7 @@ PodResourcesOptions), pkg/apis/core/v1/helper/qos. Left out: resources that reso
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import quantity
+from fakekube.apimachinery import conditions, quantity
 from fakekube.apimachinery.amounts import Amounts, amount
 from fakekube.apimachinery.quantity import NANO
 from fakekube.apimachinery.types import ReadOnlyTree
@@ -175,10 +175,8 @@ def in_flight(status: ReadOnlyTree | None) -> tuple[Any, ...]:
 
 def _is_infeasible(status: ReadOnlyTree) -> bool:
     """Whether the node has said that a resize will never be done: what is wished for then does not count."""
-    for condition in status.get("conditions") or ():
-        if condition["type"] == "PodResizePending":
-            return bool(condition.get("reason") == "Infeasible")
-    return False
+    condition = conditions.find(status.get("conditions"), "PodResizePending")
+    return condition is not None and condition.get("reason") == "Infeasible"
 
 
 def _statuses(status: ReadOnlyTree) -> dict[str, ReadOnlyTree]:

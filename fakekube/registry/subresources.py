@@ -6,7 +6,7 @@ write with other rules (status, finalize, approval, resize) are strategies of th
 
 from collections.abc import Callable
 
-from fakekube.apimachinery import errors, field_errors, labels, names
+from fakekube.apimachinery import conditions, errors, field_errors, labels, names
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.types import Tree
@@ -86,15 +86,12 @@ def _bound(old: Tree, node: str, meta: Tree, ctx: WriteContext) -> Tree:
     return {**old, "metadata": pod_meta, "spec": {**old["spec"], "nodeName": node}, "status": status}
 
 
-def with_condition(conditions: list[Tree], condition: Tree, now: str) -> list[Tree]:
+def with_condition(present: list[Tree], condition: Tree, now: str) -> list[Tree]:
     """The pod conditions with one of them set; its transition time moves only when its status does."""
-    result = list(conditions)
-    for position, present in enumerate(result):
-        if present["type"] == condition["type"]:
-            kept = present.get("lastTransitionTime") if present.get("status") == condition["status"] else None
-            result[position] = {"lastProbeTime": None, "lastTransitionTime": kept or now, **condition}
-            return result
-    return [*result, {"lastProbeTime": None, "lastTransitionTime": now, **condition}]
+    result = list(present)
+    since = conditions.transition_time(conditions.find(present, condition["type"]), condition["status"], now)
+    conditions.put(result, {"lastProbeTime": None, "lastTransitionTime": since, **condition})
+    return result
 
 
 async def evict(
@@ -133,7 +130,7 @@ def _covers(budget: Tree, pod: Tree) -> bool:
 
 def _healthy_enough_without(pod: Tree, budget: Tree) -> bool:
     """Whether an unready pod may go without being counted."""
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions") or ())
+    ready = conditions.is_true(pod["status"].get("conditions"), "Ready")
     if ready:
         return False
     status = budget["status"]
@@ -193,10 +190,8 @@ def scale_of(store: Store, obj: Tree) -> Tree:
     """The autoscaling/v1 Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController."""
     meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
     selector = spec.get("selector") or {}
-    if store.kind.kind == "ReplicationController":
-        text = str(labels.from_set(selector))
-    else:
-        text = str(labels.from_label_selector(selector))
+    parse = labels.from_set if store.kind.selector_is_map else labels.from_label_selector
+    text = str(parse(selector))
     replicas = spec.get("replicas", 0)
     result: Tree = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {
         key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in meta}}

@@ -5,7 +5,7 @@ Upstream: pkg/api/v1/pod/util.go (UpdatePodCondition, CalculatePodConditionObser
 
 from typing import Literal
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.types import Tree
 from fakekube.runtime.context import Context
 
@@ -19,11 +19,10 @@ def pod_condition(
     message: str = "",
 ) -> Tree:
     """The condition as it is to stand in the pod's status from now on; its transition is now unless the status is as it was."""
-    present = meta.find_condition(pod, type) or {}
-    since = present.get("lastTransitionTime") if present.get("status") == status else None
+    now = times.format_time(ctx.clock.time())
     condition: Tree = {
         "type": type, "status": status, "lastProbeTime": None,
-        "lastTransitionTime": since or times.format_time(ctx.clock.time()),
+        "lastTransitionTime": conditions.transition_time(meta.find_condition(pod, type), status, now),
     }
     if ctx.enabled(OBSERVED_GENERATION):
         condition["observedGeneration"] = meta.generation_of(pod)

@@ -3,9 +3,9 @@
 import pytest
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.conditions import remove, set_condition
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import PODS
-from fakekube.runtime.conditions import remove_condition, set_condition
 from fakekube.runtime.ownership import ClaimFailed, ControllerRefManager, recheck_deletion, set_controller
 from tests.runtime.harness import WEBS, Harness
 
@@ -141,5 +141,5 @@ def test_a_condition_changes_its_time_with_its_status_only():
         "lastTransitionTime": "4",
     }]
     assert meta.is_condition_true({"status": {"conditions": conditions}}, "Ready")
-    assert remove_condition(conditions, "Ready")
-    assert not remove_condition(conditions, "Ready")
+    assert remove(conditions, "Ready")
+    assert not remove(conditions, "Ready")

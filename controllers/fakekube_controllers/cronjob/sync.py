@@ -17,6 +17,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder, object_reference
 from fakekube.client.resources import CRON_JOBS, JOBS
+from fakekube.runtime.jobs import finished_condition
 from fakekube.util import cron
 from fakekube_controllers.cronjob.schedule import MANY, Plan, ScheduleError, missed, plan_of, seconds_to_next
 
@@ -235,10 +236,8 @@ class Sync:
 
 def finished_as(job: Tree) -> str:
     """``Complete``, ``Failed``, or empty."""
-    for condition in job.get("status", {}).get("conditions") or ():
-        if condition["type"] in ("Complete", "Failed") and condition["status"] == "True":
-            return str(condition["type"])
-    return ""
+    condition = finished_condition(job)
+    return str(condition["type"]) if condition is not None else ""
 
 
 def _by_start(job: Tree) -> tuple[bool, float, str]:

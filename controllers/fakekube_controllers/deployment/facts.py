@@ -3,10 +3,10 @@
 Upstream: pkg/controller/deployment/util/deployment_util.go.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import conditions, meta
 from fakekube.apimachinery.intstr import scaled
 from fakekube.apimachinery.types import Json, ReadOnlyTree, Tree
 
@@ -187,14 +187,10 @@ def _pruned(value: Json) -> Json:
 # conditions
 
 
-def condition_of(status: Mapping[str, Any], kind: str) -> Tree | None:
-    """The condition of a type."""
-    return next((condition for condition in status.get("conditions") or () if condition["type"] == kind), None)
-
-
-def drop_condition(status: Tree, matches: Callable[[Tree], bool]) -> None:
-    """Take conditions out of a status that the caller owns."""
-    kept = [condition for condition in status.get("conditions") or () if not matches(condition)]
+def remove_condition(status: Tree, kind: str) -> None:
+    """Take the condition of a type out of a status that the caller owns."""
+    kept = list(status.get("conditions") or ())
+    conditions.remove(kept, kind)
     if kept:
         status["conditions"] = kept
     else:
@@ -202,12 +198,10 @@ def drop_condition(status: Tree, matches: Callable[[Tree], bool]) -> None:
 
 
 def set_condition(status: Tree, condition: Tree) -> None:
-    """Put a condition into a status that the caller owns; one that says the same already stays as it is."""
-    current = condition_of(status, condition["type"])
-    if current is not None:
-        if (current["status"], current.get("reason")) == (condition["status"], condition["reason"]):
-            return
-        if current["status"] == condition["status"]:
-            condition = {**condition, "lastTransitionTime": current["lastTransitionTime"]}
-    drop_condition(status, lambda other: bool(other["type"] == condition["type"]))
-    status["conditions"] = [*(status.get("conditions") or ()), condition]
+    """Set a condition, last of all, unless its status and reason are so already. Upstream: SetDeploymentCondition."""
+    current = conditions.find(status.get("conditions"), condition["type"])
+    if current is not None and (current["status"], current.get("reason")) == (condition["status"], condition["reason"]):
+        return
+    since = conditions.transition_time(current, condition["status"], condition["lastTransitionTime"])
+    remove_condition(status, condition["type"])
+    status["conditions"] = [*(status.get("conditions") or ()), {**condition, "lastTransitionTime": since}]

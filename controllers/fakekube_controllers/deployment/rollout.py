@@ -6,7 +6,7 @@ What was written is what the rest of the look sees. Upstream: pkg/controller/dep
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import conditions, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
@@ -73,7 +73,7 @@ class Rollout:
             return
         news = self._set_revision(wanted.get(facts.REVISION, ""))
         status = self.deployment.setdefault("status", {})
-        if facts.has_deadline(self.deployment) and facts.condition_of(status, statuses.PROGRESSING) is None:
+        if facts.has_deadline(self.deployment) and conditions.find(status.get("conditions"), statuses.PROGRESSING) is None:
             self._set_progressing("True", "FoundNewReplicaSet", f'Found new replica set "{meta.name_of(new)}"')
             news = True
         if news:

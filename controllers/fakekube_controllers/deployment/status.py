@@ -5,7 +5,7 @@ Upstream: pkg/controller/deployment/{sync,progress}.go.
 
 from collections.abc import Sequence
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.deployment import facts
 
@@ -66,17 +66,17 @@ def note_progress(
     if facts.has_deadline(deployment):
         _note_progress(deployment, new, status, now)
     else:
-        facts.drop_condition(status, lambda other: bool(other["type"] == PROGRESSING))
+        facts.remove_condition(status, PROGRESSING)
     failure = _failure([new] if new else []) or _failure(sets)
     if failure is not None:
         facts.set_condition(status, {**failure, "lastUpdateTime": failure["lastTransitionTime"]})
     else:
-        facts.drop_condition(status, lambda other: bool(other["type"] == FAILURE))
+        facts.remove_condition(status, FAILURE)
 
 
 def _note_progress(deployment: ReadOnlyTree, new: ReadOnlyTree | None, status: Tree, now: float) -> None:
     before = deployment.get("status") or meta.EMPTY
-    current = facts.condition_of(before, PROGRESSING)
+    current = conditions.find(before.get("conditions"), PROGRESSING)
     if (current is not None and current.get("reason") == NEW_SET_AVAILABLE
             and status.get("replicas", 0) == status.get("updatedReplicas", 0)):
         return
@@ -87,9 +87,8 @@ def _note_progress(deployment: ReadOnlyTree, new: ReadOnlyTree | None, status: T
     elif _is_progress(before, status):
         fresh = condition(PROGRESSING, "True", "ReplicaSetUpdated", f"{what} is progressing.", now)
         if current is not None:  # every step counts, so that the deadline begins anew
-            if current["status"] == "True":
-                fresh["lastTransitionTime"] = current["lastTransitionTime"]
-            facts.drop_condition(status, lambda other: bool(other["type"] == PROGRESSING))
+            fresh["lastTransitionTime"] = conditions.transition_time(current, "True", fresh["lastTransitionTime"])
+            facts.remove_condition(status, PROGRESSING)
         facts.set_condition(status, fresh)
     elif _is_over_time(deployment, status, now):
         text = f"{what} has timed out progressing."
@@ -105,7 +104,7 @@ def _is_progress(before: ReadOnlyTree, status: ReadOnlyTree) -> bool:
 
 
 def _is_over_time(deployment: ReadOnlyTree, status: ReadOnlyTree, now: float) -> bool:
-    current = facts.condition_of(status, PROGRESSING)
+    current = conditions.find(status.get("conditions"), PROGRESSING)
     if current is None or current.get("reason") == NEW_SET_AVAILABLE:
         return False
     return current.get("reason") == TIMED_OUT or _deadline(deployment, current) < now
@@ -117,7 +116,7 @@ def _deadline(deployment: ReadOnlyTree, current: ReadOnlyTree) -> float:
 
 def seconds_until_deadline(deployment: ReadOnlyTree, status: ReadOnlyTree, now: float) -> float | None:
     """How long the rollout may still stand still; None when nobody waits for it."""
-    current = facts.condition_of(deployment.get("status") or meta.EMPTY, PROGRESSING)
+    current = meta.find_condition(deployment, PROGRESSING)
     if current is None or not facts.has_deadline(deployment):
         return None
     if facts.is_complete(deployment, status) or current.get("reason") == TIMED_OUT:
@@ -126,7 +125,7 @@ def seconds_until_deadline(deployment: ReadOnlyTree, status: ReadOnlyTree, now: 
 
 
 def _failure(sets: Sequence[ReadOnlyTree]) -> Tree | None:
-    found = (facts.condition_of(one.get("status") or meta.EMPTY, FAILURE) for one in sets)
+    found = (meta.find_condition(one, FAILURE) for one in sets)
     return next((failure for failure in found if failure is not None), None)
 
 
@@ -134,7 +133,7 @@ def paused_condition(deployment: ReadOnlyTree, now: float) -> Tree | None:
     """The condition that a Deployment needs because it was paused or resumed; None when there is nothing to say."""
     if not facts.has_deadline(deployment):
         return None
-    current = facts.condition_of(deployment.get("status") or meta.EMPTY, PROGRESSING)
+    current = meta.find_condition(deployment, PROGRESSING)
     reason = (current or meta.EMPTY).get("reason")
     paused = deployment["spec"].get("paused", False)
     if reason == TIMED_OUT or paused == (reason == PAUSED):

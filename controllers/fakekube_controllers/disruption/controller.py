@@ -12,13 +12,13 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery.conditions import set_condition
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.times import format_time, parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import POD_DISRUPTION_BUDGETS, PODS
 from fakekube.runtime import pods
-from fakekube.runtime.conditions import set_condition
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.podconditions import DISRUPTION_TARGET, pod_condition

@@ -1,8 +1,8 @@
 """A Job's conditions. Upstream: pkg/controller/job/job_controller.go (newCondition, ensureJobConditionStatus)."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from fakekube.apimachinery import conditions
 from fakekube.apimachinery.types import Tree
 
 
@@ -29,43 +29,22 @@ class Outcome(NamedTuple):
         return self.type in ("SuccessCriteriaMet", "FailureTarget")
 
 
-def find(job: Mapping[str, Any], condition_type: str) -> Mapping[str, Any] | None:
-    """The condition of that type whose status is True, or None."""
-    for condition in (job.get("status") or {}).get("conditions") or ():
-        if condition["type"] == condition_type and condition["status"] == "True":
-            found: Mapping[str, Any] = condition
-            return found
-    return None
-
-
-def is_finished(job: Mapping[str, Any]) -> bool:
-    """Whether the Job is Complete or Failed."""
-    return find(job, "Complete") is not None or find(job, "Failed") is not None
-
-
 def make(condition_type: str, reason: str, message: str, now: str, status: str = "True") -> Tree:
-    """A condition that changed just now."""
+    """A condition whose status changes ``now`` (an RFC 3339 timestamp)."""
     condition = {"type": condition_type, "status": status, "lastProbeTime": now, "lastTransitionTime": now}
     return condition | ({"reason": reason} if reason else {}) | ({"message": message} if message else {})
 
 
 def ensure(status: Tree, condition: Tree) -> bool:
-    """Set a condition in a status that the caller owns; True when that changed its state.
+    """Set a condition in a status that the caller owns; whether that changed something.
 
-    One that was never there is not added as False.
+    A condition that is not there is not added as False.
     """
-    conditions = status.setdefault("conditions", [])
-    for position, present in enumerate(conditions):
-        if present["type"] == condition["type"]:
-            same = present["status"] == condition["status"]
-            if same and present.get("reason") == condition.get("reason") and present.get("message") == condition.get("message"):
-                return False
-            kept = {"lastTransitionTime": present["lastTransitionTime"]} if same else {}
-            conditions[position] = condition | kept
-            return True
-    if condition["status"] == "False":
-        if not conditions:
-            del status["conditions"]
+    present = conditions.find(status.get("conditions"), condition["type"])
+    if present is None and condition["status"] == "False":
         return False
-    conditions.append(condition)
+    if present is not None and all(present.get(key) == condition.get(key) for key in ("status", "reason", "message")):
+        return False
+    since = conditions.transition_time(present, condition["status"], condition["lastTransitionTime"])
+    conditions.put(status.setdefault("conditions", []), condition | {"lastTransitionTime": since})
     return True

@@ -17,12 +17,13 @@ from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import JOBS, PODS
+from fakekube.runtime import jobs
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.ratelimit import ExponentialBackoff
-from fakekube_controllers.job import conditions, pods
+from fakekube_controllers.job import pods
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.features import Features
 from fakekube_controllers.job.metrics import JobMetrics
@@ -69,7 +70,7 @@ class JobController:
             self.metrics.external(job["spec"]["managedBy"])
 
     def _job_updated(self, old: Tree, job: Tree) -> None:
-        if conditions.is_finished(job):
+        if jobs.is_finished(job):
             self._release_left_overs(job)
         if old["metadata"].get("generation") != job["metadata"].get("generation"):
             self.queue.add(meta.key_of(job))
@@ -130,7 +131,7 @@ class JobController:
             self.metrics.tracking(pod, None)
         owner = meta.controller_of(pod)
         job = self._job_named(pod, owner) if owner is not None else None
-        if job is None or conditions.is_finished(job):
+        if job is None or jobs.is_finished(job):
             self._enqueue_orphan(pod)
         if owner is None or job is None:
             return
@@ -161,7 +162,7 @@ class JobController:
             return None
         if self._is_external(cached):
             return None
-        if conditions.is_finished(cached):
+        if jobs.is_finished(cached):
             self.writer.backoffs.pop(key, None)
             self.summaries.pop(meta.uid_of(cached), None)
             return None
@@ -225,7 +226,7 @@ class JobController:
             if owner["kind"] != "Job" or not owner["apiVersion"].startswith("batch/"):
                 return
             job = self._job_named(pod, owner)
-            if job is not None and (self._is_external(job) or not conditions.is_finished(job)):
+            if job is not None and (self._is_external(job) or not jobs.is_finished(job)):
                 return
         await self.writer.remove_orphan_finalizer(pod)
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fakekube.apimachinery import times
-from fakekube_controllers.job import backoff, conditions, indexes, pods, policies
+from fakekube.apimachinery import meta, times
+from fakekube_controllers.job import backoff, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
 from fakekube_controllers.job.features import ALL, Features
@@ -168,7 +168,8 @@ class SyncState:
             ("SuccessCriteriaMet", features.success_policy or features.interim_conditions),
             ("FailureTarget", features.failure_policy or features.interim_conditions),
         ):
-            if known and (present := conditions.find(self.job, kind)):
+            present = meta.find_condition(self.job, kind) if known else None
+            if present is not None and present["status"] == "True":
                 return Outcome(kind, present.get("reason", ""), present.get("message", ""))
         for pod in self.pods if self.failure_policy else ():
             verdict = self.verdict(pod)

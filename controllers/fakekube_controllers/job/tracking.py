@@ -6,7 +6,7 @@ left to count and no pod is terminating does the Job get its terminal condition.
 Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go.
 """
 
-from fakekube.apimachinery import times
+from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions, indexes, pods
 from fakekube_controllers.job.syncstate import SyncState
@@ -160,7 +160,7 @@ def _set_indexes(state: SyncState) -> bool:
 
 def _set_interim_condition(state: SyncState) -> bool:
     outcome = state.outcome
-    if outcome is None or not outcome.is_interim or conditions.find(state.job, outcome.type) is not None:
+    if outcome is None or not outcome.is_interim or meta.is_condition_true(state.job, outcome.type):
         return False
     condition = conditions.make(outcome.type, outcome.reason, outcome.message, times.format_time(state.now))
     state.status.setdefault("conditions", []).append(condition)

@@ -6,7 +6,7 @@ Upstream: pkg/controller/namespace/deletion/status_condition_utils.go.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import conditions, meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import Resource
 
@@ -47,16 +47,10 @@ def update(status: Tree, remaining: Remaining, failures: Sequence[str], now: str
         wanted = {"type": kind, "status": "False", "lastTransitionTime": now, "reason": reason, "message": message}
         if kind in bad:
             wanted |= {"status": "True", "reason": bad[kind][0], "message": bad[kind][1]}
-        position = next((i for i, condition in enumerate(present) if condition["type"] == kind), None)
-        if position is None:
-            present.append(wanted)
-            changed = True
-            continue
-        old = present[position]
-        if any(old.get(key) != wanted[key] for key in ("status", "reason", "message")):
-            if old.get("status") == wanted["status"]:
-                wanted["lastTransitionTime"] = old.get("lastTransitionTime", now)
-            present[position] = wanted
+        old = conditions.find(present, kind)
+        if old is None or any(old.get(key) != wanted[key] for key in ("status", "reason", "message")):
+            wanted["lastTransitionTime"] = conditions.transition_time(old, wanted["status"], now)
+            conditions.put(present, wanted)
             changed = True
     return changed
 

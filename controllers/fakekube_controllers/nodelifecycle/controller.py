@@ -10,6 +10,7 @@ import copy
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.conditions import find
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
@@ -139,7 +140,7 @@ class NodeLifecycleReconciler:
         changed = copy.deepcopy(node)
         conditions: list[Tree] = changed.setdefault("status", {}).setdefault("conditions", [])
         for kind in POSTED:
-            condition = next((c for c in conditions if c["type"] == kind), None)
+            condition = find(conditions, kind)
             if condition is None:
                 conditions.append({
                     "type": kind, "status": "Unknown", "reason": "NodeStatusNeverUpdated",

@@ -8,13 +8,12 @@ from typing import Any, Literal, NoReturn
 
 import orjson
 
-from fakekube.apimachinery import labels, meta, quantity
+from fakekube.apimachinery import conditions, labels, meta, quantity
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, Resource
-from fakekube.runtime.conditions import remove_condition, set_condition
 from fakekube_controllers.podautoscaler.behavior import Memory, Words
 from fakekube_controllers.podautoscaler.replicas import Tolerances
 from fakekube_controllers.podautoscaler.shared import Shared
@@ -134,8 +133,7 @@ class Sync:
 
     def _left_at_zero(self) -> bool:
         """Whether it was an autoscaler that left nothing."""
-        return self._shared.ctx.enabled("HPAScaleToZero") and any(
-            each["type"] == AT_ZERO and each["status"] == "True" for each in self._conditions)
+        return self._shared.ctx.enabled("HPAScaleToZero") and conditions.is_true(self._conditions, AT_ZERO)
 
     def _forced(self, current: int, *, at_zero: bool) -> tuple[int, str] | None:
         """What is to be whatever the metrics say, and why; None when they decide."""
@@ -143,7 +141,7 @@ class Sync:
             message = "scaling is disabled since the replica count of the target is zero"
             self._condition(ACTIVE, "False", ("ScalingDisabled", message))
             if not self._shared.ctx.enabled("HPAScaleToZero"):
-                remove_condition(self._conditions, AT_ZERO)
+                conditions.remove(self._conditions, AT_ZERO)
             return 0, ""
         if current > self._spec["maxReplicas"]:
             return self._spec["maxReplicas"], "Current number of replicas above Spec.MaxReplicas"
@@ -164,7 +162,7 @@ class Sync:
         if self._shared.minor < ZERO_BY_CONDITION_SINCE:
             return
         if not self._shared.ctx.enabled("HPAScaleToZero"):
-            remove_condition(self._conditions, AT_ZERO)
+            conditions.remove(self._conditions, AT_ZERO)
         elif desired == 0 and self._least == 0 and self._has_outside_metrics():
             self._condition(AT_ZERO, "True", (AT_ZERO, "the HPA controller scaled the workload to zero"))
         else:
@@ -281,7 +279,7 @@ class Sync:
         self._shared.events.event(self._hpa, kind, reason, message)
 
     def _condition(self, kind: str, status: Literal["True", "False"], words: Words) -> None:
-        set_condition(self._conditions, kind, status, now=format_time(self._now), reason=words[0], message=words[1])
+        conditions.set_condition(self._conditions, kind, status, now=format_time(self._now), reason=words[0], message=words[1])
 
     def _set_status(self, current: int, desired: int, statuses: list[Tree] | None, *, rescaled: bool) -> None:
         last = format_time(self._now) if rescaled else self._status.get("lastScaleTime")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube_controllers.replicaset.facts import Facts
@@ -35,14 +35,15 @@ def calculate(
 
 
 def _note_failure(status: Tree, surplus: int, error: APIError | None, now: float) -> None:
-    conditions = status.get("conditions") or []
-    failed = any(condition["type"] == FAILURE for condition in conditions)
+    present = list(status.get("conditions") or ())
+    failed = conditions.find(present, FAILURE) is not None
     if error is not None and not failed:
-        status["conditions"] = [*conditions, {
+        status["conditions"] = [*present, {
             "type": FAILURE, "status": "True", "lastTransitionTime": times.format_time(now),
             "reason": "FailedCreate" if surplus < 0 else "FailedDelete", "message": str(error)}]
     elif error is None and failed:
-        status["conditions"] = [condition for condition in conditions if condition["type"] != FAILURE]
+        conditions.remove(present, FAILURE)
+        status["conditions"] = present
         if not status["conditions"]:
             del status["conditions"]
 

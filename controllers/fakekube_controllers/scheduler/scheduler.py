@@ -8,6 +8,7 @@ from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.causes import ACTING, Acting
+from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
@@ -150,10 +151,10 @@ class Scheduler:
         present = meta.find_condition(pod, "PodScheduled") or {}
         if (present.get("status"), present.get("reason"), present.get("message")) == ("False", reason, message):
             return
-        since = present.get("lastTransitionTime") if present.get("status") == "False" else None
-        condition = {
+        now = times.format_time(self.ctx.clock.time())
+        condition: Tree = {
             "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastProbeTime": None,
-            "lastTransitionTime": since or times.format_time(self.ctx.clock.time()),
+            "lastTransitionTime": transition_time(present, "False", now),
         }
         if self.ctx.enabled(OBSERVED_GENERATION):
             condition["observedGeneration"] = meta.generation_of(pod)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.conditions import Status, find, set_condition
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.runtime import pods
-from fakekube.runtime.conditions import Status, set_condition
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.statefulset import identity
 
@@ -44,7 +44,7 @@ def complete(owner: ReadOnlyTree, status: Tree, *, any_strategy: bool, now: str)
     if any(status[name] != wanted for name in ("updatedReplicas", "readyReplicas", "replicas")):
         return
     status["currentReplicas"], status["currentRevision"] = status["updatedReplicas"], status["updateRevision"]
-    if kind == "Recreate" and any(condition["type"] == "Progressing" for condition in status.get("conditions") or ()):
+    if kind == "Recreate" and find(status.get("conditions"), "Progressing") is not None:
         note_progress(status, "False", "RecreateCompleted", "All pods recreated successfully", now)
 
 

@@ -8,12 +8,12 @@ Upstream: pkg/controller/tainteviction. Left out: its metrics, and retries every
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import meta, times
+from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
-from fakekube.runtime import conditions, placement
+from fakekube.runtime import placement
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.workqueue.queue import WorkQueue

@@ -11,6 +11,7 @@ from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS
 from fakekube.runtime.context import Context
+from fakekube.runtime.jobs import finished_condition
 from fakekube.runtime.reconcile import Request, Result, TerminalError
 
 
@@ -22,13 +23,13 @@ def expires_at(job: Tree) -> float | None:
     seconds = job["spec"].get("ttlSecondsAfterFinished")
     if seconds is None or meta.is_deleting(job):
         return None
-    for condition in job.get("status", {}).get("conditions") or ():
-        if condition["type"] in ("Complete", "Failed") and condition["status"] == "True":
-            since = condition.get("lastTransitionTime")
-            if since is None:
-                raise TerminalError(f"unable to find the time when the Job {meta.key_of(job)} finished")
-            return float(parse_time(since) + seconds)
-    return None
+    condition = finished_condition(job)
+    if condition is None:
+        return None
+    since = condition.get("lastTransitionTime")
+    if since is None:
+        raise TerminalError(f"unable to find the time when the Job {meta.key_of(job)} finished")
+    return float(parse_time(since) + seconds)
 
 
 class TTLReconciler:

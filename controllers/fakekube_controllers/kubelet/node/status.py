@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.node.addresses import address
 
@@ -52,10 +53,9 @@ def node_status(
         wanted = said.pop(kind, value)
         if wanted != value:
             reason, message = OTHERWISE.get((kind, wanted), (f"{kind}{wanted}", f"{kind} is {wanted}"))
-        old = before.get(kind, {})
-        since = old.get("lastTransitionTime") if old.get("status") == wanted else None
+        since = transition_time(before.get(kind), wanted, text)
         return {
-            "type": kind, "status": wanted, "lastHeartbeatTime": text, "lastTransitionTime": since or text,
+            "type": kind, "status": wanted, "lastHeartbeatTime": text, "lastTransitionTime": since,
             "reason": reason, "message": message,
         }
 

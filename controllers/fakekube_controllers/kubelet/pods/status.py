@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
@@ -140,7 +141,6 @@ def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Condition
     mine = []
     for kind, status, reason, message in conditions:
         old = before.pop(kind, None)
-        since = old.get("lastTransitionTime") if old is not None and old["status"] == status else None
         condition: Tree = {"type": kind, "status": status}
         if reason:
             condition["reason"] = reason
@@ -148,6 +148,6 @@ def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Condition
             condition["message"] = message
         if generation:
             condition["observedGeneration"] = generation
-        condition["lastProbeTime"], condition["lastTransitionTime"] = None, since or now
+        condition["lastProbeTime"], condition["lastTransitionTime"] = None, transition_time(old, status, now)
         mine.append(condition)
     return [*(dict(c) for c in present if c["type"] in before), *mine] if before else mine
