@@ -68,10 +68,10 @@ class Kubelet:
         self.clock = ctx.clock
         runs, modes, addresses = self.runs, self._modes, self._addresses
         defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        events = PodEvents(ctx.recorder("kubelet"), checked=ctx.enabled(PULL_CHECKED))
+        events = PodEvents(ctx.recorder("kubelet"), pull_checked=ctx.enabled(PULL_CHECKED))
         failures = OutcomeFailures(events, self._failure_lines)
         builder = RunBuilder(
-            ctx.options.get("outcome"), defaults, events.happened, rules=ctx.enabled(RESTART_RULES),
+            ctx.options.get("outcome"), defaults, events.container, rules=ctx.enabled(RESTART_RULES),
             quick=ctx.enabled(QUICK_RESTARTS))
         runs.rebuild_with(lambda pod: builder.build(pod, ctx.clock.time(), 0))
         modes.clear()

@@ -42,7 +42,7 @@ def test_nothing_is_missed_when_time_jumps():
     assert run.advance(500.0) is None
     assert run.phase == "Succeeded"
     assert [(what, at) for what, _, at in told] == [
-        ("started", 1.0), ("ended", 2.0), ("started", 2.0), ("backoff", 3.0), ("started", 13.0), ("ended", 14.0)]
+        ("started", 1.0), ("ended", 2.0), ("started", 2.0), ("back-off", 3.0), ("started", 13.0), ("ended", 14.0)]
 
 
 def test_init_containers_come_first_and_sidecars_run_along():

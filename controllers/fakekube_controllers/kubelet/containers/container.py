@@ -7,20 +7,31 @@ seconds.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, assert_never
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.kubelet.containers.config import MIN_GRACE_SECONDS, PLAIN, RESTART_ALL, Traits, bad_image
+from fakekube_controllers.kubelet.containers import images
+from fakekube_controllers.kubelet.containers.config import DEFAULT_CONFIG, MIN_GRACE_SECONDS, RESTART_ALL, ContainerConfig
+from fakekube_controllers.kubelet.containers.events import ContainerEvent
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 
-BACKOFF_RESET_SECONDS = 600.0
-PULL_BACKOFF_SECONDS, MAX_PULL_BACKOFF_SECONDS, PULL_SHOWN_SECONDS = 10.0, 300.0, 1.0
+BACK_OFF_RESET_SECONDS = 600.0  # a run of this length has the back-off begin again
 SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
 
-PULL, PULL_BACKOFF, STARTED, UNREADY, UNHEALTHY, KILL = "pull", "pull-backoff", "started", "unready", "unhealthy", "kill"
-
 Plan = Callable[[int], Outcome]
+
+
+class Timer(StrEnum):
+    """What is to happen to a container besides its end, its readiness and its restart."""
+
+    PULL = "pull"  # it ends, or begins again
+    PULL_BACK_OFF = "pull-backoff"
+    STARTUP = "started"
+    READINESS_FAILURE = "unready"
+    LIVENESS_FAILURE = "unhealthy"
+    KILL = "kill"
 
 
 @dataclass(slots=True)
@@ -32,7 +43,7 @@ class Container:
     plan: Plan
     restarts_on: str  # Always, OnFailure, Never
     pod: str = ""  # as texts call it: name_namespace(uid)
-    traits: Traits = PLAIN
+    config: ContainerConfig = DEFAULT_CONFIG
     waiting: str = "ContainerCreating"
     waiting_message: str = ""
     attempt: int = 0
@@ -47,7 +58,7 @@ class Container:
     ends_at: float | None = None
     ready_at: float | None = None
     restarts_at: float | None = None
-    later: dict[str, float] = field(default_factory=dict)  # what else is to happen, and when
+    later: dict[Timer, float] = field(default_factory=dict)  # what else is to happen, and when
     pulls: int = 0
     pulled: bool = False
     failures: int = 0
@@ -91,118 +102,125 @@ class Container:
 
     # starting
 
-    def start(self, now: float) -> str:
+    def start(self, now: float) -> ContainerEvent:
         """Begin a run, or what has to come before it; the name of what happened: started, pulling, and what went wrong."""
         outcome = self.outcome = self.plan(self.attempt)
-        if not self.pulled and (complaint := bad_image(self.image)):
+        if not self.pulled and (complaint := images.name_error(self.image)):
             self.waiting, self.waiting_message = "InvalidImageName", complaint
-            return "invalid-image"
+            return ContainerEvent.INVALID_IMAGE_NAME
         if not self.pulled and outcome.image_pull:
             return self._pull(now)
         return self._run(now)
 
-    def _run(self, now: float) -> str:
+    def _run(self, now: float) -> ContainerEvent:
         outcome = self.outcome
         assert outcome is not None, "it was planned"
         self.pulled = True
         if outcome.config_error:
             self.waiting, self.waiting_message = "CreateContainerConfigError", outcome.config_error
-            return "config-error"
+            return ContainerEvent.CONFIG_ERROR
         self.started_at, self.finished_at, self.restarts_at = now, None, None
         if outcome.start_error:
             self.outcome = replace(outcome, reason="StartError", message=outcome.start_error)
             self._end(now, START_ERROR_CODE)
-            return "start-error"
+            return ContainerEvent.START_ERROR
         self.ends_at = None if outcome.run_seconds is None else now + outcome.run_seconds
         self.log = [(now + at, line) for at, line in outcome.log]
         self._await_probes(now, outcome)
-        return "started"
+        return ContainerEvent.STARTED
 
     def _await_probes(self, now: float, outcome: Outcome) -> None:
         """Startup comes first, readiness and liveness after it."""
-        after, startup = outcome.started_after_seconds, self.traits.startup
+        after, startup = outcome.started_after_seconds, self.config.startup
         self.started = startup is None or (after is not None and after <= 0)
         if startup is not None and not self.started:
-            limit = startup.delay + startup.patience
-            if after is None or after > limit + startup.period:
-                self.later[KILL] = now + limit
+            limit = startup.delay_seconds + startup.seconds_to_fail
+            if after is None or after > limit + startup.period_seconds:
+                self.later[Timer.KILL] = now + limit
                 self.detail = "startup"
                 self.ready, self.ready_at = False, None
                 return
-            self.later[STARTED] = now + after
+            self.later[Timer.STARTUP] = now + after
         begin = now + (after or 0.0) if startup is not None else now
         ready = outcome.ready_after_seconds
         due = None if ready is None else max(now + ready, begin)
         self.ready = due is not None and due <= now
         self.ready_at = None if self.ready else due
         if outcome.unready_after_seconds is not None:
-            self.later[UNREADY] = max(now + outcome.unready_after_seconds, begin)
-        if outcome.unhealthy_after_seconds is not None and self.traits.liveness is not None:
-            self.later[UNHEALTHY] = max(now + outcome.unhealthy_after_seconds, begin)
+            self.later[Timer.READINESS_FAILURE] = max(now + outcome.unready_after_seconds, begin)
+        if outcome.unhealthy_after_seconds is not None and self.config.liveness is not None:
+            self.later[Timer.LIVENESS_FAILURE] = max(now + outcome.unhealthy_after_seconds, begin)
 
-    def _pull(self, now: float) -> str:
+    def _pull(self, now: float) -> ContainerEvent:
         assert self.outcome is not None, "it was planned"
         wanted = self.outcome.image_pull[min(self.pulls, len(self.outcome.image_pull) - 1)]
-        if wanted == "fail" and self.traits.pull_policy == "Never":
+        if wanted == "fail" and self.config.pull_policy == "Never":
             self.waiting = "ErrImageNeverPull"
             self.waiting_message = self.detail = f'Container image "{self.image}" is not present with pull policy of Never'
-            self.later[PULL] = now + MAX_PULL_BACKOFF_SECONDS
-            return "never-pulled"
+            self.later[Timer.PULL] = now + images.MAX_PULL_BACK_OFF_SECONDS
+            return ContainerEvent.NEVER_PULLED
         self.pulls += 1
         if wanted == "fail":
-            self.waiting, self.waiting_message = "ErrImagePull", self.outcome.pull_message or _pull_error(self.image)
-            self.later[PULL_BACKOFF] = now + PULL_SHOWN_SECONDS
-            self.later[PULL] = now + min(PULL_BACKOFF_SECONDS * 2.0 ** (self.pulls - 1), MAX_PULL_BACKOFF_SECONDS)
-            return "pull-failed"
+            self.waiting, self.waiting_message = "ErrImagePull", self.outcome.pull_message or images.not_found(self.image)
+            self.later[Timer.PULL_BACK_OFF] = now + images.PULL_ERROR_SECONDS
+            self.later[Timer.PULL] = now + images.back_off_seconds(self.pulls)
+            return ContainerEvent.PULL_FAILED
         seconds = 0.0 if wanted == "ok" else float(wanted)
         self.pulled, self.waiting, self.waiting_message = True, "ContainerCreating", ""
-        self.later[PULL] = now + seconds
+        self.later[Timer.PULL] = now + seconds
         self.detail = f"{seconds:g}s"
-        return "pulling"
+        return ContainerEvent.PULLING
 
     # living
 
-    def step(self, now: float) -> str:
+    def step(self, now: float) -> ContainerEvent | None:
         """Do what is due; the name of what happened: ready, ended, restarted ..., or nothing."""
         if self.restarts_at is not None and self.restarts_at <= now:
             return self._restart(now)
         if self.ends_at is not None and self.ends_at <= now:
             assert self.outcome is not None, "it runs"
             self._end(now, self.outcome.exit_code)
-            return "ended"
+            return ContainerEvent.ENDED
         if self.later and (event := self._step_later(now)):
             return event
         if self.ready_at is not None and self.ready_at <= now:
             self.ready, self.ready_at = True, None
-            return "ready"
-        return ""
+            return ContainerEvent.READY
+        return None
 
-    def _step_later(self, now: float) -> str:
-        what, at = min(self.later.items(), key=lambda item: item[1])
+    def _step_later(self, now: float) -> ContainerEvent | None:
+        timer, at = min(self.later.items(), key=lambda item: item[1])
         if at > now:
-            return ""
-        del self.later[what]
-        if what == PULL:
-            return self._run(now) if self.pulled else self._pull(now)
-        if what == PULL_BACKOFF:
-            message = f'Back-off pulling image "{self.image}"'
-            self.detail = message
-            self.waiting, self.waiting_message = "ImagePullBackOff", f"{message}: ErrImagePull: {self.waiting_message}"
-        elif what == STARTED:
-            self.started = True
-        elif what == UNREADY:
-            self.ready, self.ready_at = False, None
-        elif what == UNHEALTHY:
-            assert self.traits.liveness is not None, "it was asked for"
-            self.later[KILL], self.detail = now + self.traits.liveness.patience, "liveness"
-        elif what == KILL:
-            self._kill_by_probe(now)
-        return what
+            return None
+        del self.later[timer]
+        match timer:
+            case Timer.PULL:
+                return self._run(now) if self.pulled else self._pull(now)
+            case Timer.PULL_BACK_OFF:
+                self.detail = f'Back-off pulling image "{self.image}"'
+                self.waiting = "ImagePullBackOff"
+                self.waiting_message = f"{self.detail}: ErrImagePull: {self.waiting_message}"
+                return ContainerEvent.PULL_BACK_OFF
+            case Timer.STARTUP:
+                self.started = True
+                return ContainerEvent.STARTUP_SUCCEEDED
+            case Timer.READINESS_FAILURE:
+                self.ready, self.ready_at = False, None
+                return ContainerEvent.READINESS_FAILED
+            case Timer.LIVENESS_FAILURE:
+                assert self.config.liveness is not None, "it was asked for"
+                self.later[Timer.KILL], self.detail = now + self.config.liveness.seconds_to_fail, "liveness"
+                return ContainerEvent.LIVENESS_FAILED
+            case Timer.KILL:
+                self._kill_by_probe(now)
+                return ContainerEvent.KILLED_BY_PROBE
+            case _:
+                assert_never(timer)
 
     def _kill_by_probe(self, now: float) -> None:
         """A probe failed too often: it is stopped, and started again if it may."""
-        probe = self.traits.startup if self.detail == "startup" else self.traits.liveness
-        grace = self.traits.grace if probe is None or probe.grace is None else probe.grace
+        probe = self.config.startup if self.detail == "startup" else self.config.liveness
+        grace = self.config.grace_seconds if probe is None or probe.grace_seconds is None else probe.grace_seconds
         self._terminate(now, grace)
 
     def _end(self, now: float, exit_code: int) -> None:
@@ -210,7 +228,7 @@ class Container:
         self.ends_at = self.ready_at = None
         self.later.clear()
         self.ready = self.started = False
-        action = self.traits.action(exit_code)
+        action = self.config.action(exit_code)
         if self.stopping:
             return
         if action == RESTART_ALL:
@@ -219,16 +237,15 @@ class Container:
         if not action and (self.restarts_on == "Never" or (self.restarts_on == "OnFailure" and exit_code == 0)):
             return
         ran = now - (self.started_at or now)
-        self.failures = 1 if ran >= BACKOFF_RESET_SECONDS else self.failures + 1
-        traits = self.traits
-        delay = 0.0 if self.failures == 1 else min(traits.backoff * 2.0 ** (self.failures - 2), traits.max_backoff)
-        self.restarts_at = now + delay
+        self.failures = 1 if ran >= BACK_OFF_RESET_SECONDS else self.failures + 1
+        config = self.config
+        back_off = min(config.back_off_seconds * 2.0 ** (self.failures - 2), config.max_back_off_seconds)
+        self.restarts_at = now + (0.0 if self.failures == 1 else back_off)
 
-    def _restart(self, now: float) -> str:
+    def _restart(self, now: float) -> ContainerEvent:
         self.put_back()
         self.restarts_at = None
-        event = self.start(now)
-        return "restarted" if event == "started" else event
+        return self.start(now)
 
     def put_back(self) -> None:
         """As before its start, but for what is remembered of the run that is over."""
@@ -266,7 +283,7 @@ class Container:
 
     def _terminate(self, now: float, grace_seconds: float) -> None:
         outcome = self.outcome or Outcome()
-        pre_stop = min(self.traits.pre_stop, grace_seconds)
+        pre_stop = min(self.config.pre_stop_seconds, grace_seconds)
         left = grace_seconds if not pre_stop else max(grace_seconds - pre_stop, MIN_GRACE_SECONDS)
         killed = outcome.ignore_sigterm or outcome.term_seconds > left
         end = now + pre_stop + (left if killed else outcome.term_seconds)
@@ -319,20 +336,11 @@ class Container:
         return {"reason": "CrashLoopBackOff", "message": text}
 
 
-def container_of(spec: Mapping[str, Any], plan: Plan, restarts_on: str, pod: str, attempt: int, traits: Traits) -> Container:
+def container_of(
+    spec: Mapping[str, Any], plan: Plan, restarts_on: str, pod: str, attempt: int, config: ContainerConfig,
+) -> Container:
     """A container that waits to be started."""
-    return Container(spec["name"], spec.get("image", ""), plan, restarts_on, pod, traits, attempt=attempt)
-
-
-def _pull_error(image: str) -> str:
-    tagged = image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
-    first, slash, _ = tagged.partition("/")
-    if not slash:
-        tagged = f"docker.io/library/{tagged}"
-    elif not any(mark in first for mark in ".:") and first != "localhost":
-        tagged = f"docker.io/{tagged}"
-    return (f'failed to pull and unpack image "{tagged}": failed to resolve reference "{tagged}": '
-            f"{tagged}: not found")
+    return Container(spec["name"], spec.get("image", ""), plan, restarts_on, pod, config, attempt=attempt)
 
 
 def _minutes(seconds: int) -> str:

@@ -1,75 +1,124 @@
-"""The Events that a kubelet tells of its pods, in upstream's words. Upstream: pkg/kubelet/events, kuberuntime, images, prober."""
+"""The Events that a kubelet records of its pods, in upstream's words.
 
+Upstream: pkg/kubelet/events, pkg/kubelet/kuberuntime, pkg/kubelet/images, pkg/kubelet/prober.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from fakekube.client.recorder import Recorder
 from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.containers.events import ContainerEvent
 from fakekube_controllers.kubelet.pods.run import PodRun
+
+EventType = Literal["Normal", "Warning"]
+Event = tuple[EventType, str, str]
+"""Type, reason and message."""
 
 
 class PodEvents:
-    """Tells of pods. ``checked``: whether the kubelet says of an image that it checked who may use it."""
+    """Records Events of pods.
 
-    def __init__(self, recorder: Recorder, *, checked: bool) -> None:
-        self._recorder = recorder
-        self._accessible = " and can be accessed by the pod" if checked else ""
+    ``pull_checked``: whether the kubelet says of an image that is there that the pod may use it.
+    """
 
-    def pod(self, run: PodRun, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        """Something about a pod as a whole."""
-        self._recorder.event(run.pod, kind, reason, message, host=run.pod["spec"]["nodeName"])
+    def __init__(self, recorder: Recorder, *, pull_checked: bool) -> None:
+        self._recorder, self._pull_checked = recorder, pull_checked
 
-    def happened(self, run: PodRun, what: str, container: Container, now: float) -> None:
-        """What happened to a container, as ``PodRun`` calls it."""
-        image, name = container.image, container.name
-        if what == "started":
-            if container.pulls and container.outcome is not None and container.outcome.image_pull and not container.restart_count:
-                took = container.detail
-                self._normal(run, container, "Pulled", (
-                    f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: 0 bytes.'))
-            else:
-                self._normal(run, container, "Pulled", f'Container image "{image}" already present on machine{self._accessible}')
-            self._normal(run, container, "Created", "Container created")
-            self._normal(run, container, "Started", "Container started")
-        elif what == "killing":
-            self._normal(run, container, "Killing", f"Stopping container {name}")
-        elif what == "kill":
-            self._probe_failed(run, container)
-        elif what == "backoff":
-            self._warn(run, container, "BackOff", f"Back-off restarting failed container {name} in pod {container.pod}")
-        elif what == "pulling":
-            self._normal(run, container, "Pulling", f'Pulling image "{image}"')
-        elif what == "pull-failed":
-            self._normal(run, container, "Pulling", f'Pulling image "{image}"')
-            self._warn(run, container, "Failed", f'Failed to pull image "{image}": {container.waiting_message}')
-            self._warn(run, container, "Failed", "Error: ErrImagePull")
-        elif what == "pull-backoff":
-            self._normal(run, container, "BackOff", container.detail)
-            self._warn(run, container, "Failed", "Error: ImagePullBackOff")
-        elif what == "never-pulled":
-            self._warn(run, container, "ErrImageNeverPull", container.detail)
-            self._warn(run, container, "Failed", "Error: ErrImageNeverPull")
-        elif what == "invalid-image":
-            self._warn(run, container, "InspectFailed", container.waiting_message)
-            self._warn(run, container, "Failed", "Error: InvalidImageName")
-        elif what in ("start-error", "config-error"):
-            outcome = container.outcome
-            self._warn(run, container, "Failed", f"Error: {outcome.start_error or outcome.config_error if outcome else ''}")
-        elif what in ("unready", "unhealthy"):
-            self._warn(run, container, "Unhealthy", f"{'Readiness' if what == 'unready' else 'Liveness'} probe failed: ")
+    def pod(self, run: PodRun, type_: EventType, reason: str, message: str) -> None:
+        """Record an Event of a pod as a whole."""
+        self._recorder.event(run.pod, type_, reason, message, host=run.pod["spec"]["nodeName"])
 
-    def _probe_failed(self, run: PodRun, container: Container) -> None:
-        if container.detail == "startup":
-            self._warn(run, container, "Unhealthy", "Startup probe failed: ")
-        again = "" if container.restarts_on == "Never" else ", will be restarted"
-        self._normal(run, container, "Killing", f"Container {container.name} failed {container.detail} probe{again}")
+    def container(self, run: PodRun, event: ContainerEvent, container: Container, _: float) -> None:
+        """Record what happened to a container, as ``PodRun`` calls it; most of what happens has no Event."""
+        described = _EVENTS.get(event)
+        if described is None:
+            return
+        field = "initContainers" if any(container is other for other in run.init) else "containers"
+        field_path, host = f"spec.{field}{{{container.name}}}", run.pod["spec"]["nodeName"]
+        for type_, reason, message in described(container, self._pull_checked):
+            self._recorder.event(run.pod, type_, reason, message, field_path=field_path, host=host)
 
-    def _normal(self, run: PodRun, container: Container, reason: str, message: str) -> None:
-        self._tell(run, container, "Normal", reason, message)
 
-    def _warn(self, run: PodRun, container: Container, reason: str, message: str) -> None:
-        self._tell(run, container, "Warning", reason, message)
+def _started(container: Container, pull_checked: bool) -> tuple[Event, ...]:
+    image, outcome = container.image, container.outcome
+    if container.pulls and outcome is not None and outcome.image_pull and not container.restart_count:
+        took = container.detail
+        pulled = f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: 0 bytes.'
+    else:
+        pulled = f'Container image "{image}" already present on machine'
+        pulled += " and can be accessed by the pod" if pull_checked else ""
+    return (
+        ("Normal", "Pulled", pulled), ("Normal", "Created", "Container created"), ("Normal", "Started", "Container started"))
 
-    def _tell(self, run: PodRun, container: Container, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        where = "initContainers" if any(container is other for other in run.init) else "containers"
-        self._recorder.event(
-            run.pod, kind, reason, message, field_path=f"spec.{where}{{{container.name}}}", host=run.pod["spec"]["nodeName"])
+
+def _killing(container: Container, _: bool) -> tuple[Event, ...]:
+    return (("Normal", "Killing", f"Stopping container {container.name}"),)
+
+
+def _killed_by_probe(container: Container, _: bool) -> tuple[Event, ...]:
+    restarted = "" if container.restarts_on == "Never" else ", will be restarted"
+    killing: Event = ("Normal", "Killing", f"Container {container.name} failed {container.detail} probe{restarted}")
+    if container.detail == "startup":
+        return (("Warning", "Unhealthy", "Startup probe failed: "), killing)
+    return (killing,)
+
+
+def _back_off(container: Container, _: bool) -> tuple[Event, ...]:
+    message = f"Back-off restarting failed container {container.name} in pod {container.pod}"
+    return (("Warning", "BackOff", message),)
+
+
+def _pulling(container: Container, _: bool) -> tuple[Event, ...]:
+    return (("Normal", "Pulling", f'Pulling image "{container.image}"'),)
+
+
+def _pull_failed(container: Container, _: bool) -> tuple[Event, ...]:
+    return (
+        ("Normal", "Pulling", f'Pulling image "{container.image}"'),
+        ("Warning", "Failed", f'Failed to pull image "{container.image}": {container.waiting_message}'),
+        ("Warning", "Failed", "Error: ErrImagePull"))
+
+
+def _pull_back_off(container: Container, _: bool) -> tuple[Event, ...]:
+    return (("Normal", "BackOff", container.detail), ("Warning", "Failed", "Error: ImagePullBackOff"))
+
+
+def _never_pulled(container: Container, _: bool) -> tuple[Event, ...]:
+    return (("Warning", "ErrImageNeverPull", container.detail), ("Warning", "Failed", "Error: ErrImageNeverPull"))
+
+
+def _invalid_image_name(container: Container, _: bool) -> tuple[Event, ...]:
+    return (("Warning", "InspectFailed", container.waiting_message), ("Warning", "Failed", "Error: InvalidImageName"))
+
+
+def _not_started(container: Container, _: bool) -> tuple[Event, ...]:
+    outcome = container.outcome
+    return (("Warning", "Failed", f"Error: {outcome.start_error or outcome.config_error if outcome else ''}"),)
+
+
+def _readiness_failed(_: Container, __: bool) -> tuple[Event, ...]:
+    return (("Warning", "Unhealthy", "Readiness probe failed: "),)
+
+
+def _liveness_failed(_: Container, __: bool) -> tuple[Event, ...]:
+    return (("Warning", "Unhealthy", "Liveness probe failed: "),)
+
+
+_EVENTS: Mapping[ContainerEvent, Callable[[Container, bool], tuple[Event, ...]]] = MappingProxyType({
+    ContainerEvent.STARTED: _started,
+    ContainerEvent.STARTUP_SUCCEEDED: _started,  # not as upstream, which records nothing then
+    ContainerEvent.KILLING: _killing,
+    ContainerEvent.KILLED_BY_PROBE: _killed_by_probe,
+    ContainerEvent.BACK_OFF: _back_off,
+    ContainerEvent.PULLING: _pulling,
+    ContainerEvent.PULL_FAILED: _pull_failed,
+    ContainerEvent.PULL_BACK_OFF: _pull_back_off,
+    ContainerEvent.NEVER_PULLED: _never_pulled,
+    ContainerEvent.INVALID_IMAGE_NAME: _invalid_image_name,
+    ContainerEvent.START_ERROR: _not_started,
+    ContainerEvent.CONFIG_ERROR: _not_started,
+    ContainerEvent.READINESS_FAILED: _readiness_failed,
+    ContainerEvent.LIVENESS_FAILED: _liveness_failed,
+})

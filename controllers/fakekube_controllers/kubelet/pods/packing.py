@@ -3,6 +3,7 @@
 A packed run holds only what differs from one that never began: it is a few hundred bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -10,13 +11,13 @@ import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.util.memory import memoized
-from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.containers.container import Container, Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from fakekube_controllers.kubelet.pods.run import PodRun
 
 FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """Fields that follow from the pod."""
-NOT_PACKED = ("happened", "plan", "traits", "outcome", "status")
+NOT_PACKED = ("happened", "plan", "config", "outcome", "status")
 """Fields that are not packed, or not as they are."""
 PLAIN = (str, bool, int, float, tuple, type(None))
 """Types that are JSON as they are. All else, such as functions, belongs to the kubelet that has it."""
@@ -42,7 +43,9 @@ def _plain(what: PodRun | Container | Outcome) -> Tree:
         value = getattr(what, f.name)
         if f.name in FROM_SPEC:
             continue
-        if isinstance(value, dict | list):
+        if isinstance(value, dict):
+            found[f.name] = _with_text_keys(value)
+        elif isinstance(value, list):
             found[f.name] = value.copy()
         elif type(value) in PLAIN:
             found[f.name] = value
@@ -75,8 +78,13 @@ def _changed(what: PodRun | Container | Outcome) -> Tree:
     for name, default in _plain_fields(type(what)):
         value = getattr(what, name)
         if value != default:
-            found[name] = value
+            found[name] = _with_text_keys(value) if isinstance(value, dict) else value
     return found
+
+
+def _with_text_keys(values: Mapping[str, Any]) -> Tree:
+    """A copy whose keys are plain texts, and not of an enumeration."""
+    return {str(key): value for key, value in values.items()}
 
 
 def _default_values(of: type[PodRun | Container | Outcome]) -> Tree:
@@ -102,7 +110,9 @@ def restore(run: PodRun, state: Tree) -> None:
         known = state["containers"].get(container.name)
         if known is not None:
             outcome = known["outcome"]
-            _set(container, {**known, "log": _pairs(known["log"]), "previous_log": _pairs(known["previous_log"])})
+            _set(container, {
+                **known, "log": _pairs(known["log"]), "previous_log": _pairs(known["previous_log"]),
+                "later": {Timer(name): at for name, at in known["later"].items()}})
             container.outcome = None if outcome is None else _outcome(outcome)
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.containers.events import ContainerEvent
 
 TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
-Happened = Callable[["PodRun", str, Container, float], None]
-"""Told of ``started``, ``ended``, ``backoff``, ``killing`` and what ``Container.step`` says, with the run, the container and the
-time."""
+Happened = Callable[["PodRun", ContainerEvent, Container, float], None]
+"""Called with the run, what happened, the container and the time (Unix seconds)."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class PodRun:
     def _kill(self, now: float, grace_seconds: float) -> None:
         for container in self.containers:
             if container.running and not container.stopping:
-                self.happened(self, "killing", container, now)
+                self.happened(self, ContainerEvent.KILLING, container, now)
                 container.stop(now, grace_seconds)
             elif container.restarts_at is not None or container.later:
                 container.later.clear()
@@ -134,7 +134,7 @@ class PodRun:
             self.deleting_since = now
             for container in self.containers:
                 if container.running:
-                    self.happened(self, "killing", container, now)
+                    self.happened(self, ContainerEvent.KILLING, container, now)
         self.grace_seconds = grace_seconds
         waited_for = [c for c in self.containers if not self._is_sidecar(c)]
         for container in waited_for:
@@ -193,15 +193,17 @@ class PodRun:
             return
         for container in self.containers:
             event = container.step(moment)
-            if event == "ended" or (event == "start-error" and container.finished_at is not None):
-                if event == "start-error":
-                    self.happened(self, event, container, moment)
+            if event is None:
+                continue
+            if event is ContainerEvent.ENDED:
                 self._ended(container, moment)
-            elif event:
-                self.happened(self, "started" if event == "restarted" else event, container, moment)
+            elif event is ContainerEvent.START_ERROR and container.finished_at is not None:
+                self.happened(self, event, container, moment)
+                self._ended(container, moment)
+            else:
+                self.happened(self, event, container, moment)
                 self._sidecar_started(container)
-            if event:
-                return
+            return
 
     def _has_ended_by_order(self, moment: float) -> bool:
         if (self.deadline is None and self.evicts_at is None) or self.finished:
@@ -221,10 +223,11 @@ class PodRun:
 
     def _ended(self, container: Container, moment: float) -> None:
         if container.restarts_all:
-            self.happened(self, "ended", container, moment)
+            self.happened(self, ContainerEvent.ENDED, container, moment)
             self._begin_anew(moment)
             return
-        self.happened(self, "backoff" if container.restarts_at and container.failures > 1 else "ended", container, moment)
+        backs_off = container.restarts_at and container.failures > 1
+        self.happened(self, ContainerEvent.BACK_OFF if backs_off else ContainerEvent.ENDED, container, moment)
         self._after_end(container, moment)
 
     def _begin_anew(self, moment: float) -> None:
@@ -244,7 +247,7 @@ class PodRun:
     def _start(self, container: Container, moment: float) -> None:
         event = container.start(moment)
         self.happened(self, event, container, moment)
-        if event == "start-error":
+        if event is ContainerEvent.START_ERROR:
             self._ended(container, moment)
         else:
             self._sidecar_started(container)
@@ -264,5 +267,5 @@ class PodRun:
             if self.deleting_since is not None:
                 left = max(0.0, self.deleting_since + self.grace_seconds - moment)
             elif any(c.restarts_on == "Always" for c in self.init):
-                left = self.init[0].traits.grace
+                left = self.init[0].config.grace_seconds
             self._stop_sidecars(moment, left)

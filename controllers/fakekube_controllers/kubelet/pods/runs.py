@@ -56,7 +56,7 @@ class RunBuilder:
         callback, defaults = self._callback, self._defaults
         return container.container_of(
             spec, lambda number: outcome.decide(pod, number, spec, callback, defaults), restarts_on, called, attempt,
-            config.traits_of(spec, pod, rules=self._rules, quick=self._quick))
+            config.config_of(spec, pod, rules=self._rules, quick=self._quick))
 
 
 class PodRuns:
