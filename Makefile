@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow clients releases lint type contracts format bench bench-lives bench-reference schemas fidelity clean
+.PHONY: help demo dev test slow clients releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -64,8 +64,9 @@ bench-reference:  ## print the same requests to a real control plane, where one 
 	  $(MAKE) --no-print-directory dev && $(BIN)/python -m benchmarks.reference $(SHARED)/tools/reference; \
 	else echo "needs $(SHARED)/tools/reference, Go and wrk: nothing to compare with"; fi
 
-schemas: $(VENV)/dev.stamp  ## rebuild the schema tables and fail on a difference
-	@$(BIN)/python tools/build_schemas.py --check
+facts: $(VENV)/dev.stamp  ## build the tables about Kubernetes from their sources; CHECK=1 compares only, FETCH=1 fetches Go modules
+	@$(BIN)/python -m tools.facts $(if $(CHECK),--check) $(if $(FETCH),--fetch) \
+	  $(if $(MODULES),--modules $(MODULES)) --recordings $(SHARED) $(TABLES)
 
 fidelity:  ## compare with answers recorded on a real control plane, where they are present
 	@if [ -x $(SHARED)/tools/fidelity ]; then \

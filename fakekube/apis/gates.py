@@ -1,19 +1,16 @@
 """The feature gates of a release: which there are, how mature they are, and whether they are on.
 
-The facts stand in ``gates.txt`` beside this file: every gate of Kubernetes 1.35 to 1.37, with the releases in which it
-changed its stage. Left out: gates that upstream removed before 1.35, those of Jobs and pods excepted, so what older
-releases say about an unknown gate is stricter than upstream; warnings for gates that are about to go.
+The facts stand in ``gates.txt`` beside this file: every gate of every release, with the releases in which it changed its
+stage; ``tools/gates.py`` makes it. Left out: warnings for gates that are about to go.
 Upstream: component-base/featuregate/feature_gate.go, pkg/features/kube_features.go.
 """
 
 import pkgutil
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fakekube.apimachinery.releases import minor_of
 
-_TRANSITION = re.compile(r"(\d+)([abgd])([+-])(!?)")
 _STAGES = {"a": "ALPHA", "b": "BETA", "g": "GA", "d": "DEPRECATED"}
 _GROUPS = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 _NEVER = 1000
@@ -81,19 +78,23 @@ class Gates(Mapping[str, bool]):
     def _read(self, line: str, minor: int) -> None:
         name, *words = line.split()
         needs: tuple[str, ...] = ()
-        gone = _NEVER
+        since, gone = 0, _NEVER
         current: tuple[str, bool, bool] | None = None
         for word in words:
-            if word.startswith("needs="):
-                needs = tuple(word.removeprefix("needs=").split(","))
+            if word.startswith("from"):
+                since = int(word[4:])
             elif word.startswith("x"):
                 gone = int(word[1:])
+            elif word.startswith("needs"):
+                first, _, listed = word[5:].partition("=")
+                if int(first) <= minor:
+                    needs = tuple(listed.split(",")) if listed else ()
             else:
-                match = _TRANSITION.fullmatch(word)
-                assert match is not None, f"{name}: {word}"
-                if int(match[1]) <= minor:
-                    current = (_STAGES[match[2]], match[3] == "+", bool(match[4]))
-        if current is None or minor >= gone:
+                locked = word.endswith("!")
+                transition = word[:-1] if locked else word
+                if int(transition[:-2]) <= minor:
+                    current = (_STAGES[transition[-2]], transition[-1] == "+", locked)
+        if current is None or not since <= minor < gone:
             self._elsewhere[name] = current is not None and current[1]
         else:
             self.known[name] = FeatureGate(name, *current, needs)

@@ -1,6 +1,7 @@
 """Objects as upstream's errors print them: its internal types as JSON, or the lines of it that differ.
 
-Internal types have Go's names and print all their fields, in the order that ``internal_types.txt`` beside this file has of 1.37.
+Internal types have Go's names and print all their fields, in the order that ``internal_types.txt`` beside this file has them;
+``tools/internal_types.py`` makes it from the newest release.
 Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had elsewhere.
 """
 
@@ -87,7 +88,8 @@ def _types() -> Mapping[str, Fields]:
     data = pkgutil.get_data(__package__, "internal_types.txt")
     assert data is not None, "the package has its table"
     found: dict[str, Fields] = {}
-    for line in data.decode("ascii").splitlines():
+    _, *lines = data.decode("ascii").splitlines()
+    for line in lines:
         name, *fields = line.split()
         parts = [field.partition(":") for field in fields]
         found[name] = tuple((field, field.lower(), kind) for field, _, kind in parts)

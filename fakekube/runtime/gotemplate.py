@@ -105,7 +105,8 @@ def _types(minor: int) -> Types:
     data = pkgutil.get_data(__package__, "template_types.txt")
     assert data is not None, "the package has its table"
     found: dict[str, tuple[Field, ...] | str] = {}
-    for line in data.decode("ascii").splitlines():
+    _, *lines = data.decode("ascii").splitlines()
+    for line in lines:
         since, name, *fields = line.split()
         if int(since) > minor:
             break

@@ -1,7 +1,7 @@
 """The definitions of one Kubernetes release, read from a table that ships with the package.
 
 A table has one line for each definition, so that opening it costs a split and not a parse: a definition is parsed when
-somebody first asks for it. The first line names the kinds. ``tools/build_schemas.py`` makes the tables.
+somebody first asks for it. The first line names the kinds. ``tools/schemas.py`` makes the tables.
 
 Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
 """

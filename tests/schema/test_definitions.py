@@ -1,30 +1,14 @@
-import gzip
-import importlib.util
-import json
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
 from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.releases import RELEASES
 from fakekube.schema import definitions, structural
 from tests.schema.releases import release, schema
 
-ROOT = Path(__file__).parents[2]
 
-
-def _tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_releases_from_1_25_to_1_37_are_known() -> None:
-    """given the package's tables, when the releases are listed, then all thirteen are there, oldest first"""
-    assert definitions.releases() == [f"1.{minor}" for minor in range(25, 38)]
+def test_the_releases_of_the_list_are_known() -> None:
+    """given the package's tables, when the releases are listed, then all of the list are there, oldest first"""
+    assert definitions.releases() == [each.name for each in RELEASES]
 
 
 def test_an_unknown_release_names_the_known_ones() -> None:
@@ -33,7 +17,7 @@ def test_an_unknown_release_names_the_known_ones() -> None:
         definitions.load("1.99")
 
 
-@pytest.mark.parametrize("name", [f"1.{minor}" for minor in range(25, 38)])
+@pytest.mark.parametrize("name", [each.name for each in RELEASES])
 def test_every_definition_of_every_release_opens(name: str) -> None:
     """given a release, when each definition is opened to its fields, then each has Go facts and references lead on"""
     for definition in release(name).names():
@@ -110,30 +94,3 @@ def test_a_custom_resource_has_the_same_kind_of_schema() -> None:
     assert node.properties["labels"].additional is not None
     assert node.properties["size"].int_or_string
     assert node.properties["size"].default == 3
-
-
-def test_the_newest_table_is_what_the_tool_makes() -> None:
-    """given the sources that the tables come from, when the newest is built anew, then it is the one in the package"""
-    pytest.importorskip("kubernetes_validate")
-    built = _tool("build_schemas").table("1.37")
-    assert gzip.decompress((ROOT / "fakekube/schema/tables/1.37.gz").read_bytes()) == built
-
-
-def test_go_structs_are_read_without_go(tmp_path: Path) -> None:
-    """given a Go file with an embedded struct, a named map and comments, when it is read, then the facts come out"""
-    folder = tmp_path / "api@v0.37.0" / "demo" / "v1"
-    folder.mkdir(parents=True)
-    (folder / "types.go").write_text(
-        'package v1\n\nimport (\n\tmetav1 "k8s.io/apimachinery/pkg/apis/meta/v1"\n)\n\n'
-        "type Sizes map[string]Size\n\ntype Size struct {\n"
-        '\t// first, json:"x"\n\tCount *int32 `json:"count,omitempty" protobuf:"1"`\n}\n\n'
-        'type Thing struct {\n\tSize `json:",inline"`\n\tAll Sizes `json:"all"`\n'
-        '\tAt metav1.Time `json:"at,omitempty,omitzero"`\n\tsecret string\n}\n'
-    )
-    tool = _tool("build_go_facts")
-    facts = tool.Release({"api": tmp_path / "api@v0.37.0"}).facts()["io.k8s.api.demo.v1.Thing"]
-    assert json.loads(json.dumps(facts)) == {"name": "Thing", "package": "v1", "fields": [
-        ["count", "int32", "pe", "Size"],
-        ["all", "v1.Sizes=map[string]v1.Size", "", ""],
-        ["at", "v1.Time", "ez", ""],
-    ]}  # fmt: skip

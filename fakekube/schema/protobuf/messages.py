@@ -1,6 +1,6 @@
 """The fields of every message of the API, from a table that ships with the package.
 
-Field numbers stay the same from release to release, so one table serves all of them; ``tools/build_protobuf.py`` makes it.
+Field numbers stay the same from release to release, so one table serves all of them; ``tools/protobuf.py`` makes it.
 Upstream: the generated.proto files of k8s.io/api, apimachinery, apiextensions-apiserver and kube-aggregator, and the struct
 tags beside them, which say what JSON calls a field.
 """

@@ -1,18 +1,16 @@
-"""Write the tables of fakekube/apis/bootstrap.py from the objects that a fresh control plane holds.
+"""Makes the table of the objects that a fresh cluster holds: fakekube/apis/bootstrap.txt.
 
-Usage: python tools/build_bootstrap.py OBJECTS.json [--check]
-
-OBJECTS.json maps collection paths (/apis/rbac.authorization.k8s.io/v1/clusterroles) to lists of objects, as answered by
-a kube-apiserver that nobody has used yet, without what differs from start to start (uid, resourceVersion, times).
+Roles and bindings have a notation of their own, which the head of the table tells; others are JSON, one object a line, so
+that differences can be read. Source: the recorded objects of a control plane that nobody has used.
 """
 
-import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-TARGET = Path(__file__).resolve().parents[1] / "fakekube" / "apis"
+from tools.releases import ROOT, Sources
+
+OUTPUT = ROOT / "fakekube" / "apis" / "bootstrap.txt"
 AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
 PORT = 6443  # of the API server; the recorded one is whatever was free
 RBAC_KINDS = {
@@ -21,48 +19,27 @@ RBAC_KINDS = {
     "clusterrolebindings": "clusterrolebinding",
     "rolebindings": "rolebinding",
 }
-RBAC_HEAD = """\
-# Roles and bindings of a fresh cluster; tools/build_bootstrap.py writes this file, bootstrap.py reads it.
+HEAD = """\
+# The objects of a fresh cluster; tools/bootstrap.py makes this file, bootstrap.py reads it.
 # clusterrole NAME [to=ROLE] [from=ROLE,...]: what it is aggregated to, and from which roles it is put together
 # role NAMESPACE/NAME, and below each: VERBS APIGROUPS RESOURCES [NAMES], or VERBS ~URLS; - is the core group
 # clusterrolebinding NAME ROLEREF SUBJECT..., rolebinding NAMESPACE/NAME ROLEREF SUBJECT...
+# object RESOURCE JSON
 """
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("objects", type=Path)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file differs")
-    arguments = parser.parse_args()
-    collections = json.loads(arguments.objects.read_text())
-    rbac = [
-        line
-        for path, objects in collections.items()
-        if path.rsplit("/", 1)[1] in RBAC_KINDS
-        for obj in objects
-        for line in rbac_lines(RBAC_KINDS[path.rsplit("/", 1)[1]], obj)
-    ]
-    others = {
-        resource_of(path): [cleaned(obj) for obj in objects]
-        for path, objects in collections.items()
-        if path.rsplit("/", 1)[1] not in RBAC_KINDS
-    }
-    written = {
-        "bootstrap_rbac.txt": RBAC_HEAD + "\n".join(rbac) + "\n",
-        "bootstrap.json": json_lines(others),
-    }
-    different = [name for name, text in written.items() if not same(TARGET / name, text)]
-    if arguments.check:
-        for name in different:
-            print(f"{TARGET / name} differs", file=sys.stderr)
-        return 1 if different else 0
-    for name, text in written.items():
-        (TARGET / name).write_text(text)
-    return 0
-
-
-def same(path: Path, text: str) -> bool:
-    return path.exists() and path.read_text() == text
+def build(sources: Sources) -> dict[Path, bytes]:
+    """The table, roles and bindings first."""
+    lines: list[str] = []
+    others: list[str] = []
+    for path, objects in sources.first_objects().items():
+        kind = RBAC_KINDS.get(path.rsplit("/", 1)[1])
+        for obj in objects:
+            if kind:
+                lines += rbac_lines(kind, obj)
+            else:
+                others.append(f"object {resource_of(path)} {json.dumps(cleaned(obj), separators=(',', ':'))}")
+    return {OUTPUT: (HEAD + "\n".join([*lines, *others]) + "\n").encode()}
 
 
 def resource_of(path: str) -> str:
@@ -70,15 +47,6 @@ def resource_of(path: str) -> str:
     parts = path.strip("/").split("/")
     group = parts[1] if parts[0] == "apis" else ""
     return f"{parts[-1]}.{group}" if group else parts[-1]
-
-
-def json_lines(others: dict[str, list[Any]]) -> str:
-    """One object a line, so that differences can be read."""
-    parts = []
-    for resource, objects in others.items():
-        lines = ",\n".join(json.dumps(obj, separators=(",", ":")) for obj in objects)
-        parts.append(f"{json.dumps(resource)}: [\n{lines}\n]")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def cleaned(obj: Any) -> Any:
@@ -127,7 +95,3 @@ def subject(subject: Any) -> str:
     if subject["kind"] == "ServiceAccount":
         return f"sa={subject['namespace']}/{subject['name']}"
     return f"{subject['kind'].lower()}={subject['name']}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,29 +1,23 @@
-#!/usr/bin/env python3
-"""Make the table of protobuf messages that ships with fakekube from the sources of the API types.
-
-    tools/build_protobuf.py                    read the module cache of the Go toolchain
-    tools/build_protobuf.py --modules DIR      read api@v0.37.1, apimachinery@v0.37.1 ... below DIR
-    tools/build_protobuf.py --check            build anew and fail if the table in the tree differs
+"""Makes the table of protobuf messages that ships with fakekube: fakekube/schema/protobuf/messages.gz.
 
 The .proto files tell each field's number and type, the struct tags in Go what JSON calls it and whether JSON shows it
 inline. Every release is read, since later ones drop versions that earlier ones serve; where two disagree, as releases of
-an alpha version do, the newest is right. What no kind leads to is left out. Only these facts are taken, no text.
+an alpha version do, the newest is right. What no kind of the schema tables leads to is left out. Source: the Go modules of
+every release.
 """
 
-import argparse
-import gzip
+import logging
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from fakekube.schema import definitions
+from tools import gosource
+from tools.releases import RELEASES, ROOT, Sources
 
-TABLE = Path(__file__).resolve().parent.parent / "fakekube" / "schema" / "protobuf" / "messages.gz"
+LOG = logging.getLogger("facts")
+TABLE = ROOT / "fakekube" / "schema" / "protobuf" / "messages.gz"
 MODULES = ("apimachinery", "api", "apiextensions-apiserver", "kube-aggregator")
 SCALARS = ("string", "bytes", "bool", "int32", "int64", "double")
 ALWAYS = ("apimachinery.pkg.apis.meta.v1.", "api.apidiscovery.", "api.policy.v1beta1.Eviction")
@@ -78,9 +72,7 @@ def read_tags(directory: Path) -> dict[str, dict[int, tuple[str, bool]]]:
     """By struct and number: what JSON calls a field, and whether it shows it inline."""
     found: dict[str, dict[int, tuple[str, bool]]] = {}
     named: dict[str, str] = {}
-    for file in sorted(directory.glob("*.go")):
-        if file.name.endswith("_test.go") or file.name.startswith(("zz_generated", "generated.pb")):
-            continue
+    for file in gosource.sources(directory):
         text = file.read_text()
         for struct, body in STRUCT.findall(text):
             found[struct] = {
@@ -94,21 +86,17 @@ def read_tags(directory: Path) -> dict[str, dict[int, tuple[str, bool]]]:
     return found
 
 
-def newest(modules: Path, module: str, minor: int) -> Path | None:
-    found = [path for path in modules.glob(f"{module}@v0.{minor}.*") if "-" not in path.name.split("@")[1]]
-    return max(found, key=lambda path: int(path.name.rsplit(".", 1)[1]), default=None)
+def build(sources: Sources) -> dict[Path, bytes]:
+    """The table of all releases."""
+    return {TABLE: table_of(collect(sources))}
 
 
-def collect(modules: Path) -> Messages:
+def collect(sources: Sources) -> Messages:
     """Every message of every release, what the newest says of a number being right."""
     found: Messages = {}
-    for release in definitions.releases():
+    for release in RELEASES:
         for module in MODULES:
-            root = newest(modules, module, int(release.split(".")[1]))
-            if root is None:
-                print(f"{release}: no {module}, taken from the release before", file=sys.stderr)
-                continue
-            for proto in sorted(root.rglob("generated.proto")):
+            for proto in sorted(sources.module(module, release).rglob("generated.proto")):
                 if "testdata" not in proto.parts and "testapigroup" not in proto.parts:
                     for name, fields in read_package(proto).items():
                         found[name] = merged(name, found.get(name, {}), fields)
@@ -120,7 +108,7 @@ def merged(message: str, old: dict[int, Field], new: dict[int, Field]) -> dict[i
     names = {field.name for field in new.values()}
     for number, was in old.items():
         if number in new and new[number].name != was.name:
-            print(f"{message}: {number} was {was.name} and is {new[number].name}", file=sys.stderr)
+            LOG.info("%s: %s was %s and is %s", message, number, was.name, new[number].name)
     kept = {number: field for number, field in old.items() if number not in new and field.name not in names}
     return kept | new
 
@@ -128,8 +116,8 @@ def merged(message: str, old: dict[int, Field], new: dict[int, Field]) -> dict[i
 def reachable(messages: Messages) -> Iterator[str]:
     """The messages that a kind of some release leads to, and those that are always there."""
     roots = {name for name in messages if name.startswith(ALWAYS)}
-    for release in definitions.releases():
-        table = definitions.load(release)
+    for release in RELEASES:
+        table = definitions.load(release.name)
         kinds = (table.schema(kind) for kind in table.kinds())
         roots |= {schema.name.removeprefix("io.k8s.") for schema in kinds if schema is not None}
     waiting, seen = sorted(roots & set(messages)), set[str]()
@@ -149,24 +137,3 @@ def table_of(messages: Messages) -> bytes:
         lines.append("\t".join([name, *(f"{number}:{field.name}:{field.type}" for number, field in fields)]))
     return "\n".join(lines).encode()
 
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--modules", type=Path, help="the directory that holds api@v0.37.1 and the others")
-    parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
-    options = parser.parse_args()
-    modules = options.modules
-    if modules is None:
-        cache = subprocess.run(["go", "env", "GOMODCACHE"], check=True, capture_output=True, text=True).stdout.strip()
-        modules = Path(cache) / "k8s.io"
-    built = table_of(collect(modules))
-    stale = gzip.decompress(TABLE.read_bytes()) != built
-    if stale and not options.check:
-        TABLE.write_bytes(gzip.compress(built, 9, mtime=0))
-    outcome = "unchanged" if not stale else "stale" if options.check else "written"
-    print(f"{len(built.splitlines())} messages, {outcome}")
-    return 1 if options.check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,26 +1,20 @@
-#!/usr/bin/env python3
-"""Make the schema tables that ship with fakekube from the definitions in the package kubernetes-validate.
+"""Makes the tables of definitions that ship with fakekube, one for each release: fakekube/schema/tables/*.gz.
 
-    tools/build_schemas.py            write fakekube/schema/tables/*.gz
-    tools/build_schemas.py --check    build anew and fail if the tables in the tree differ
-
-What OpenAPI does not say (order of fields, omitempty, Go types) comes from tools/go-facts.json.gz, which
-tools/build_go_facts.py makes. The output depends on nothing but the two inputs.
+Sources: the definitions in the package kubernetes-validate, and what OpenAPI does not say (order of fields, omitempty, Go
+types) from tools/go-facts.json.gz, which ``go_facts`` makes. The output depends on nothing but the two.
 """
 
-import argparse
 import gzip
 import json
-import sys
-from importlib import resources
+import logging
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLES = ROOT / "fakekube" / "schema" / "tables"
-FACTS = Path(__file__).resolve().parent / "go-facts.json.gz"
-RELEASES = [f"1.{minor}" for minor in range(25, 38)]
+from tools.go_facts import OUTPUT as GO_FACTS
+from tools.releases import RELEASES, ROOT, Release, Sources
 
+LOG = logging.getLogger("facts")
+TABLES = ROOT / "fakekube" / "schema" / "tables"
 SCALARS = ("string", "integer", "number", "boolean")
 RENAMED = {
     "format": "format",
@@ -37,12 +31,10 @@ RENAMED = {
 FREE = ("io.k8s.apimachinery.pkg.runtime.RawExtension", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1")
 
 
-def definitions_of(release: str) -> dict[str, Any]:
-    source = resources.files("kubernetes_validate").joinpath(
-        "kubernetes-json-schema", f"v{release}.0-local", "_definitions.json"
-    )
-    found: dict[str, Any] = json.loads(source.read_text())["$defs"]
-    return found
+def build(sources: Sources) -> dict[Path, bytes]:
+    """The tables of all releases."""
+    facts = json.loads(gzip.decompress(GO_FACTS.read_bytes()))
+    return {TABLES / f"{release.name}.gz": table(sources, release, facts) for release in RELEASES}
 
 
 def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[str, Any]:
@@ -78,20 +70,19 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
     return out
 
 
-def facts_of(name: str, release: str, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
+def facts_of(name: str, release: Release, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
     """The struct behind a definition, limited to the fields that the release serves. None when it is no struct."""
     properties = node.get("properties", {})
     if not properties and ("object" not in node.get("type", ()) or name in FREE):
         return None
-    minor = int(release.split(".")[1])
-    known = [facts for since, facts in shapes if since <= minor] or [facts for _, facts in shapes[:1]]
+    known = [facts for since, facts in shapes if since <= release.minor] or [facts for _, facts in shapes[:1]]
     if not known:
-        raise SystemExit(f"{release}: no Go struct is known for {name}, run tools/build_go_facts.py")
+        raise SystemExit(f"{release.name}: no Go struct is known for {name}, build go-facts first")
     facts = known[-1]
     fields = [field for field in facts["fields"] if field[0] in properties]
     for missing in sorted(set(properties) - {field[0] for field in fields}):
         # A patch release corrected the tag: the definitions are those of the first release of a minor.
-        print(f"{release}: {name} has no Go field for {missing}, taken for an optional struct", file=sys.stderr)
+        LOG.info("%s: %s has no Go field for %s, taken for an optional struct", release.name, name, missing)
         fields.append([missing, "struct", "e", ""])
     return {**facts, "fields": fields}
 
@@ -101,14 +92,14 @@ def kinds_of(node: dict[str, Any]) -> list[list[str]]:
     return sorted(found)
 
 
-def table(release: str) -> bytes:
-    definitions = definitions_of(release)
-    facts = json.loads(gzip.decompress(FACTS.read_bytes()))
+def table(sources: Sources, release: Release, facts: dict[str, Any]) -> bytes:
+    """The table of one release: a line of kinds, then a line for each definition."""
+    definitions = sources.definitions(release)
     kinds: list[list[str]] = []
     lines: list[str] = []
     for name in sorted(definitions):
         node = reduced(definitions[name], facts_of(name, release, definitions[name], facts.get(name, [])))
-        raw = dict(zip(("type", "format"), node.split(), strict=False)) if isinstance(node, str) else node
+        raw: dict[str, Any] = dict(zip(("type", "format"), node.split(), strict=False)) if isinstance(node, str) else node
         if named := kinds_of(definitions[name]):
             raw["kinds"] = named
             kinds += [[name, *kind] for kind in named]
@@ -116,25 +107,3 @@ def table(release: str) -> bytes:
     kinds.sort(key=lambda row: row[1:])
     return "\n".join([json.dumps(kinds, separators=(",", ":")), *lines]).encode()
 
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
-    options = parser.parse_args()
-    stale = []
-    for release in RELEASES:
-        target = TABLES / f"{release}.gz"
-        built = table(release)
-        # The plain text is compared: compressors may differ in their output from one zlib to the next.
-        if target.exists() and gzip.decompress(target.read_bytes()) == built:
-            continue
-        stale.append(release)
-        if not options.check:
-            TABLES.mkdir(exist_ok=True)
-            target.write_bytes(gzip.compress(built, 9, mtime=0))
-    print(f"{'stale' if options.check else 'written'}: {' '.join(stale) or 'none'}")
-    return 1 if options.check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
