@@ -1,7 +1,7 @@
 """The resources of coordination.k8s.io. Upstream: pkg/registry/coordination/rest/storage_coordination.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import Group, Resource, Served
+from fakekube.apis.declaration import Deprecated, Group, Resource, Served
 
 GROUP = Group(
     "coordination.k8s.io",
@@ -15,8 +15,8 @@ GROUP = Group(
             create_on_update=True,
             name_rule="config_map_key",
             versions=(
-                Served("v1beta1", since=33),
-                Served("v1alpha2", since=32),
+                Served("v1beta1", since=33, deprecated=Deprecated(36, 39)),
+                Served("v1alpha2", since=32, deprecated=Deprecated(35, 38)),
                 Served("v1alpha1", since=31, until=31),
             ),
         ),
@@ -29,4 +29,5 @@ GROUP = Group(
             create_on_update=True,
         ),
     ),
+    version_priorities={"v1beta1": 13, "v1alpha2": 12},
 )

@@ -2,7 +2,21 @@
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import late, selecting
-from fakekube.apis.declaration import ALL, ALWAYS, CREATE, PROXY, SCALE, STATUS, Group, Resource, Sub
+from fakekube.apis.declaration import (
+    ALL,
+    ALWAYS,
+    CREATE,
+    PROXY,
+    SCALE,
+    SPEC_TEMPLATE,
+    STATUS,
+    WHOLE_AND_UPDATE,
+    Deprecated,
+    Group,
+    Resource,
+    Served,
+    Sub,
+)
 
 CONNECT = ("create", "get")
 
@@ -14,6 +28,10 @@ def _v1(kind: str) -> GroupVersionKind:
 PODS = Resource(
     plural="pods",
     kind="Pod",
+    reset_fields={
+        "": ("status",), "status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+    },
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.pod"),
     printer=late.printer("core.pod_printer:PRINTER"),
     selectable=selecting.POD,
@@ -24,13 +42,16 @@ PODS = Resource(
     subresources=(
         Sub("attach", CONNECT, _v1("PodAttachOptions")),
         Sub("binding", CREATE, _v1("Binding")),
-        Sub("ephemeralcontainers", strategy=late.subresource("core.pod:ephemeralcontainers")),
+        Sub("ephemeralcontainers", table=False, strategy=late.subresource("core.pod:ephemeralcontainers")),
         Sub("eviction", CREATE, GroupVersionKind("policy", "v1", "Eviction")),
         Sub("exec", CONNECT, _v1("PodExecOptions")),
         Sub("log", ("get",)),
         Sub("portforward", CONNECT, _v1("PodPortForwardOptions")),
         Sub("proxy", PROXY, _v1("PodProxyOptions")),
-        Sub("resize", since=32, gate="InPlacePodVerticalScaling", strategy=late.subresource("core.pod:resize")),
+        Sub(
+            "resize", since=32, gate="InPlacePodVerticalScaling", table=False,
+            strategy=late.subresource("core.pod:resize"),
+        ),
         STATUS,
     ),
 )
@@ -38,6 +59,8 @@ PODS = Resource(
 NODES = Resource(
     plural="nodes",
     kind="Node",
+    storage_path="minions",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.node"),
     selectable=selecting.NODE,
     printer=late.printer("core.printers:NODE"),
@@ -49,6 +72,8 @@ NODES = Resource(
 NAMESPACES = Resource(
     plural="namespaces",
     kind="Namespace",
+    reset_fields={"": ("status",), "status": ("spec",), "finalize": ("status",)},
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.namespace"),
     selectable=selecting.NAMESPACE,
     printer=late.printer("core.printers:NAMESPACE"),
@@ -63,6 +88,8 @@ NAMESPACES = Resource(
 SERVICES = Resource(
     plural="services",
     kind="Service",
+    storage_path="services/specs",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.service"),
     selectable=selecting.SERVICE,
     printer=late.printer("core.printers:SERVICE"),
@@ -78,6 +105,7 @@ SERVICES = Resource(
 SERVICE_ACCOUNTS = Resource(
     plural="serviceaccounts",
     kind="ServiceAccount",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.serviceaccount"),
     printer=late.printer("core.printers:SERVICE_ACCOUNT"),
     short_names=("sa",),
@@ -105,6 +133,7 @@ GROUP = Group(
         Resource(
             plural="componentstatuses",
             kind="ComponentStatus",
+            versions=(Served("v1", deprecated=Deprecated(19)),),
             printer=late.printer("core.printers:COMPONENT_STATUS"),
             namespaced=False,
             verbs=("get", "list"),
@@ -113,6 +142,7 @@ GROUP = Group(
         Resource(
             plural="configmaps",
             kind="ConfigMap",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.configmap"),
             printer=late.printer("core.printers:CONFIG_MAP"),
             short_names=("cm",),
@@ -120,6 +150,9 @@ GROUP = Group(
         Resource(
             plural="endpoints",
             kind="Endpoints",
+            versions=(Served("v1", deprecated=Deprecated(33, instead="discovery.k8s.io/v1 EndpointSlice")),),
+            storage_path="services/endpoints",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.endpoints"),
             printer=late.printer("core.printers:ENDPOINTS"),
             short_names=("ep",),
@@ -138,6 +171,7 @@ GROUP = Group(
         Resource(
             plural="persistentvolumeclaims",
             kind="PersistentVolumeClaim",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.persistentvolumeclaim"),
             printer=late.printer("core.printers:PERSISTENT_VOLUME_CLAIM"),
             short_names=("pvc",),
@@ -147,6 +181,7 @@ GROUP = Group(
         Resource(
             plural="persistentvolumes",
             kind="PersistentVolume",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.persistentvolume"),
             printer=late.printer("core.printers:PERSISTENT_VOLUME"),
             namespaced=False,
@@ -158,6 +193,7 @@ GROUP = Group(
         Resource(
             plural="podtemplates",
             kind="PodTemplate",
+            pod_template=("template",),
             strategy=late.strategy("core.podtemplate"),
             printer=late.printer("core.printers:POD_TEMPLATE"),
             delete_returns_object=True,
@@ -166,6 +202,9 @@ GROUP = Group(
         Resource(
             plural="replicationcontrollers",
             kind="ReplicationController",
+            selector_is_map=True,
+            pod_template=SPEC_TEMPLATE,
+            storage_path="controllers",
             strategy=late.strategy("core.replicationcontroller"),
             selectable=selecting.REPLICATION_CONTROLLER,
             printer=late.printer("core.printers:REPLICATION_CONTROLLER"),
@@ -187,6 +226,7 @@ GROUP = Group(
         Resource(
             plural="secrets",
             kind="Secret",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.secret"),
             selectable=selecting.SECRET,
             printer=late.printer("core.printers:SECRET"),
@@ -194,4 +234,5 @@ GROUP = Group(
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
+    version_priorities={"v1": 1},
 )

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery.types import Tree
+from fakekube.util.jsonbytes import encode_to_keep
 from fakekube.util.memory import memoized
 from fakekube_controllers.kubelet.containers.container import Container, Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
@@ -54,7 +55,7 @@ def _plain(what: PodRun | Container | Outcome) -> Tree:
 
 def packed(run: PodRun) -> bytes:
     """A run that has ended, for ``unpacked``. Its last status is not in it: that is the pod's."""
-    return orjson.dumps({
+    return encode_to_keep({
         "run": _changed(run),
         "containers": {
             container.name: {**_changed(container), "outcome": None if container.outcome is None else _changed(container.outcome)}
