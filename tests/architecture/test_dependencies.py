@@ -15,6 +15,12 @@ GUEST_OF_PYTEST = "pytest_asyncio"
 """Imported only where a project's pytest has loaded it."""
 
 
+def modules() -> Iterator[Path]:
+    """All modules of the packages."""
+    for folder in PACKAGES.values():
+        yield from folder.rglob("*.py")
+
+
 def imported(file: Path) -> Iterator[str]:
     """The packages from outside that a module imports, anywhere in it."""
     for node in ast.walk(ast.parse(file.read_text())):
@@ -27,22 +33,23 @@ def imported(file: Path) -> Iterator[str]:
         yield from {name.partition(".")[0] for name in names} - sys.stdlib_module_names - set(PACKAGES)
 
 
-def declared() -> set[str]:
-    """The distributions that pyproject.toml names for users: dependencies and extras, in lower case."""
+def declared(*, extras: bool) -> set[str]:
+    """The distributions that pyproject.toml names as dependencies, and in extras for users, in lower case."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    requirements = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    requirements = list(project["dependencies"])
+    if extras:
+        requirements += [each for extra in project["optional-dependencies"].values() for each in extra]
     return {re.split(r"[<>=!~\[; ]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
 
 
 def test_what_is_imported_is_declared() -> None:
     """Given all modules / when their imports are read / then each package from outside is a dependency or in an extra."""
-    found = {(name, file.name) for folder in PACKAGES.values() for file in folder.rglob("*.py") for name in imported(file)}
-    undeclared = {(name, file) for name, file in found if DISTRIBUTIONS.get(name, name) not in declared()}
-    assert {(name, file) for name, file in undeclared if name != GUEST_OF_PYTEST} == set()
+    known = declared(extras=True) | {GUEST_OF_PYTEST}
+    found = {(name, file.name) for file in modules() for name in imported(file)}
+    assert {(name, file) for name, file in found if DISTRIBUTIONS.get(name, name) not in known} == set()
 
 
-def test_what_is_declared_is_imported() -> None:
-    """Given the dependencies / when the imports of all modules are read / then none is there for nothing."""
-    found = {DISTRIBUTIONS.get(name, name) for folder in PACKAGES.values() for file in folder.rglob("*.py") for name in imported(file)}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert {re.split(r"[<>=!~\[; ]", each, maxsplit=1)[0].lower() for each in project["dependencies"]} <= found
+def test_no_dependency_is_there_for_nothing() -> None:
+    """Given the dependencies / when the imports of all modules are read / then each is imported somewhere."""
+    found = {DISTRIBUTIONS.get(name, name) for file in modules() for name in imported(file)}
+    assert declared(extras=False) <= found
