@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sortedcontainers import SortedSet
 
-from fakekube.storage.eventlog import Entry, cause_in
+from fakekube.storage.entry import Entry, cause_in
 from fakekube.storage.keyspace import Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
 
