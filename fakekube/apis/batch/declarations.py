@@ -1,7 +1,8 @@
 """The resources of batch. Upstream: pkg/registry/batch/rest/storage_batch.go."""
 
-from fakekube.apis import late, selecting
+from fakekube.apis import late
 from fakekube.apis.declaration import ALL, ALWAYS, SPEC_TEMPLATE, STATUS, WHOLE_AND_UPDATE, Group, Resource
+from fakekube.apis.selecting import number, selectable
 
 GROUP = Group(
     "batch",
@@ -28,7 +29,10 @@ GROUP = Group(
             pod_template=SPEC_TEMPLATE,
             metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("batch.job"),
-            selectable=selecting.JOB,
+            selectable=selectable(
+                unknown='field label "{label}" not supported for Job',
+                special={"status.successful": number("status", "succeeded")},
+            ),
             printer=late.printer("batch.printers:JOB"),
             categories=ALL,
             generation_since=ALWAYS,

@@ -1,7 +1,8 @@
 """The resources of certificates.k8s.io. Upstream: pkg/registry/certificates/rest/storage_certificates.go."""
 
-from fakekube.apis import late, selecting
+from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, WHOLE_AND_UPDATE, Deprecated, Group, Resource, Served, Sub
+from fakekube.apis.selecting import selectable
 
 BETA = Deprecated(37, 40, "certificates.k8s.io/v1")
 
@@ -17,7 +18,7 @@ GROUP = Group(
             },
             metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("certificates.certificatesigningrequest"),
-            selectable=selecting.SIGNER,
+            selectable=selectable("spec.signerName"),
             printer=late.printer("certificates.printers:CERTIFICATE_SIGNING_REQUEST"),
             namespaced=False,
             short_names=("csr",),
@@ -31,7 +32,7 @@ GROUP = Group(
             plural="clustertrustbundles",
             kind="ClusterTrustBundle",
             metadata_checks=WHOLE_AND_UPDATE,
-            selectable=selecting.SIGNER,
+            selectable=selectable("spec.signerName"),
             printer=late.printer("certificates.printers:CLUSTER_TRUST_BUNDLE"),
             namespaced=False,
             unconditional_update=False,
@@ -46,7 +47,7 @@ GROUP = Group(
             plural="podcertificaterequests",
             kind="PodCertificateRequest",
             status_keeps_metadata=True,
-            selectable=selecting.POD_CERTIFICATE_REQUEST,
+            selectable=selectable("spec.signerName", "spec.podName", "spec.nodeName"),
             printer=late.printer("certificates.printers:POD_CERTIFICATE_REQUEST"),
             unconditional_update=False,
             subresources=(STATUS,),

@@ -10,7 +10,11 @@ GROUP = Group(
         Resource(
             plural="leasecandidates",
             kind="LeaseCandidate",
-            printer=late.printer("coordination.printers:LEASE_CANDIDATE"),
+            printer=late.columns(
+                ("LeaseName", "spec.leaseName"),
+                ("BinaryVersion", "spec.binaryVersion"),
+                ("EmulationVersion", "spec.emulationVersion"),
+            ),
             unconditional_update=False,
             create_on_update=True,
             name_rule="config_map_key",
@@ -24,7 +28,7 @@ GROUP = Group(
             plural="leases",
             kind="Lease",
             strategy=late.strategy("coordination.lease"),
-            printer=late.printer("coordination.printers:LEASE"),
+            printer=late.columns(("Holder", "spec.holderIdentity")),
             unconditional_update=False,
             create_on_update=True,
         ),

@@ -1,7 +1,8 @@
 """The resources of the core group. Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis import late, selecting
+from fakekube.apis import late
+from fakekube.apis.core.selectable import EVENT, POD
 from fakekube.apis.declaration import (
     ALL,
     ALWAYS,
@@ -17,6 +18,7 @@ from fakekube.apis.declaration import (
     Served,
     Sub,
 )
+from fakekube.apis.selecting import flag, number, selectable
 
 CONNECT = ("create", "get")
 
@@ -34,7 +36,7 @@ PODS = Resource(
     metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.pod"),
     printer=late.printer("core.pod_printer:PRINTER"),
-    selectable=selecting.POD,
+    selectable=POD,
     short_names=("po",),
     categories=ALL,
     generation_since=33,
@@ -62,7 +64,7 @@ NODES = Resource(
     storage_path="minions",
     metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.node"),
-    selectable=selecting.NODE,
+    selectable=selectable(special={"spec.unschedulable": flag("spec", "unschedulable")}),
     printer=late.printer("core.printers:NODE"),
     namespaced=False,
     short_names=("no",),
@@ -75,8 +77,8 @@ NAMESPACES = Resource(
     reset_fields={"": ("status",), "status": ("spec",), "finalize": ("status",)},
     metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.namespace"),
-    selectable=selecting.NAMESPACE,
-    printer=late.printer("core.printers:NAMESPACE"),
+    selectable=selectable("status.phase"),
+    printer=late.columns(("Status", "status.phase")),
     namespaced=False,
     short_names=("ns",),
     name_rule="label",
@@ -91,7 +93,7 @@ SERVICES = Resource(
     storage_path="services/specs",
     metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.service"),
-    selectable=selecting.SERVICE,
+    selectable=selectable("spec.clusterIP", "spec.type"),
     printer=late.printer("core.printers:SERVICE"),
     short_names=("svc",),
     categories=ALL,
@@ -107,7 +109,7 @@ SERVICE_ACCOUNTS = Resource(
     kind="ServiceAccount",
     metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.serviceaccount"),
-    printer=late.printer("core.printers:SERVICE_ACCOUNT"),
+    printer=late.columns(),
     short_names=("sa",),
     delete_returns_object=True,
     subresources=(Sub("token", CREATE, GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")),),
@@ -117,7 +119,7 @@ EVENTS = Resource(
     plural="events",
     kind="Event",
     strategy=late.strategy("core.event"),
-    selectable=selecting.EVENT,
+    selectable=EVENT,
     printer=late.printer("core.printers:EVENT"),
     short_names=("ev",),
     create_on_update=True,
@@ -206,7 +208,7 @@ GROUP = Group(
             pod_template=SPEC_TEMPLATE,
             storage_path="controllers",
             strategy=late.strategy("core.replicationcontroller"),
-            selectable=selecting.REPLICATION_CONTROLLER,
+            selectable=selectable(special={"status.replicas": number("status", "replicas")}),
             printer=late.printer("core.printers:REPLICATION_CONTROLLER"),
             short_names=("rc",),
             categories=ALL,
@@ -228,7 +230,7 @@ GROUP = Group(
             kind="Secret",
             metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.secret"),
-            selectable=selecting.SECRET,
+            selectable=selectable("type"),
             printer=late.printer("core.printers:SECRET"),
         ),
         SERVICE_ACCOUNTS,

@@ -4,7 +4,7 @@ Every release up to 1.33 had another shape. Versions before v1beta2 are converte
 serve them without defaults and rules, and so are the kinds of classic allocation (ResourceClass ...).
 """
 
-from fakekube.apis import late, selecting
+from fakekube.apis import late
 from fakekube.apis.declaration import (
     ALWAYS,
     STATUS,
@@ -15,6 +15,7 @@ from fakekube.apis.declaration import (
     Served,
     Sub,
 )
+from fakekube.apis.selecting import selectable
 from fakekube.registry.kind import Convert
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
@@ -106,7 +107,7 @@ GROUP = Group(
             plural="deviceclasses",
             kind="DeviceClass",
             strategy=late.strategy("resource.deviceclass"),
-            printer=late.printer("resource.printers:NAME_AND_AGE"),
+            printer=late.columns(),
             namespaced=False,
             generation_since=ALWAYS,
             delete_returns_object=True,
@@ -161,7 +162,7 @@ GROUP = Group(
             kind="ResourceClaimTemplate",
             metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("resource.resourceclaimtemplate"),
-            printer=late.printer("resource.printers:NAME_AND_AGE"),
+            printer=late.columns(),
             delete_returns_object=True,
             versions=TEMPLATES,
         ),
@@ -195,8 +196,10 @@ GROUP = Group(
             plural="resourceslices",
             kind="ResourceSlice",
             strategy=late.strategy("resource.resourceslice"),
-            selectable=selecting.RESOURCE_SLICE,
-            printer=late.printer("resource.printers:RESOURCE_SLICE"),
+            selectable=selectable(
+                "spec.nodeName", "spec.driver", unknown="field label not supported for {gvk}: {label}",
+            ),
+            printer=late.columns(("Node", "spec.nodeName"), ("Driver", "spec.driver"), ("Pool", "spec.pool.name")),
             namespaced=False,
             generation_since=34,
             delete_returns_object=True,

@@ -59,7 +59,7 @@ GROUP = Group(
             plural="workloads",
             kind="Workload",
             strategy=late.strategy("scheduling.workload"),
-            printer=late.printer("scheduling.printers:WORKLOAD"),
+            printer=late.columns(),
             unconditional_update=False,
             versions=(
                 *CURRENT,

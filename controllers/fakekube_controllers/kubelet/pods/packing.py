@@ -18,7 +18,7 @@ from fakekube_controllers.kubelet.pods.run import PodRun
 
 FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """Fields that follow from the pod."""
-NOT_PACKED = ("happened", "plan", "config", "outcome", "status")
+NOT_PACKED = ("on_event", "plan", "config", "outcome", "status")
 """Fields that are not packed, or not as they are."""
 PLAIN = (str, bool, int, float, tuple, type(None))
 """Types that are JSON as they are. All else, such as functions, belongs to the kubelet that has it."""
