@@ -1,17 +1,18 @@
-"""Repetitions of an event of events.k8s.io, counted as a series. Upstream: client-go/tools/events/event_broadcaster.go.
+"""Repetitions of an event of events.k8s.io, counted as a series.
 
-The first repetition is written at once, further ones are counted and written when the series ends. Left out: writing
-series that go on for more than half an hour in between.
+Upstream: client-go/tools/events/event_broadcaster.go.
+
+The first repetition is written at once, further ones are counted and written when the series ends.
+Left out: writing series that go on for more than half an hour in between.
 """
 
 from collections.abc import Iterator
-
-import orjson
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
 from fakekube.client.correlator import Correlated
 from fakekube.util.clock import Clock
+from fakekube.util.jsonbytes import encode_to_keep
 
 FINISH_SECONDS = 360.0
 
@@ -36,7 +37,7 @@ class Series:
     def observe(self, event: Tree) -> Correlated | None:
         """What to write for an event; None when it is only counted."""
         now = self._clock.time()
-        key = orjson.dumps([event[name] for name in (
+        key = encode_to_keep([event[name] for name in (
             "type", "action", "reason", "reportingController", "reportingInstance", "regarding",
         )] + [event.get("related")])
         entry = self._entries.get(key)

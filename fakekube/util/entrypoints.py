@@ -1,9 +1,10 @@
 """What installed packages offer under the name of a group: entry points.
 
-The standard library's ``importlib.metadata`` reads them too, but takes longer to be imported than a whole cluster to be built,
-for parsing e-mail headers and archives that hardly any entry point is in. So what lies in directories is read here, by the same
-rules, and only where there is more than that is the library asked.
-Specification: packaging.python.org, "Entry points" and "Recording installed projects".
+The standard library's ``importlib.metadata`` reads them too, but takes longer to be imported than a
+whole cluster to be built, for parsing e-mail headers and archives that hardly any entry point is
+in. So what lies in directories is read here, by the same rules, and only where there is more than
+that is the library asked. Specification: packaging.python.org, "Entry points" and "Recording
+installed projects".
 """
 
 # ruff: noqa: PTH113, PTH118, PTH123, PTH208
@@ -36,25 +37,31 @@ class EntryPoint(NamedTuple):
         return found
 
 
-def entry_points(group: str) -> list[EntryPoint]:
-    """The entry points of a group, in the order of ``sys.path``; of a distribution that is found twice, the first one's."""
+def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of each group, in the order of ``sys.path``; of a distribution that is found
+    twice, the first one's.
+    """
+    points: dict[str, list[EntryPoint]] = {group: [] for group in groups}
     if not _all_in_directories():
         from importlib import metadata
 
-        return [EntryPoint(point.name, point.value) for point in metadata.entry_points(group=group)]
+        return {group: [EntryPoint(point.name, point.value) for point in metadata.entry_points(group=group)] for group in groups}
     seen: dict[str, None] = {}
-    points: list[EntryPoint] = []
     for folder in sys.path:
         for entry in _metadata_folders(folder or os.curdir):
             distribution = re.sub(r"[-_.]+", "_", entry.rpartition(".")[0].partition("-")[0]).lower()
             if distribution not in seen:
                 seen[distribution] = None
-                points += _read(os.path.join(folder, entry, FILE), group)
+                for group, point in _read(os.path.join(folder, entry, FILE)):
+                    if group in points:
+                        points[group].append(point)
     return points
 
 
 def _all_in_directories() -> bool:
-    """Whether nothing is imported from archives, eggs, or by finders that know distributions of their own."""
+    """Whether nothing is imported from archives, eggs, or by finders that know distributions of
+    their own.
+    """
     if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
         return False
     return not any(folder.endswith(".egg") or os.path.isfile(folder) for folder in sys.path)
@@ -67,7 +74,7 @@ def _metadata_folders(folder: str) -> list[str]:
         return []
 
 
-def _read(path: str, group: str) -> Iterator[EntryPoint]:
+def _read(path: str) -> Iterator[tuple[str, EntryPoint]]:
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -77,6 +84,6 @@ def _read(path: str, group: str) -> Iterator[EntryPoint]:
     for line in map(str.strip, lines):
         if line.startswith("["):
             section = line.strip("[]").strip()
-        elif section == group and line and not line.startswith("#"):
+        elif line and not line.startswith("#"):
             name, _, value = line.partition("=")
-            yield EntryPoint(name.strip(), value.strip())
+            yield section, EntryPoint(name.strip(), value.strip())
