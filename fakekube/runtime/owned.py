@@ -1,6 +1,6 @@
-"""Who is to be looked at when a pod comes, changes or goes: its controller, or whoever might adopt it.
+"""Which owner is reconciled when a pod is created, changed or deleted: its controller, or those that might adopt it.
 
-ReplicaSets, StatefulSets and DaemonSets hear of pods in the same way. Upstream: addPod, updatePod, deletePod and
+ReplicaSets, StatefulSets and DaemonSets watch pods in the same way. Upstream: addPod, updatePod, deletePod and
 resolveControllerRef, once in each of pkg/controller/{replicaset,statefulset,daemon}.
 """
 
@@ -32,7 +32,7 @@ def selector_of(owner: Tree) -> Selector:
 class OwnedObjects:
     """Puts into ``queue`` the keys of objects of ``resource`` whose children (pods, unless told) change.
 
-    ``expectations``, when there are some, hear of children that came and went.
+    ``expectations``, when there are some, note which children were created and deleted.
     """
 
     def __init__(
