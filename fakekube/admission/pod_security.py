@@ -12,13 +12,6 @@ from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 
-TEMPLATES = {
-    ("", "podtemplates"): ("template",), ("", "replicationcontrollers"): ("spec", "template"),
-    ("apps", "replicasets"): ("spec", "template"), ("apps", "deployments"): ("spec", "template"),
-    ("apps", "statefulsets"): ("spec", "template"), ("apps", "daemonsets"): ("spec", "template"),
-    ("batch", "jobs"): ("spec", "template"), ("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
-}
-"""Where the kinds that make pods say how."""
 POD_SUBRESOURCES = ("", "ephemeralcontainers", "resize")
 
 
@@ -33,7 +26,7 @@ class PodSecurity(Plugin):
             return False
         if is_resource(kind, "", "pods"):
             return subresource in POD_SUBRESOURCES
-        return not subresource and (is_resource(kind, "", "namespaces") or (kind.group, kind.plural) in TEMPLATES)
+        return not subresource and (is_resource(kind, "", "namespaces") or bool(kind.pod_template))
 
     def validate(self, attrs: Attributes) -> None:
         """Look at what is written, as its kind has it."""
@@ -66,7 +59,7 @@ def _pod(attrs: Attributes, pod: Tree, policy: Policy) -> None:
 
 def _template(attrs: Attributes, obj: Tree, policy: Policy) -> None:
     template: Tree | None = obj
-    for name in TEMPLATES[attrs.kind.group, attrs.kind.plural]:
+    for name in attrs.kind.pod_template:
         template = (template or {}).get(name)
     if template is not None and "spec" in template:
         _warn(attrs, template, policy.warn)

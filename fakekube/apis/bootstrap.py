@@ -17,6 +17,7 @@ import orjson
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.catalog import GROUPS
+from fakekube.apis.declaration import Group
 from fakekube.apis.metrics.declarations import GROUP as METRICS
 from fakekube.registry.kind import Kind
 
@@ -171,39 +172,19 @@ def _subject(kind: str, name: str) -> dict[str, str]:
 # APIServices: what the aggregator says of the groups that the server itself serves
 
 
-# The rank of a version in its group, where it is not that of its stage.
-VERSION_PRIORITIES = {
-    ("", "v1"): 1,
-    ("admissionregistration.k8s.io", "v1beta1"): 12,
-    ("admissionregistration.k8s.io", "v1alpha1"): 9,
-    ("autoscaling", "v2"): 30,
-    ("coordination.k8s.io", "v1beta1"): 13,
-    ("coordination.k8s.io", "v1alpha2"): 12,
-    (FLOW_CONTROL, "v1"): 21,
-    (FLOW_CONTROL, "v1beta3"): 18,
-    (FLOW_CONTROL, "v1beta2"): 15,
-    (FLOW_CONTROL, "v1beta1"): 12,
-    ("internal.apiserver.k8s.io", "v1alpha1"): 9,
-    ("metrics.k8s.io", "v1beta1"): 100,
-    ("resource.k8s.io", "v1"): 21,
-    ("resource.k8s.io", "v1beta2"): 15,
-    ("scheduling.k8s.io", "v1alpha3"): 3,
-}
-
-
-def _version_priority(group: str, version: str) -> int:
+def _version_priority(group: Group, version: str) -> int:
     of_stage = 1 if "alpha" in version else 9 if "beta" in version else 15
-    return VERSION_PRIORITIES.get((group, version), of_stage)
+    return group.version_priorities.get(version, of_stage)
 
 
-def _group_versions(kinds: Sequence[Kind]) -> list[tuple[str, str, int]]:
-    """Groups with their versions and priorities, in the order of the APIServices' names."""
-    priorities = {group.name: group.priority for group in (*GROUPS, METRICS)}
-    found = dict.fromkeys((kind.group, kind.version, priorities[kind.group]) for kind in kinds)
-    return sorted((each for each in found if each[0] != "apiregistration.k8s.io"), key=lambda each: f"{each[1]}.{each[0]}")
+def _group_versions(kinds: Sequence[Kind]) -> list[tuple[Group, str]]:
+    """Groups with their versions, in the order of the APIServices' names."""
+    groups = {group.name: group for group in (*GROUPS, METRICS)}
+    found = dict.fromkeys((kind.group, kind.version) for kind in kinds if kind.group != "apiregistration.k8s.io")
+    return [(groups[group], version) for group, version in sorted(found, key=lambda each: f"{each[1]}.{each[0]}")]
 
 
-def _api_service(group: str, version: str, group_priority: int) -> Tree:
+def _api_service(group: Group, version: str) -> Tree:
     condition = {
         "type": "Available",
         "status": "True",
@@ -211,11 +192,12 @@ def _api_service(group: str, version: str, group_priority: int) -> Tree:
         "reason": "Local",
         "message": "Local APIServices are always available",
     }
-    priorities = {"groupPriorityMinimum": group_priority, "versionPriority": _version_priority(group, version)}
+    name = group.name
+    priorities = {"groupPriorityMinimum": group.priority, "versionPriority": _version_priority(group, version)}
     return {
         "kind": "APIService",
         "apiVersion": "apiregistration.k8s.io/v1",
-        "metadata": {"name": f"{version}.{group}", "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"}},
-        "spec": {"group": group, "version": version, **priorities} if group else {"version": version, **priorities},
+        "metadata": {"name": f"{version}.{name}", "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"}},
+        "spec": {"group": name, "version": version, **priorities} if name else {"version": version, **priorities},
         "status": {"conditions": [condition]},
     }

@@ -4,7 +4,7 @@ Rule for releases: a group version and kind exists in exactly those releases who
 tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
 versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
 Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
-Left out: groups of aggregated API servers, but for metrics.k8s.io. What is deprecated is told by endpoints/deprecations.py.
+Left out: groups of aggregated API servers, but for metrics.k8s.io.
 """
 
 import re
@@ -56,20 +56,6 @@ GROUPS = (
     POLICY, RBAC, STORAGE, ADMISSION_REGISTRATION, API_EXTENSIONS, SCHEDULING, COORDINATION, NODE, DISCOVERY, RESOURCE,
     FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
 )  # fmt: skip
-
-# Kinds whose own validation of an update looks at the whole metadata again (beside its changes, or instead of these);
-# that of all others looks at its changes. Releases before 1.37 show it, by telling what is wrong as often as it is found.
-METADATA_CHECKS = dict.fromkeys((
-    "configmaps", "endpoints", "nodes", "persistentvolumeclaims", "pods", "secrets", "serviceaccounts", "services",
-    "controllerrevisions", "statefulsets", "ingresses", "ingressclasses", "roles", "clusterroles", "rolebindings",
-    "clusterrolebindings", "volumeattributesclasses", "clustertrustbundles", "certificatesigningrequests", "resourceclaims",
-    "storageversionmigrations", "jobs", "namespaces", "persistentvolumes", "ipaddresses", "runtimeclasses",
-    "resourceclaimtemplates", "csistoragecapacities", "storageclasses",
-), "whole, update") | dict.fromkeys((
-    "endpointslices", "flowschemas", "prioritylevelconfigurations", "csinodes", "volumeattachments",
-    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
-), "whole") | {"poddisruptionbudgets": ""}  # fmt: skip
 
 WITH_STATUS = late.strategy("base:WITH_STATUS")  # of kinds that have a status, and no other rules here
 
@@ -201,7 +187,7 @@ def _kinds(
         return
     stored = resource.stored or GroupVersionKind(group.name, _stored_version(resource, minor, versions), resource.kind)
     subresources = tuple(
-        Subresource(sub.name, sub.verbs, sub.kind, sub.strategy, sub.printer)
+        Subresource(sub.name, sub.verbs, sub.kind, sub.strategy, sub.printer, table=sub.table)
         for sub in resource.subresources
         if sub.since <= minor and gates.get(sub.gate, True)
     )
@@ -222,9 +208,17 @@ def _kinds(
             delete_returns_object=resource.delete_returns_object or (resource.object_until_v1 and not v1),
             orphan_by_default=resource.orphan_by_default, name_rule=name_rule,
             collects_dependents=resource.collects_dependents, field_annotation=resource.field_annotation,
-            metadata_checks=METADATA_CHECKS.get(resource.plural, "update"),
+            metadata_checks=resource.metadata_checks, storage_path=_storage_path(group, resource),
+            status_keeps_metadata=resource.status_keeps_metadata, reset_fields=resource.reset_fields,
+            pod_template=resource.pod_template, selector_is_map=resource.selector_is_map,
+            deprecation=served.deprecated.warning(gvk, minor) if served.deprecated else "",
+            orphan_warning=resource.orphan_warning,
             served_by_default=served.served_by_default, gate=served.gate,
         )  # fmt: skip
+
+
+def _storage_path(group: declaration.Group, resource: declaration.Resource) -> str:
+    return f"{group.name}/{resource.plural}" if group.by_other_server else resource.storage_path
 
 
 def _stored_version(resource: declaration.Resource, minor: int, versions: list[declaration.Served]) -> str:

@@ -5,6 +5,8 @@ is on by default and which feature gate it needs. ``catalog.py`` turns both into
 Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fakekube.apimachinery import releases
@@ -20,6 +22,26 @@ ALWAYS = releases.OLDEST.minor
 GET_AND_UPDATE = ("get", "patch", "update")
 CREATE = ("create",)
 PROXY = ("create", "delete", "get", "patch", "update")
+
+
+class Deprecated(NamedTuple):
+    """The minor numbers of the releases since which a version is deprecated, and in which it is gone (0 for never).
+
+    ``instead`` is the apiVersion to use for the same kind, or an apiVersion and a kind.
+    """
+
+    since: int
+    gone: int = 0
+    instead: str = ""
+
+    def warning(self, gvk: GroupVersionKind, minor: int) -> str:
+        """What answers about such a kind warn of under a release; empty when it is not deprecated there yet."""
+        if self.since > minor:
+            return ""
+        gone = f", unavailable in v1.{self.gone}+" if self.gone else ""
+        instead = self.instead if " " in self.instead or not self.instead else f"{self.instead} {gvk.kind}"
+        use = f"; use {instead}" if instead else ""
+        return f"{gvk.api_version} {gvk.kind} is deprecated in v1.{self.since}+{gone}{use}"
 
 
 class Served(NamedTuple):
@@ -43,6 +65,7 @@ class Served(NamedTuple):
     only_moves: bool = False
     strategy: Lazy[Strategy] | None = None
     unconditional_update: bool | None = None
+    deprecated: Deprecated | None = None
 
     @property
     def served_by_default(self) -> bool:
@@ -60,6 +83,7 @@ class Sub(NamedTuple):
     printer: Lazy[Printer] | None = None
     since: int = ALWAYS
     gate: str = ""
+    table: bool = True
 
 
 class Resource(NamedTuple):
@@ -95,18 +119,34 @@ class Resource(NamedTuple):
     field_annotation: str = ""
     name_rule: str = "subdomain"
     relaxed_name: tuple[str, str] = ("", "")
+    metadata_checks: tuple[str, ...] = ("update",)
+    storage_path: str = ""
+    status_keeps_metadata: bool = False
+    reset_fields: Mapping[str, tuple[str, ...]] | None = None
+    pod_template: tuple[str, ...] = ()
+    selector_is_map: bool = False
+    orphan_warning: str = ""
 
 
 class Group(NamedTuple):
-    """An API group. ``priority`` orders groups in discovery, highest first."""
+    """An API group. ``priority`` orders groups in discovery, highest first.
+
+    ``version_priorities`` ranks versions in their APIServices where the rank is not that of the
+    version's stage. ``by_other_server``: upstream serves the group by a server beside
+    kube-apiserver, which keeps objects below the group's name.
+    """
 
     name: str
     priority: int
     resources: tuple[Resource, ...]
+    version_priorities: Mapping[str, int] = MappingProxyType({})
+    by_other_server: bool = False
 
 
 STATUS = Sub("status")
 SCALE = Sub(
     "scale", kind=GroupVersionKind("autoscaling", "v1", "Scale"), printer=late.printer("autoscaling.printers:SCALE"))
 ALL = ("all",)
+SPEC_TEMPLATE = ("spec", "template")
+WHOLE, WHOLE_AND_UPDATE = ("whole",), ("whole", "update")  # for metadata_checks
 API_EXTENSIONS = ("api-extensions",)

@@ -32,6 +32,19 @@ def printer(where: str) -> Lazy[Printer]:
     return Lazy(lambda: _checked(_load(where), Printer, where))
 
 
+def columns(*fields: tuple[str, str]) -> Lazy[Printer]:
+    """A printer whose cells are fields, between Name and Age: ``("Holder", "spec.holderIdentity")`` each.
+
+    A printer that computes a cell stands in the group's ``printers.py``.
+    """
+    def load() -> Printer:
+        from fakekube.apis.printing import AGE, NAME, column, table
+
+        return table(NAME, *(column(*field) for field in fields), AGE)
+
+    return Lazy(load)
+
+
 def convert(where: str) -> Convert:
     """A conversion: ``autoscaling.conversion:to_v2``."""
     def converted(tree: Tree) -> Tree:

@@ -11,7 +11,7 @@ from typing import cast
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
-from fakekube.endpoints import deprecations, negotiation, reading, write
+from fakekube.endpoints import negotiation, reading, write
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.registry.kind import Kind
@@ -73,13 +73,12 @@ class Route:
 class ResourceRoutes:
     """The routes of one resource in one version."""
 
-    __slots__ = ("collection", "deprecation", "everywhere", "kind", "named", "subresources", "watch")
+    __slots__ = ("collection", "everywhere", "kind", "named", "subresources", "watch")
 
     def __init__(self, services: Services, kind: Kind, special: SpecialRoutes) -> None:
         store = services.stores.store(kind)
         scope = Scope(services, kind, store)
         self.kind = kind
-        self.deprecation = deprecations.warning(kind, services.cluster.release)
 
         def methods(table: Verbs, verbs: Iterable[str], subresource: str = "") -> Methods:
             verbs, result = tuple(verbs), Methods()
@@ -164,6 +163,6 @@ class Routes:
         if not resource.kind.custom:
             streams = route.collection and method == "GET"
             negotiation.check_route(request, streams=streams)
-        if resource.deprecation:
-            info.warnings.append(resource.deprecation)
+        if resource.kind.deprecation:
+            info.warnings.append(resource.kind.deprecation)
         return route.scope, endpoint

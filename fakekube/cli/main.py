@@ -62,6 +62,9 @@ def cli() -> None:
 
 
 @cli.command()
+@click.option("--config", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
+    "A file, YAML or JSON, that says these options by their names in camelCase, as kubernetesVersion; what the command line "
+    "says goes before it. `fakekube schema config` has them all."))
 @cluster_options
 @click.option("--port", type=int, default=0, show_default=True, help="Port to listen on; 0 takes one that is free.")
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
@@ -78,6 +81,15 @@ def serve(context: click.Context, /, **values: Any) -> None:
 
     given = [name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     run(values, given)
+
+
+@cli.command()
+@click.argument("name", default="config")
+def schema(name: str) -> None:
+    """Print the JSON schema of NAME: config, the file of serve --config, or a kind of fakekube.types as Job."""
+    from fakekube.cli.schemas import show
+
+    show(name, serve)
 
 
 @cli.group(invoke_without_command=True)

@@ -23,8 +23,11 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     """Serve with the options of the command line, of which ``given`` were said and the others have their defaults.
 
-    Raises ClickException for those that cannot be meant.
+    What a configuration file says goes before defaults. Raises ClickException for options that cannot be meant.
     """
+    if config := values.pop("config"):
+        said = {name: value for name, value in _configured(config).items() if name not in given}
+        values, given = values | said, [*given, *said]
     port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
     files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
     state = _read(file) if file else None
@@ -34,6 +37,15 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         _runner(options)(_serve(options, state, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+    except (OptionError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _configured(file: str) -> dict[str, Any]:
+    from fakekube.cli import configuration
+
+    try:
+        return configuration.read(Path(file))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 

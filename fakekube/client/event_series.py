@@ -6,12 +6,11 @@ series that go on for more than half an hour in between.
 
 from collections.abc import Iterator
 
-import orjson
-
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
 from fakekube.client.correlator import Correlated
 from fakekube.util.clock import Clock
+from fakekube.util.jsonbytes import encode_to_keep
 
 FINISH_SECONDS = 360.0
 
@@ -36,7 +35,7 @@ class Series:
     def observe(self, event: Tree) -> Correlated | None:
         """What to write for an event; None when it is only counted."""
         now = self._clock.time()
-        key = orjson.dumps([event[name] for name in (
+        key = encode_to_keep([event[name] for name in (
             "type", "action", "reason", "reportingController", "reportingInstance", "regarding",
         )] + [event.get("related")])
         entry = self._entries.get(key)

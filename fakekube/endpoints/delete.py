@@ -58,8 +58,8 @@ def delete_context(
     context = scope.context(info, request, "DELETE")
     context.dry_run, context.options = dry_run, options.raw
     policy_given = options.propagation_policy is not None or options.orphan_dependents is not None
-    if (scope.kind.group, scope.kind.plural) == ("batch", "jobs") and scope.kind.orphan_by_default and not policy_given:
-        context.warn(deletion.JOB_WARNING)
+    if scope.kind.orphan_warning and not policy_given:
+        context.warn(scope.kind.orphan_warning)
     return context
 
 

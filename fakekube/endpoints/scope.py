@@ -64,10 +64,6 @@ class Services:
         return format_time(self.clock.time())
 
 
-WITHOUT_TABLE = ("approval", "ephemeralcontainers", "resize")
-"""Sub-resources whose objects are not to be had as Tables."""
-
-
 class Scope:
     """One resource in one version, or one of its sub-resources."""
 
@@ -85,6 +81,10 @@ class Scope:
         return minor_of(self.store.cluster)
 
     @property
+    def _has_table(self) -> bool:
+        return self.kind.table and (self.subresource is None or self.subresource.table)
+
+    @property
     def empty(self) -> Tree:
         """The kind's object without content, as bookmarks show it; not to be changed."""
         if self._empty is None:
@@ -95,7 +95,7 @@ class Scope:
 
     def negotiate(self, request: Request, *, table: bool = True) -> Form:
         """The form of an answer: Tables only where the kind has one, protobuf where it has a message. Raises 406."""
-        form = negotiation.negotiate(request, table=table and self.kind.table and self.name not in WITHOUT_TABLE)
+        form = negotiation.negotiate(request, table=table and self._has_table)
         if form.media == PROTOBUF and (self.kind.custom or self.services.protobuf.message_of(self.gvk) is None):
             raise negotiation.not_acceptable()
         return form

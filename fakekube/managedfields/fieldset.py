@@ -7,7 +7,7 @@ Upstream: structured-merge-diff/fieldpath/set.go.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -17,6 +17,26 @@ FieldSet = dict[str, Any]
 Path = tuple[str, ...]
 
 SELF = "."
+SHARED_BRANCHES = 1_000
+
+
+_EMPTY: Final[FieldSet] = {}
+
+
+def shared(fields: FieldSet) -> FieldSet:
+    """An equal set of which all that is below an object's parts (``f:spec`` ``f:containers``) is one object for all equal sets.
+
+    Pods of one template own the same fields: a hundred dicts each, if they were not shared.
+    """
+    return {
+        part: {name: _branch(orjson.dumps(below)) if below else _EMPTY for name, below in branches.items()}
+        for part, branches in fields.items()}
+
+
+@memoized(SHARED_BRANCHES)
+def _branch(data: bytes) -> FieldSet:
+    branch: FieldSet = orjson.loads(data)
+    return branch
 
 
 def is_member(below: FieldSet) -> bool:

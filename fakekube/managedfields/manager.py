@@ -213,13 +213,16 @@ class FieldManager:
         mine = stripped(changed)
         me = entries.owner(manager, UPDATE, self._api_version, subresource) if mine else None
         result: list[Tree] = []
+        is_shared = False
         for key, entry in entries.by_owner(stored).items():
             fields = fieldset.difference(entry.get("fieldsV1") or {}, removed)
             if key == me:  # what it changed would only be taken from it to be given back
                 mine = fieldset.union(fields, mine)
+                is_shared = mine is fields
             elif fields := fieldset.difference(fields, changed):
                 result.append(entries.with_fields(entry, fields))
         if me is not None:
+            mine = mine if is_shared else fieldset.shared(mine)
             result.append(entries.entry_of(me.manager, UPDATE, self._api_version, now, mine, subresource))
         return entries.arranged(result)
 

@@ -13,45 +13,22 @@ STATUS: Path = ("f:status",)
 SPEC: Path = ("f:spec",)
 METADATA: Path = ("f:metadata",)
 
-# Kinds whose status endpoint puts metadata back as well.
-KEEP_METADATA = (
-    "ValidatingAdmissionPolicy",
-    "StorageVersion",
-    "PodCertificateRequest",
-    "FlowSchema",
-    "PriorityLevelConfiguration",
-    "Eviction",
-    "EvictionRequest",
-    "ServiceCIDR",
-    "DeviceTaintRule",
-    "ResourceClaim",
-    "ResourcePoolStatusRequest",
-    "CompositePodGroup",
-    "PodGroup",
-    "CSINode",
-    "VolumeAttachment",
-    "StorageVersionMigration",
-)
 
+def reset_fields_of(
+    schema: Schema | None, *, status_keeps_metadata: bool = False, declared: Mapping[str, Sequence[str]] | None = None,
+) -> Mapping[str, Sequence[Path]]:
+    """The paths that a built-in kind resets, by sub-resource; nothing for kinds without a status.
 
-def reset_fields_of(schema: Schema | None) -> Mapping[str, Sequence[Path]]:
-    """What upstream resets for a built-in kind, by sub-resource; nothing for kinds without a status."""
+    ``status_keeps_metadata``: the status endpoint puts metadata back as well. ``declared`` is what a
+    kind resets that differs from all others: dotted paths of fields (``metadata.labels``).
+    """
     if schema is None or "status" not in schema.properties:
         return {}
-    kind = schema.kinds[0].kind if schema.kinds else ""
-    if kind == "CertificateSigningRequest":
+    if declared is not None:
         return {
-            "": (SPEC, STATUS), "status": (SPEC, ("f:status", "f:conditions")),
-            "approval": (SPEC, ("f:status", "f:certificate")),
-        }  # fmt: skip
-    if kind == "Namespace":
-        return {"": (STATUS,), "status": (SPEC,), "finalize": (STATUS,)}
-    if kind == "Deployment":
-        return {"": (STATUS,), "status": (SPEC, ("f:metadata", "f:labels"))}
-    if kind == "Pod":
-        metadata = (("f:metadata", "f:deletionTimestamp"), ("f:metadata", "f:ownerReferences"))
-        return {"": (STATUS,), "status": (SPEC, *metadata)}
-    return {"": (STATUS,), "status": (SPEC, METADATA) if kind in KEEP_METADATA else (SPEC,)}
+            subresource: tuple(tuple(f"f:{field}" for field in path.split(".")) for path in paths)
+            for subresource, paths in declared.items()}
+    return {"": (STATUS,), "status": (SPEC, METADATA) if status_keeps_metadata else (SPEC,)}
 
 
 def custom_reset_fields(*, has_status: bool) -> Mapping[str, Sequence[Path]]:

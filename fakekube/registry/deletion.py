@@ -15,10 +15,6 @@ from fakekube.registry.strategy import WriteContext
 from fakekube.storage.memory import Record, Stale
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-JOB_WARNING = (
-    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
-    "set propagationPolicy=Orphan to suppress this warning"
-)
 
 
 def has_ties(record: Record) -> bool:

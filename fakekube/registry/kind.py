@@ -64,7 +64,8 @@ class Subresource:
 
     ``strategy`` is for those that change the object by rules of their own (finalize, approval, resize): its
     ``prepare_for_update`` and ``validate_update`` take the place of the kind's. "status" needs none: the kind's
-    strategy has hooks for it. ``printer`` is how it prints as a Table when that is not as the object does.
+    strategy has hooks for it. ``printer`` is how it prints as a Table when that is not as the
+    object does; ``table`` is whether it is to be had as a Table at all.
     """
 
     name: str  # "status", "scale", "log", ...
@@ -72,6 +73,7 @@ class Subresource:
     kind: GroupVersionKind | None = None
     strategy: LazyField[Strategy | None] = LazyField(None)  # noqa: RUF009
     printer: LazyField[Printer | None] = LazyField(None)  # noqa: RUF009
+    table: bool = True
 
 
 Convert = Callable[[Tree], Tree]
@@ -116,7 +118,14 @@ class Kind:
     orphan_by_default: bool = False  # a bare DELETE orphans dependents
     collects_dependents: bool = True  # False: a DELETE takes no notice of propagation policies
     field_annotation: str = ""  # an annotation that is a field of the stored type upstream: metadata alone goes without it
-    metadata_checks: str = "update"  # how its own validation of updates looks at metadata again: for releases before 1.37
+    metadata_checks: tuple[str, ...] = ("update",)  # what its validation of updates looks at again in metadata, before 1.37
+    storage_path: str = ""  # where upstream keeps objects below /registry, which conflicts name; else the plural
+    status_keeps_metadata: bool = False  # the status endpoint puts metadata back
+    reset_fields: Mapping[str, tuple[str, ...]] | None = None  # what a sub-resource puts back, where that is not usual
+    pod_template: tuple[str, ...] = ()  # the path of the pod template, for kinds whose controllers make pods of it
+    selector_is_map: bool = False  # spec.selector is a map of labels
+    deprecation: str = ""  # what each answer warns of
+    orphan_warning: str = ""  # what a DELETE without a propagation policy warns of
     name_rule: str = "subdomain"  # what metadata.name must look like: a rule of apimachinery.names.object_name
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides

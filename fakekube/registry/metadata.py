@@ -117,7 +117,7 @@ def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteCont
         return whole + changes + changes
     if ctx.minor >= validation.DECLARATIVE_SINCE:
         return validation.distinct(whole + changes + standard)
-    checks = "update" if ctx.subresource else kind.metadata_checks
+    checks = ("update",) if ctx.subresource else kind.metadata_checks
     again = changes + standard if "update" in checks else []
     return whole + changes + again + (whole + standard if "whole" in checks else [])
 

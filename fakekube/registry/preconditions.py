@@ -6,21 +6,10 @@ Upstream: apiserver/pkg/storage/interfaces.go (Preconditions), pkg/storage/error
 
 from fakekube.apimachinery import errors, field_errors, strconv
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupKind, GroupResource
+from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.kind import Kind
 from fakekube.storage.record import Record
-
-STORAGE_FOLDERS = {
-    GroupResource("", "endpoints"): "services/endpoints",
-    GroupResource("", "nodes"): "minions",
-    GroupResource("", "replicationcontrollers"): "controllers",
-    GroupResource("", "services"): "services/specs",
-    GroupResource("networking.k8s.io", "ingresses"): "ingress",
-}
-"""Where upstream keeps what it does not keep under the resource's name."""
-GROUPS_OF_OTHER_SERVERS = ("apiextensions.k8s.io", "apiregistration.k8s.io")
-"""Those that the servers around kube-apiserver keep, under the group's name as they keep custom resources."""
 
 
 def check_preconditions(kind: Kind, record: Record, uid: str, resource_version: str = "") -> None:
@@ -42,10 +31,8 @@ def uid_conflict(kind: Kind, namespace: str, name: str, asked: str, found: str) 
 def storage_conflict(kind: Kind, namespace: str, name: str, why: str) -> APIError:
     """Conflict, in storage's words, about an object that is not as it would have to be."""
     resource = kind.group_resource
-    folder = STORAGE_FOLDERS.get(resource, resource.resource)
-    if kind.custom or resource.group in GROUPS_OF_OTHER_SERVERS:
-        folder = f"{resource.group}/{folder}"
-    key = "/".join(part for part in ("/registry", folder, namespace, name) if part)
+    path = f"{kind.group}/{kind.plural}" if kind.custom else kind.storage_path or kind.plural
+    key = "/".join(part for part in ("/registry", path, namespace, name) if part)
     return errors.conflict(resource, name, (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"))
 

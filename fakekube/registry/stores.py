@@ -52,8 +52,11 @@ class Stores:
 
     def _fields(self, kind: Kind) -> FieldOwnership:
         from fakekube.managedfields.manager import FieldManager
+        from fakekube.managedfields.resetfields import reset_fields_of
 
-        return FieldManager(self._definitions.schema(kind.gvk), kind.api_version)
+        schema = self._definitions.schema(kind.gvk)
+        resets = reset_fields_of(schema, status_keeps_metadata=kind.status_keeps_metadata, declared=kind.reset_fields)
+        return FieldManager(schema, kind.api_version, reset_fields=resets)
 
     def _forget(self, kind: Kind, _last: bool) -> None:
         self._stores.pop((kind.group, kind.version, kind.plural), None)

@@ -190,10 +190,8 @@ def scale_of(store: Store, obj: Tree) -> Tree:
     """The autoscaling/v1 Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController."""
     meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
     selector = spec.get("selector") or {}
-    if store.kind.kind == "ReplicationController":
-        text = str(labels.from_set(selector))
-    else:
-        text = str(labels.from_label_selector(selector))
+    parse = labels.from_set if store.kind.selector_is_map else labels.from_label_selector
+    text = str(parse(selector))
     replicas = spec.get("replicas", 0)
     result: Tree = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {
         key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in meta}}

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import errors, strconv
 from fakekube.apimachinery.types import Tree
-from fakekube.managedfields.resetfields import KEEP_METADATA
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, validation
 from fakekube.registry.attributes import Admission, Attributes
@@ -184,7 +183,7 @@ def prepare_changed(rules: WriteRules, write: Write) -> None:
     objectmeta.restore(meta, old_meta)
     strategy = _strategy_for(rules, write.subresource)
     if write.subresource == "status":
-        if kind.kind in KEEP_METADATA and not kind.custom:
+        if kind.status_keeps_metadata:
             objectmeta.restore_whole(meta, old_meta)
         strategy.prepare_for_status_update(obj, old, ctx)
     else:

@@ -1,10 +1,10 @@
-"""Which owner is reconciled when a pod is created, changed or deleted: its controller, or those that might adopt it.
+"""Which owners to reconcile when a pod is added, updated or deleted: its controller, or those that might adopt it.
 
-ReplicaSets, StatefulSets and DaemonSets watch pods in the same way. Upstream: addPod, updatePod, deletePod and
-resolveControllerRef, once in each of pkg/controller/{replicaset,statefulset,daemon}.
+ReplicaSets, StatefulSets, DaemonSets and Jobs handle events of pods in the same way. Upstream: addPod, updatePod, deletePod and
+resolveControllerRef, once in each of pkg/controller/{replicaset,statefulset,daemon,job}.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fakekube.apimachinery import labels, meta
@@ -30,17 +30,19 @@ def selector_of(owner: Tree) -> Selector:
 
 
 class OwnedObjects:
-    """Puts into ``queue`` the keys of objects of ``resource`` whose children (pods, unless told) change.
+    """Adds the keys of objects of ``resource`` to ``queue`` when their children change.
 
-    ``expectations``, when there are some, note which children were created and deleted.
+    ``expectations``: where creations and deletions of children are noted. ``children``: the resource of the children.
+    ``delay_seconds``: how long the queue holds a key back, so that children which change together make one reconcile.
+    ``finalizers``: what a child gets when it is adopted, and loses when it is released.
     """
 
     def __init__(
         self, ctx: Context, resource: Resource, queue: WorkQueue[Any], expectations: Expectations | None = None, *,
-        children: Resource = PODS,
+        children: Resource = PODS, delay_seconds: float = 0.0, finalizers: Sequence[str] = (),
     ) -> None:
         self._client, self._resource, self._queue, self._expectations = ctx.client, resource, queue, expectations
-        self._child_resource = children
+        self._child_resource, self._delay_seconds, self._finalizers = children, delay_seconds, finalizers
         self._owners, self._children = ctx.lister(resource), ctx.lister(children)
         ctx.add_handler(children, self._added, self._updated, self._deleted)
 
@@ -67,8 +69,14 @@ class OwnedObjects:
         """
         manager = ControllerRefManager(
             self._client, self._child_resource, owner, selector_of(owner),
-            can_adopt=recheck_deletion(self._client, self._resource, owner))
+            can_adopt=recheck_deletion(self._client, self._resource, owner), finalizers=self._finalizers)
         return await manager.claim(children, matches)
+
+    def _enqueue(self, owner: Tree) -> None:
+        if self._delay_seconds:
+            self._queue.add_after(meta.key_of(owner), self._delay_seconds)
+        else:
+            self._queue.add(meta.key_of(owner))
 
     def _added(self, child: Tree) -> None:
         if meta.is_deleting(child):
@@ -78,19 +86,19 @@ class OwnedObjects:
         elif (owner := self.owner_of(child)) is not None:
             if self._expectations is not None:
                 self._expectations.creation_observed(meta.key_of(owner))
-            self._queue.add(meta.key_of(owner))
+            self._enqueue(owner)
 
     def _updated(self, old: Tree, child: Tree) -> None:
         if meta.resource_version_of(old) == meta.resource_version_of(child):
             return
         before, now = meta.controller_of(old), meta.controller_of(child)
         if before is not None and before != now and (former := self.owner_of(old, before)) is not None:
-            self._queue.add(meta.key_of(former))
+            self._enqueue(former)
         if meta.is_deleting(child):
             self._deleted(child)
         elif now is not None:
             if (owner := self.owner_of(child, now)) is not None:
-                self._queue.add(meta.key_of(owner))
+                self._enqueue(owner)
         elif before is not None or meta.labels_of(old) != meta.labels_of(child):
             self._enqueue_matching(child)
 
@@ -98,10 +106,9 @@ class OwnedObjects:
         owner = self.owner_of(child)
         if owner is None:
             return
-        key = meta.key_of(owner)
         if self._expectations is not None:
-            self._expectations.deletion_observed(key, meta.uid_of(child))
-        self._queue.add(key)
+            self._expectations.deletion_observed(meta.key_of(owner), meta.uid_of(child))
+        self._enqueue(owner)
 
     def _enqueue_matching(self, child: Tree) -> None:
         own = meta.labels_of(child)
@@ -110,4 +117,4 @@ class OwnedObjects:
         for owner in self._owners.list(meta.namespace_of(child)):
             selector = selector_of(owner)
             if not selector.empty and selector.matches(own):
-                self._queue.add(meta.key_of(owner))
+                self._enqueue(owner)

@@ -84,7 +84,8 @@ def ranked_for_deletion(pods: Sequence[Pod], active_on_node: Mapping[str, int], 
     """The pods of a ReplicaSet, those to delete first at the front.
 
     ``active_on_node`` is how many active pods of the ReplicaSet and its siblings are on each node, ``costs`` whether the
-    annotation of a pod's deletion cost counts. Ages are compared by orders of magnitude, and those that are alike are in the order of their uids.
+    annotation of a pod's deletion cost counts. Ages are compared by orders of magnitude, and those that are alike are in the
+    order of their uids.
     """
     def compare(one: Pod, other: Pod) -> int:
         for mine, theirs in zip(first[meta.uid_of(one)], first[meta.uid_of(other)], strict=True):

@@ -11,6 +11,7 @@ import orjson
 
 from fakekube.apimachinery.types import Tree
 from fakekube.storage.record import PastRecord, Record, Row, SharedTree
+from fakekube.util.jsonbytes import encode_to_keep
 
 if TYPE_CHECKING:
     from fakekube.storage.ordering import MetadataOrder
@@ -37,7 +38,7 @@ class Encoder:
     def record(self, tree: Tree, revision: int, previous: Record | None = None) -> Record:
         """The record of a tree, which supersedes ``previous``. Raises TypeError for what JSON cannot hold."""
         stamped = self._stamp(tree, revision)
-        row = self._row(stamped, revision, self._dump(stamped))
+        row = self._row(stamped, revision, encode_to_keep(stamped, self._option))
         if previous is not None:  # the same parts are the same objects: they take no memory, and indexes stay as they are
             row = _with_parts_of(row, previous.row)
         record = Record(row, self._trees)
@@ -56,7 +57,8 @@ class Encoder:
     def deleted_record(self, before: Record, revision: int) -> PastRecord:
         """What a deletion at the revision left of an object that was deleted as it was."""
         return PastRecord(
-            before.namespace, before.name, revision, lambda: self._dump(self._stamp(before.tree(), revision)), self._row)
+            before.namespace, before.name, revision,
+            lambda: encode_to_keep(self._stamp(before.tree(), revision), self._option), self._row)
 
     def _stamp(self, tree: Tree, revision: int) -> SharedTree:
         meta, version = tree["metadata"], str(revision)
@@ -67,10 +69,6 @@ class Encoder:
             stamped = SharedTree({"kind": "", "apiVersion": "", "metadata": meta, **tree})
         stamped["metadata"] = meta
         return stamped
-
-    def _dump(self, tree: Tree) -> bytes:
-        # the encoder's buffer is more than twice as large as what it holds: keep a copy of the right size
-        return bytes(memoryview(orjson.dumps(tree, option=self._option)))
 
     def _row(self, tree: Tree, revision: int, data: bytes) -> Row:
         meta = tree["metadata"]

@@ -36,20 +36,22 @@ class EntryPoint(NamedTuple):
         return found
 
 
-def entry_points(group: str) -> list[EntryPoint]:
-    """The entry points of a group, in the order of ``sys.path``; of a distribution that is found twice, the first one's."""
+def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of each group, in the order of ``sys.path``; of a distribution that is found twice, the first one's."""
+    points: dict[str, list[EntryPoint]] = {group: [] for group in groups}
     if not _all_in_directories():
         from importlib import metadata
 
-        return [EntryPoint(point.name, point.value) for point in metadata.entry_points(group=group)]
+        return {group: [EntryPoint(point.name, point.value) for point in metadata.entry_points(group=group)] for group in groups}
     seen: dict[str, None] = {}
-    points: list[EntryPoint] = []
     for folder in sys.path:
         for entry in _metadata_folders(folder or os.curdir):
             distribution = re.sub(r"[-_.]+", "_", entry.rpartition(".")[0].partition("-")[0]).lower()
             if distribution not in seen:
                 seen[distribution] = None
-                points += _read(os.path.join(folder, entry, FILE), group)
+                for group, point in _read(os.path.join(folder, entry, FILE)):
+                    if group in points:
+                        points[group].append(point)
     return points
 
 
@@ -67,7 +69,7 @@ def _metadata_folders(folder: str) -> list[str]:
         return []
 
 
-def _read(path: str, group: str) -> Iterator[EntryPoint]:
+def _read(path: str) -> Iterator[tuple[str, EntryPoint]]:
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -77,6 +79,6 @@ def _read(path: str, group: str) -> Iterator[EntryPoint]:
     for line in map(str.strip, lines):
         if line.startswith("["):
             section = line.strip("[]").strip()
-        elif section == group and line and not line.startswith("#"):
+        elif line and not line.startswith("#"):
             name, _, value = line.partition("=")
-            yield EntryPoint(name.strip(), value.strip())
+            yield section, EntryPoint(name.strip(), value.strip())

@@ -29,7 +29,7 @@ async def test_plugins_run_in_order_and_are_asked_what_they_handle_once():
     """Given two plugins / when two writes pass / then each runs in order, and ``handles`` was asked once."""
     log: list[str] = []
     chain = Chain([Recorder("a", log), Recorder("b", log)])
-    attrs = World().attributes(kind("", "v1", "ConfigMap", "configmaps"), {"metadata": {"name": "x"}})
+    attrs = World().attributes(kind("", "v1", "configmaps"), {"metadata": {"name": "x"}})
     for _ in range(2):
         await chain.admit(attrs)
         await chain.validate(attrs)
@@ -53,7 +53,7 @@ async def test_a_plugin_may_wait():
             attrs.obj["seen"] = True
 
     obj = {"metadata": {"name": "x"}}
-    await Chain([Waits()]).admit(World().attributes(kind("", "v1", "ConfigMap", "configmaps"), obj))
+    await Chain([Waits()]).admit(World().attributes(kind("", "v1", "configmaps"), obj))
     assert obj["seen"] is True
 
 

@@ -9,12 +9,12 @@ from fakekube.admission.defaults import (
 )
 from tests.admission.world import World, kind
 
-CLAIMS = kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+CLAIMS = kind("", "v1", "persistentvolumeclaims")
 
 
 def test_a_new_node_is_tainted_once():
     """Given a node without and with the taint / when admitted / then it is there once."""
-    nodes = kind("", "v1", "Node", "nodes", namespaced=False)
+    nodes = kind("", "v1", "nodes")
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
     for spec in ({}, {"taints": [taint]}):
         obj = {"metadata": {"name": "n"}, "spec": dict(spec)}
@@ -51,7 +51,7 @@ def test_an_ingress_gets_the_default_class_unless_annotated():
         "ingressclasses",
         {"metadata": {"name": "usual", "annotations": {"ingressclass.kubernetes.io/is-default-class": "true"}}},
     )
-    ingresses = kind("networking.k8s.io", "v1", "Ingress", "ingresses")
+    ingresses = kind("networking.k8s.io", "v1", "ingresses")
     plain = {"metadata": {"name": "i"}, "spec": {}}
     annotated = {"metadata": {"name": "i", "annotations": {"kubernetes.io/ingress.class": "x"}}, "spec": {}}
     DefaultIngressClass().admit(world.attributes(ingresses, plain))
@@ -66,7 +66,7 @@ def test_protection_finalizers():
     for _ in range(2):
         StorageObjectInUseProtection().admit(World().attributes(CLAIMS, claim))
     assert claim["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
-    groups = kind("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups")
+    groups = kind("scheduling.k8s.io", "v1beta1", "podgroups")
     for gates, expected in (((), None), (("GenericWorkload",), ["scheduling.k8s.io/podgroup-protection"])):
         group = {"metadata": {"name": "g"}, "spec": {}}
         PodGroupProtection().admit(World(*gates).attributes(groups, group))

@@ -10,10 +10,10 @@ from fakekube.apimachinery.amounts import texts
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 
-PODS = kind("", "v1", "Pod", "pods")
-SERVICES = kind("", "v1", "Service", "services")
-JOBS = kind("batch", "v1", "Job", "jobs")
-CLAIMS = kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+PODS = kind("", "v1", "pods")
+SERVICES = kind("", "v1", "services")
+JOBS = kind("batch", "v1", "jobs")
+CLAIMS = kind("", "v1", "persistentvolumeclaims")
 
 
 def pod(*containers, **spec):

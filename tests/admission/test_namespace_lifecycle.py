@@ -6,8 +6,8 @@ from fakekube.admission.namespace_lifecycle import NamespaceLifecycle
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 
-CONFIG_MAPS = kind("", "v1", "ConfigMap", "configmaps")
-NAMESPACES = kind("", "v1", "Namespace", "namespaces", namespaced=False)
+CONFIG_MAPS = kind("", "v1", "configmaps")
+NAMESPACES = kind("", "v1", "namespaces")
 
 
 @pytest.mark.spec("API-023")
@@ -49,5 +49,5 @@ def test_what_it_looks_at():
     assert not plugin.handles(CONFIG_MAPS, "UPDATE", "")
     assert not plugin.handles(CONFIG_MAPS, "DELETE", "")
     assert not plugin.handles(NAMESPACES, "CREATE", "")
-    review = kind("authorization.k8s.io", "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews")
+    review = kind("authorization.k8s.io", "v1", "localsubjectaccessreviews")
     assert not plugin.handles(review, "CREATE", "")

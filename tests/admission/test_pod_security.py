@@ -7,9 +7,9 @@ from fakekube.admission.pod_security_levels import Standard, policy_of
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 
-PODS = kind("", "v1", "Pod", "pods")
-NAMESPACES = kind("", "v1", "Namespace", "namespaces", namespaced=False)
-CRON_JOBS = kind("batch", "v1", "CronJob", "cronjobs")
+PODS = kind("", "v1", "pods")
+NAMESPACES = kind("", "v1", "namespaces")
+CRON_JOBS = kind("batch", "v1", "cronjobs")
 PREFIX = "pod-security.kubernetes.io/"
 
 

@@ -12,9 +12,9 @@ from fakekube.admission.service_account import ServiceAccount
 from fakekube.apimachinery.errors import APIError
 from tests.admission.world import World, kind
 
-PODS = kind("", "v1", "Pod", "pods")
-POD_GROUPS = kind("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups")
-CLASSES = kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False)
+PODS = kind("", "v1", "pods")
+POD_GROUPS = kind("scheduling.k8s.io", "v1beta1", "podgroups")
+CLASSES = kind("scheduling.k8s.io", "v1", "priorityclasses")
 
 
 def pod(**spec):

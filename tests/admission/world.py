@@ -1,8 +1,10 @@
 """A cluster of a few trees, to ask plugins and strategies about."""
 
+from functools import cache
 from typing import Any
 
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apis.catalog import Catalog, catalog
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import WriteContext
@@ -87,5 +89,13 @@ class World:
         )
 
 
-def kind(group: str, version: str, name: str, plural: str, *, namespaced: bool = True) -> Kind:
-    return Kind(group=group, version=version, kind=name, plural=plural, singular=name.lower(), namespaced=namespaced)
+@cache
+def _served() -> Catalog:
+    return catalog("1.37", {}, {"api/all": True})
+
+
+def kind(group: str, version: str, plural: str) -> Kind:
+    """A built-in kind, as a server of 1.37 with all APIs on has it."""
+    found = _served().kind(group, version, plural)
+    assert found is not None, plural
+    return found

@@ -93,9 +93,10 @@ class Talkative:
     """A kubelet whose containers have all said the same."""
 
     def __init__(self, clock: ManualClock) -> None:
-        self.clock, self.reports = clock, self
+        self.clock = clock
+        self.server = self.logs = self
 
-    def log(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
+    def lines(self, namespace: str, name: str, container: str, *, previous: bool) -> list[tuple[float, str]] | None:
         return None if previous else [(1.0, "one"), (2.0, "two"), (3.0, "three")]
 
 

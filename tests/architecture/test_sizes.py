@@ -61,3 +61,10 @@ def test_nothing_is_left_for_later_and_nothing_names_a_machine() -> None:
     marks = re.compile(r"\b(TODO" + r"|FIXME|XXX)\b|" + "/(work|root)" + "/|/tmp" + "/dev")
     texts = [*sources(*CODE), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     assert [name_of(path) for path in texts if marks.search(path.read_text())] == []
+
+
+def test_the_library_names_no_add_on() -> None:
+    """Given the library, when it is searched for projects that are installed into a cluster, then it names none: it serves
+    whatever a package brings."""
+    names = re.compile(r"(?i)\b(jobset|leaderworkerset|lws|kueue|kuberay|rayjob|raycluster|volcano|kubeflow)")
+    assert [name_of(path) for path in sources("fakekube") if names.search(path.read_text())] == []

@@ -15,7 +15,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMANDS = [
     ("serve",), ("clock",), *(("clock", name) for name in ("now", "advance", "set", "pause", "resume")),
-    ("snapshot",), ("diff",), ("demo",), ("demo", "job"), ("demo", "rollout"),
+    ("schema",), ("snapshot",), ("diff",), ("demo",), ("demo", "job"), ("demo", "rollout"),
 ]
 
 

@@ -74,7 +74,7 @@ async def test_what_it_shows_comes_true(example: Example) -> None:
 
 def test_it_shows_every_word() -> None:
     """Given the vocabulary / then the page has each word of it."""
-    assert [word for word in (*annotations.OF_CONTAINERS, *annotations.OF_PODS) if f"`{word}" not in PAGE] == []
+    assert [word for word in (*annotations.CONTAINER_KEYS, *annotations.POD_KEYS) if f"`{word}" not in PAGE] == []
     assert len(examples()) >= 15
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fakekube.admission import chain
 from fakekube.cli.main import cli
-from fakekube.composition.cluster import CONTROLLERS
+from fakekube.composition.controllermanager import CONTROLLERS
 from fakekube.pytest_plugin import INI
 
 ROOT = Path(__file__).parents[2]

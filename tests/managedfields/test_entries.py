@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from fakekube.apimachinery.errors import APIError
+from fakekube.apis.catalog import catalog
 from fakekube.managedfields import entries, fieldsv1, scale
 from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.managedfields.manager import FieldManager
-from fakekube.managedfields.resetfields import custom_reset_fields
+from fakekube.managedfields.resetfields import custom_reset_fields, reset_fields_of
 from tests.managedfields.world import T0, T1, schema, widget, widgets
 
 REPLICAS = {"f:spec": {"f:replicas": {}}}
@@ -89,8 +90,11 @@ def test_an_updater_of_the_object_has_its_replicas_apart_after_any_write_of_the_
 
 def test_a_signing_requests_approval_cannot_own_the_certificate() -> None:
     """Given a CertificateSigningRequest / when approval is applied with more / then only the conditions are owned."""
-    kind = schema("certificates.k8s.io", "v1", "CertificateSigningRequest")
-    manager = FieldManager(kind, "certificates.k8s.io/v1")
+    kind = catalog("1.37").kind("certificates.k8s.io", "v1", "certificatesigningrequests")
+    assert kind is not None
+    shape = schema("certificates.k8s.io", "v1", "CertificateSigningRequest")
+    resets = reset_fields_of(shape, declared=kind.reset_fields)
+    manager = FieldManager(shape, "certificates.k8s.io/v1", reset_fields=resets)
     condition = {"type": "Approved", "status": "True"}
     config = {"kind": "CertificateSigningRequest", "apiVersion": "certificates.k8s.io/v1", "metadata": {"name": "c"}}
     config |= {"spec": {"signerName": "x"}, "status": {"certificate": "eA==", "conditions": [condition]}}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fakekube.managedfields.manager import FieldManager
+from fakekube.util import memory
 from tests.managedfields.world import T0, T1, T2, configmap, configmaps, owned, schema, stored, widget, widgets
 
 
@@ -198,3 +199,19 @@ def test_an_object_that_does_not_fit_keeps_its_owners() -> None:
     old = created(manager, widget({"mapped": [{"name": "n"}]}))
     new = changed(manager, old, "m2", spec={"mapped": [{"value": "v"}]})
     assert owned(new) == owned(old)
+
+
+@pytest.mark.skipif(not memory.ENABLED, reason="nothing is remembered when memos are switched off")
+def test_objects_of_one_template_share_what_they_own() -> None:
+    """Given two objects that are alike but for their names / when both are created / then what is owned below a part of theirs is
+    one object, so that thousands of them take little memory; of what differs each has its own.
+    """
+    first = created(configmaps(), configmap({"a": "1"}, labels={"x": "1"}))
+    second = created(configmaps(), configmap({"a": "2"}, labels={"x": "1", "y": "2"}))
+    one, two = owned(first)["m1"], owned(second)["m1"]
+    assert one["f:data"] == two["f:data"]
+    assert one["f:data"]["f:a"] is two["f:data"]["f:a"]
+    assert one["f:metadata"]["f:labels"] == {".": {}, "f:x": {}}
+    assert two["f:metadata"]["f:labels"] == {".": {}, "f:x": {}, "f:y": {}}
+    third = created(configmaps(), configmap({"a": "3"}, labels={"x": "5"}))
+    assert owned(third)["m1"]["f:metadata"]["f:labels"] is one["f:metadata"]["f:labels"]

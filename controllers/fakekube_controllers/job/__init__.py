@@ -2,23 +2,28 @@
 
 Read ``sync.py`` first: it is the order of decisions, over the ``SyncState`` that ``syncstate.py`` computes. ``policies.py``,
 ``backoff.py``, ``indexes.py`` and ``pods.py`` are rules without I/O; ``podsummaries.py`` tells what each pod is to its Job,
-``manage.py`` creates and deletes pods, ``tracking.py`` counts finished ones, ``writer.py`` sends the writes, ``controller.py``
-handles events.
+``manage.py`` creates and deletes pods, ``tracking.py`` counts finished ones, ``writer.py`` and ``finalizers.py`` send the
+writes, ``controller.py`` and ``orphans.py`` handle events.
 Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
 """
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import JOBS, PODS
+from fakekube.workqueue.ratelimit import ExponentialBackoff
 from fakekube_controllers import kube_controller
 
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
 def _is_tracked(pod: Tree) -> bool:
-    """A pod that has to be let go, even when its Job is gone."""
+    """A pod that needs its finalizer removed even when its Job is gone."""
     return TRACKING_FINALIZER in pod["metadata"].get("finalizers", ())
 
 
 component = (
-    kube_controller("job").starts_with(JOBS, (PODS, _is_tracked)).runs("fakekube_controllers.job.controller:JobController")
+    kube_controller("job")
+    .starts_with(JOBS, (PODS, _is_tracked))
+    .with_options(limiter=lambda _: ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS))
+    .complete("fakekube_controllers.job.controller:JobReconciler")
 )

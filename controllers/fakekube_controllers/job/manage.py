@@ -87,7 +87,7 @@ async def delete_active(
     for pod in victims:
         try:
             if not keep_tracking and pods.is_tracked(pod):
-                await writer.remove_tracking_finalizer(pod)
+                await writer.finalizers.remove(pod)
                 state.released[pod["metadata"]["uid"]] = None
             await writer.delete(state.job, pod)
         except APIError as error:

@@ -171,7 +171,7 @@ async def _release(state: SyncState, writer: Writer, releasable: list[pods.Pod])
     failure: APIError | None = None
     for pod in releasable:
         try:
-            await writer.remove_tracking_finalizer(pod)
+            await writer.finalizers.remove(pod)
         except APIError as error:
             failure = failure or error
         else:

@@ -11,5 +11,5 @@ component = (
     controller("scheduler")
     .starts_with(PODS)
     .with_options(user_agent="kube-scheduler")
-    .runs("fakekube_controllers.scheduler.scheduler:Scheduler")
+    .complete("fakekube_controllers.scheduler.scheduler:Scheduler")
 )

@@ -1,4 +1,6 @@
-"""The scheduler as a component: its event handlers, its loop, and what it writes to pods.
+"""The scheduler as a reconciler: its event handlers, one scheduling cycle after the other, and what it writes to pods.
+
+The controller's queue holds one key while there are active pods; which pod is next, the scheduling queue decides.
 
 Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 """
@@ -10,13 +12,12 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.causes import ACTING, Acting
 from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
-from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
+from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework, SchedulingError
 from fakekube_controllers.scheduler.framework.events import ClusterEvent, node_scheduling_properties_changed
@@ -26,37 +27,34 @@ from fakekube_controllers.scheduler.plugins.registry import default_plugins
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 
 SCHEDULER_NAME = "default-scheduler"
-CYCLE = "cycle"
+CYCLE = "cycle"  # the key
 OBSERVED_GENERATION = "PodObservedGenerationTracking"
 EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
 
 
 class Scheduler:
-    """A component for the manager. Option of the context: ``scheduler_plugins``, a function from a client to plugins."""
+    """Schedules one pod each time. Option of the context: ``scheduler_plugins``, a function from a client to plugins."""
 
-    name = "scheduler"
-    user_agent = "kube-scheduler"
-    user: UserInfo | None = None
+    cycles: WorkQueue[str]
+    queue: SchedulingQueue
 
-    async def start(self, ctx: Context) -> None:
-        """Watch pods and nodes, and begin to schedule."""
+    def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder(SCHEDULER_NAME)
         self.framework = Framework(ctx.options.get("scheduler_plugins", default_plugins)(ctx.client))
-        counted = Options(
+        self.options = Options(
             use_status_resources=ctx.enabled(RESIZE_GATE), pod_level_status=ctx.enabled(POD_LEVEL_RESIZE_GATE),
             pod_level=is_pod_level)
-        self.cache, self.snapshot = Cache(counted), Snapshot()
-        self._cycles = ctx.queue("scheduler")
-        self.queue = SchedulingQueue(
-            ctx.clock, self.framework.queue_sort_plugin, self.framework.pre_enqueue_plugins, lambda: self._cycles.add(CYCLE),
-            self.framework.queueing_hints, counted)
-        ctx.add_handler(NODES, self._add_node, self._update_node, self._delete_node)
-        ctx.add_handler(PODS, self._add_or_update_pod, lambda _, new: self._add_or_update_pod(new), self._delete_pod)
-        Worker(ctx, self._cycles, self._schedule_one).start()
+        self.cache, self.snapshot = Cache(self.options), Snapshot()
 
-    async def stop(self) -> None:
-        """Everything belongs to the context."""
+    def setup(self, queue: WorkQueue[str]) -> None:
+        """Add the handlers of nodes and pods."""
+        self.cycles, framework = queue, self.framework
+        self.queue = SchedulingQueue(
+            self.ctx.clock, framework.queue_sort_plugin, framework.pre_enqueue_plugins, lambda: queue.add(CYCLE),
+            framework.queueing_hints, self.options)
+        self.ctx.add_handler(NODES, self._add_node, self._update_node, self._delete_node)
+        self.ctx.add_handler(PODS, self._add_or_update_pod, lambda _, new: self._add_or_update_pod(new), self._delete_pod)
 
     # events
 
@@ -100,14 +98,15 @@ class Scheduler:
 
     # cycles
 
-    async def _schedule_one(self, _: str) -> Result | None:
+    async def reconcile(self, request: str) -> Result | None:
+        """Schedule the next pod of the queue. Upstream: ScheduleOne."""
         queued = self.queue.pop()
         if queued is None:
             return None
-        self._cycles.add(CYCLE)  # one pod a turn, so that other components get theirs
+        self.cycles.add(request)  # one pod a turn, so that other components get theirs
         state: CycleState = {}
         pod = queued.info
-        ACTING.set(Acting(self.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
+        ACTING.set(Acting(self.ctx.name, meta.key_of(pod.pod), pod.pod["metadata"]["resourceVersion"]))
         try:
             self.cache.update_snapshot(self.snapshot)
             node_name = self.framework.schedule(state, pod, self.snapshot)

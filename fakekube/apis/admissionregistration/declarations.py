@@ -4,20 +4,20 @@ Upstream: pkg/registry/admissionregistration/rest/storage_apiserver.go.
 """
 
 from fakekube.apis import late
-from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, Group, Resource, Served, Sub
+from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, WHOLE, Deprecated, Group, Resource, Served, Sub
 from fakekube.registry.kind import Printer
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
 VALIDATING = (
     Served("v1", since=30),
-    Served("v1beta1", since=28, until=33),
-    Served("v1alpha1", since=26, until=31),
+    Served("v1beta1", since=28, until=33, deprecated=Deprecated(31, 34)),
+    Served("v1alpha1", since=26, until=31, deprecated=Deprecated(29, 32)),
 )
 MUTATING = (
     Served("v1", since=36, gate="MutatingAdmissionPolicy"),
-    Served("v1beta1", since=34),
-    Served("v1alpha1", since=32),
+    Served("v1beta1", since=34, deprecated=Deprecated(37, 40, "admissionregistration.k8s.io/v1")),
+    Served("v1alpha1", since=32, deprecated=Deprecated(35, 38)),
 )
 
 
@@ -32,6 +32,8 @@ def _admission(
     return Resource(
         plural=plural,
         kind=kind,
+        metadata_checks=WHOLE,
+        status_keeps_metadata=bool(subresources),
         strategy=strategy,
         printer=printer,
         versions=versions,
@@ -91,4 +93,5 @@ GROUP = Group(
             (Served("v1"),),
         ),
     ),
+    version_priorities={"v1beta1": 12, "v1alpha1": 9},
 )

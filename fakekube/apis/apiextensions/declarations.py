@@ -19,4 +19,5 @@ GROUP = Group(
             subresources=(STATUS,),
         ),
     ),
+    by_other_server=True,
 )

@@ -18,4 +18,5 @@ GROUP = Group(
             subresources=(STATUS,),
         ),
     ),
+    by_other_server=True,
 )

@@ -1,7 +1,7 @@
 """The resources of apps. Upstream: pkg/registry/apps/rest/storage_apps.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import ALL, ALWAYS, SCALE, STATUS, Group, Resource
+from fakekube.apis.declaration import ALL, ALWAYS, SCALE, SPEC_TEMPLATE, STATUS, WHOLE_AND_UPDATE, Group, Resource
 
 GROUP = Group(
     "apps",
@@ -10,12 +10,14 @@ GROUP = Group(
         Resource(
             plural="controllerrevisions",
             kind="ControllerRevision",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("apps.controllerrevision"),
             printer=late.printer("apps.printers:CONTROLLER_REVISION"),
         ),
         Resource(
             plural="daemonsets",
             kind="DaemonSet",
+            pod_template=SPEC_TEMPLATE,
             strategy=late.strategy("apps.daemonset"),
             printer=late.printer("apps.printers:DAEMON_SET"),
             short_names=("ds",),
@@ -27,6 +29,8 @@ GROUP = Group(
         Resource(
             plural="deployments",
             kind="Deployment",
+            reset_fields={"": ("status",), "status": ("spec", "metadata.labels")},
+            pod_template=SPEC_TEMPLATE,
             strategy=late.strategy("apps.deployment"),
             printer=late.printer("apps.printers:DEPLOYMENT"),
             short_names=("deploy",),
@@ -37,6 +41,7 @@ GROUP = Group(
         Resource(
             plural="replicasets",
             kind="ReplicaSet",
+            pod_template=SPEC_TEMPLATE,
             strategy=late.strategy("apps.replicaset"),
             printer=late.printer("apps.printers:REPLICA_SET"),
             short_names=("rs",),
@@ -47,6 +52,8 @@ GROUP = Group(
         Resource(
             plural="statefulsets",
             kind="StatefulSet",
+            pod_template=SPEC_TEMPLATE,
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("apps.statefulset"),
             printer=late.printer("apps.printers:STATEFUL_SET"),
             short_names=("sts",),

@@ -2,7 +2,7 @@
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import late
-from fakekube.apis.declaration import ALL, STATUS, Group, Resource, Served
+from fakekube.apis.declaration import ALL, STATUS, Deprecated, Group, Resource, Served
 
 GROUP = Group(
     "autoscaling",
@@ -26,8 +26,9 @@ GROUP = Group(
                     from_stored=late.convert("autoscaling.conversion:from_v2"),
                     strategy=late.strategy("autoscaling.horizontalpodautoscaler"),
                 ),
-                Served("v2beta2", until=25, on=True),
+                Served("v2beta2", until=25, on=True, deprecated=Deprecated(23, 26, "autoscaling/v2")),
             ),
         ),
     ),
+    version_priorities={"v2": 30},
 )

@@ -1,8 +1,24 @@
 """The resources of the core group. Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis import late, selecting
-from fakekube.apis.declaration import ALL, ALWAYS, CREATE, PROXY, SCALE, STATUS, Group, Resource, Sub
+from fakekube.apis import late
+from fakekube.apis.core.selectable import EVENT, POD
+from fakekube.apis.declaration import (
+    ALL,
+    ALWAYS,
+    CREATE,
+    PROXY,
+    SCALE,
+    SPEC_TEMPLATE,
+    STATUS,
+    WHOLE_AND_UPDATE,
+    Deprecated,
+    Group,
+    Resource,
+    Served,
+    Sub,
+)
+from fakekube.apis.selecting import flag, number, selectable
 
 CONNECT = ("create", "get")
 
@@ -14,9 +30,13 @@ def _v1(kind: str) -> GroupVersionKind:
 PODS = Resource(
     plural="pods",
     kind="Pod",
+    reset_fields={
+        "": ("status",), "status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+    },
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.pod"),
     printer=late.printer("core.pod_printer:PRINTER"),
-    selectable=selecting.POD,
+    selectable=POD,
     short_names=("po",),
     categories=ALL,
     generation_since=33,
@@ -24,13 +44,16 @@ PODS = Resource(
     subresources=(
         Sub("attach", CONNECT, _v1("PodAttachOptions")),
         Sub("binding", CREATE, _v1("Binding")),
-        Sub("ephemeralcontainers", strategy=late.subresource("core.pod:ephemeralcontainers")),
+        Sub("ephemeralcontainers", table=False, strategy=late.subresource("core.pod:ephemeralcontainers")),
         Sub("eviction", CREATE, GroupVersionKind("policy", "v1", "Eviction")),
         Sub("exec", CONNECT, _v1("PodExecOptions")),
         Sub("log", ("get",)),
         Sub("portforward", CONNECT, _v1("PodPortForwardOptions")),
         Sub("proxy", PROXY, _v1("PodProxyOptions")),
-        Sub("resize", since=32, gate="InPlacePodVerticalScaling", strategy=late.subresource("core.pod:resize")),
+        Sub(
+            "resize", since=32, gate="InPlacePodVerticalScaling", table=False,
+            strategy=late.subresource("core.pod:resize"),
+        ),
         STATUS,
     ),
 )
@@ -38,8 +61,10 @@ PODS = Resource(
 NODES = Resource(
     plural="nodes",
     kind="Node",
+    storage_path="minions",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.node"),
-    selectable=selecting.NODE,
+    selectable=selectable(special={"spec.unschedulable": flag("spec", "unschedulable")}),
     printer=late.printer("core.printers:NODE"),
     namespaced=False,
     short_names=("no",),
@@ -49,9 +74,11 @@ NODES = Resource(
 NAMESPACES = Resource(
     plural="namespaces",
     kind="Namespace",
+    reset_fields={"": ("status",), "status": ("spec",), "finalize": ("status",)},
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.namespace"),
-    selectable=selecting.NAMESPACE,
-    printer=late.printer("core.printers:NAMESPACE"),
+    selectable=selectable("status.phase"),
+    printer=late.columns(("Status", "status.phase")),
     namespaced=False,
     short_names=("ns",),
     name_rule="label",
@@ -63,8 +90,10 @@ NAMESPACES = Resource(
 SERVICES = Resource(
     plural="services",
     kind="Service",
+    storage_path="services/specs",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.service"),
-    selectable=selecting.SERVICE,
+    selectable=selectable("spec.clusterIP", "spec.type"),
     printer=late.printer("core.printers:SERVICE"),
     short_names=("svc",),
     categories=ALL,
@@ -78,8 +107,9 @@ SERVICES = Resource(
 SERVICE_ACCOUNTS = Resource(
     plural="serviceaccounts",
     kind="ServiceAccount",
+    metadata_checks=WHOLE_AND_UPDATE,
     strategy=late.strategy("core.serviceaccount"),
-    printer=late.printer("core.printers:SERVICE_ACCOUNT"),
+    printer=late.columns(),
     short_names=("sa",),
     delete_returns_object=True,
     subresources=(Sub("token", CREATE, GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")),),
@@ -89,7 +119,7 @@ EVENTS = Resource(
     plural="events",
     kind="Event",
     strategy=late.strategy("core.event"),
-    selectable=selecting.EVENT,
+    selectable=EVENT,
     printer=late.printer("core.printers:EVENT"),
     short_names=("ev",),
     create_on_update=True,
@@ -105,6 +135,7 @@ GROUP = Group(
         Resource(
             plural="componentstatuses",
             kind="ComponentStatus",
+            versions=(Served("v1", deprecated=Deprecated(19)),),
             printer=late.printer("core.printers:COMPONENT_STATUS"),
             namespaced=False,
             verbs=("get", "list"),
@@ -113,6 +144,7 @@ GROUP = Group(
         Resource(
             plural="configmaps",
             kind="ConfigMap",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.configmap"),
             printer=late.printer("core.printers:CONFIG_MAP"),
             short_names=("cm",),
@@ -120,6 +152,9 @@ GROUP = Group(
         Resource(
             plural="endpoints",
             kind="Endpoints",
+            versions=(Served("v1", deprecated=Deprecated(33, instead="discovery.k8s.io/v1 EndpointSlice")),),
+            storage_path="services/endpoints",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.endpoints"),
             printer=late.printer("core.printers:ENDPOINTS"),
             short_names=("ep",),
@@ -138,6 +173,7 @@ GROUP = Group(
         Resource(
             plural="persistentvolumeclaims",
             kind="PersistentVolumeClaim",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.persistentvolumeclaim"),
             printer=late.printer("core.printers:PERSISTENT_VOLUME_CLAIM"),
             short_names=("pvc",),
@@ -147,6 +183,7 @@ GROUP = Group(
         Resource(
             plural="persistentvolumes",
             kind="PersistentVolume",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.persistentvolume"),
             printer=late.printer("core.printers:PERSISTENT_VOLUME"),
             namespaced=False,
@@ -158,6 +195,7 @@ GROUP = Group(
         Resource(
             plural="podtemplates",
             kind="PodTemplate",
+            pod_template=("template",),
             strategy=late.strategy("core.podtemplate"),
             printer=late.printer("core.printers:POD_TEMPLATE"),
             delete_returns_object=True,
@@ -166,8 +204,11 @@ GROUP = Group(
         Resource(
             plural="replicationcontrollers",
             kind="ReplicationController",
+            selector_is_map=True,
+            pod_template=SPEC_TEMPLATE,
+            storage_path="controllers",
             strategy=late.strategy("core.replicationcontroller"),
-            selectable=selecting.REPLICATION_CONTROLLER,
+            selectable=selectable(special={"status.replicas": number("status", "replicas")}),
             printer=late.printer("core.printers:REPLICATION_CONTROLLER"),
             short_names=("rc",),
             categories=ALL,
@@ -187,11 +228,13 @@ GROUP = Group(
         Resource(
             plural="secrets",
             kind="Secret",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("core.secret"),
-            selectable=selecting.SECRET,
+            selectable=selectable("type"),
             printer=late.printer("core.printers:SECRET"),
         ),
         SERVICE_ACCOUNTS,
         SERVICES,
     ),
+    version_priorities={"v1": 1},
 )

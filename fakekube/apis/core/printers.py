@@ -41,7 +41,6 @@ def _quota(obj: Tree, *, limits: bool) -> str:
 
 CONFIG_MAP = table(NAME, column("Data", _config_map_data), AGE)
 SECRET = table(NAME, column("Type", "type"), column("Data", lambda obj: len(obj.get("data") or ())), AGE)
-SERVICE_ACCOUNT = table(NAME, AGE)
 RESOURCE_QUOTA = table(
     NAME,
     column("Request", lambda obj: _quota(obj, limits=False)),
@@ -101,7 +100,6 @@ NODE = table(
     column("Kernel-Version+", _kernel),
     column("Container-Runtime+", lambda obj: dig(obj, "status", "nodeInfo", "containerRuntimeVersion") or UNKNOWN),
 )
-NAMESPACE = table(NAME, column("Status", "status.phase"), AGE)
 COMPONENT_STATUS = table(
     NAME,
     column("Status", lambda obj: _component(obj, "status")),

@@ -1,7 +1,8 @@
 """The resources of events.k8s.io: the core group's Events under other names. Upstream: pkg/registry/events/rest."""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apis import late, selecting
+from fakekube.apis import late
+from fakekube.apis.core.selectable import EVENT_OF_GROUP
 from fakekube.apis.declaration import Group, Resource, Served
 
 STORED = GroupVersionKind("", "v1", "Event")
@@ -14,7 +15,7 @@ GROUP = Group(
             plural="events",
             kind="Event",
             printer=late.printer("core.printers:EVENT"),
-            selectable=selecting.EVENT_OF_GROUP,
+            selectable=EVENT_OF_GROUP,
             short_names=("ev",),
             create_on_update=True,
             collects_dependents=False,

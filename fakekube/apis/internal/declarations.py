@@ -10,6 +10,7 @@ GROUP = Group(
         Resource(
             plural="storageversions",
             kind="StorageVersion",
+            status_keeps_metadata=True,
             printer=late.printer("internal.printers:STORAGE_VERSION"),
             namespaced=False,
             unconditional_update=False,
@@ -18,4 +19,5 @@ GROUP = Group(
             versions=(Served("v1alpha1"),),
         ),
     ),
+    version_priorities={"v1alpha1": 9},
 )

@@ -10,6 +10,7 @@ def _lifecycle(plural: str, kind: str, printer: Lazy[Printer]) -> Resource:
     return Resource(
         plural=plural,
         kind=kind,
+        status_keeps_metadata=True,
         printer=printer,
         unconditional_update=False,
         generation_since=ALWAYS,

@@ -29,4 +29,5 @@ GROUP = Group(
             versions=(Served("v1beta1", on=True),),
         ),
     ),
+    version_priorities={"v1beta1": 100},
 )

@@ -4,9 +4,9 @@ Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's sho
 """
 
 from fakekube.apis import late
-from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served
+from fakekube.apis.declaration import ALWAYS, STATUS, WHOLE_AND_UPDATE, Deprecated, Group, Resource, Served
 
-ADDRESS_VERSIONS = (Served("v1", since=33), Served("v1beta1", since=31, until=36))
+ADDRESS_VERSIONS = (Served("v1", since=33), Served("v1beta1", since=31, until=36, deprecated=Deprecated(34, 37)))
 
 GROUP = Group(
     "networking.k8s.io",
@@ -22,6 +22,7 @@ GROUP = Group(
         Resource(
             plural="ingressclasses",
             kind="IngressClass",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("networking.ingressclass"),
             printer=late.printer("networking.printers:INGRESS_CLASS"),
             namespaced=False,
@@ -30,6 +31,8 @@ GROUP = Group(
         Resource(
             plural="ingresses",
             kind="Ingress",
+            storage_path="ingress",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("networking.ingress"),
             printer=late.printer("networking.printers:INGRESS"),
             short_names=("ing",),
@@ -39,6 +42,7 @@ GROUP = Group(
         Resource(
             plural="ipaddresses",
             kind="IPAddress",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("networking.ipaddress"),
             printer=late.printer("networking.printers:IP_ADDRESS"),
             namespaced=False,
@@ -57,6 +61,7 @@ GROUP = Group(
         Resource(
             plural="servicecidrs",
             kind="ServiceCIDR",
+            status_keeps_metadata=True,
             strategy=late.strategy("networking.servicecidr"),
             printer=late.printer("networking.printers:SERVICE_CIDR"),
             namespaced=False,

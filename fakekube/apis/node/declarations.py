@@ -1,7 +1,7 @@
 """The resources of node.k8s.io. Upstream: pkg/registry/node/rest/runtime_class.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import Group, Resource
+from fakekube.apis.declaration import WHOLE_AND_UPDATE, Group, Resource
 
 GROUP = Group(
     "node.k8s.io",
@@ -10,8 +10,9 @@ GROUP = Group(
         Resource(
             plural="runtimeclasses",
             kind="RuntimeClass",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("node.runtimeclass"),
-            printer=late.printer("node.printers:RUNTIME_CLASS"),
+            printer=late.columns(("Handler", "handler")),
             namespaced=False,
             unconditional_update=False,
             create_on_update=True,

@@ -10,6 +10,7 @@ GROUP = Group(
         Resource(
             plural="poddisruptionbudgets",
             kind="PodDisruptionBudget",
+            metadata_checks=(),
             name_rule="path_segment",
             strategy=late.strategy("policy.poddisruptionbudget"),
             printer=late.printer("policy.printers:POD_DISRUPTION_BUDGET"),

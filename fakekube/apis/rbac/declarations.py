@@ -1,7 +1,7 @@
 """The resources of rbac.authorization.k8s.io. Upstream: pkg/registry/rbac/rest/storage_rbac.go."""
 
 from fakekube.apis import late
-from fakekube.apis.declaration import Group, Resource
+from fakekube.apis.declaration import WHOLE_AND_UPDATE, Group, Resource
 from fakekube.registry.kind import Printer
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
@@ -13,6 +13,7 @@ def _rbac(
     return Resource(
         plural=plural,
         kind=kind,
+        metadata_checks=WHOLE_AND_UPDATE,
         strategy=strategy,
         printer=printer,
         namespaced=namespaced,

@@ -4,16 +4,27 @@ Every release up to 1.33 had another shape. Versions before v1beta2 are converte
 serve them without defaults and rules, and so are the kinds of classic allocation (ResourceClass ...).
 """
 
-from fakekube.apis import late, selecting
-from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served, Sub
+from fakekube.apis import late
+from fakekube.apis.declaration import (
+    ALWAYS,
+    STATUS,
+    WHOLE_AND_UPDATE,
+    Deprecated,
+    Group,
+    Resource,
+    Served,
+    Sub,
+)
+from fakekube.apis.selecting import selectable
 from fakekube.registry.kind import Convert
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
+V1BETA1, V1BETA2 = Deprecated(35, 38), Deprecated(36, 39)
 STRUCTURED = (
     Served("v1", since=34),
-    Served("v1beta2", since=33),
-    Served("v1beta1", since=32),
+    Served("v1beta2", since=33, deprecated=V1BETA2),
+    Served("v1beta1", since=32, deprecated=V1BETA1),
     Served("v1alpha3", since=31, until=33),
 )
 
@@ -25,8 +36,8 @@ def _flattened(to_stored: Convert, from_stored: Convert, older: Lazy[Strategy]) 
     """Since 1.33 there is ``exactly`` around a request; strategies know that shape only."""
     return (
         Served("v1", since=34),
-        Served("v1beta2", since=33),
-        Served("v1beta1", since=33, to_stored=to_stored, from_stored=from_stored),
+        Served("v1beta2", since=33, deprecated=V1BETA2),
+        Served("v1beta1", since=33, to_stored=to_stored, from_stored=from_stored, deprecated=V1BETA1),
         Served("v1beta1", since=32, until=32, strategy=older),
         Served("v1alpha3", since=33, until=33, to_stored=to_stored, from_stored=from_stored),
         Served("v1alpha3", since=31, until=32, strategy=older),
@@ -54,12 +65,13 @@ TEMPLATES = (
 )
 SLICES = (
     Served("v1", since=34),
-    Served("v1beta2", since=33),
+    Served("v1beta2", since=33, deprecated=V1BETA2),
     Served(
         "v1beta1",
         since=33,
         to_stored=late.convert("resource.conversion:slice_from_basic"),
         from_stored=late.convert("resource.conversion:slice_to_basic"),
+        deprecated=V1BETA1,
     ),
     Served("v1beta1", since=32, until=32, strategy=PLAIN),
     Served(
@@ -83,7 +95,7 @@ SLICES = (
 TAINTS = (
     Served("v1", since=37, unconditional_update=False),
     Served("v1beta2", since=36),
-    Served("v1alpha3", since=35),
+    Served("v1alpha3", since=35, deprecated=V1BETA2),
     Served("v1alpha3", since=33, until=34, strategy=PLAIN),
 )
 
@@ -95,7 +107,7 @@ GROUP = Group(
             plural="deviceclasses",
             kind="DeviceClass",
             strategy=late.strategy("resource.deviceclass"),
-            printer=late.printer("resource.printers:NAME_AND_AGE"),
+            printer=late.columns(),
             namespaced=False,
             generation_since=ALWAYS,
             delete_returns_object=True,
@@ -104,6 +116,7 @@ GROUP = Group(
         Resource(
             plural="devicetaintrules",
             kind="DeviceTaintRule",
+            status_keeps_metadata=True,
             printer=late.printer("resource.printers:DEVICE_TAINT_RULE"),
             namespaced=False,
             generation_since=ALWAYS,
@@ -136,6 +149,8 @@ GROUP = Group(
         Resource(
             plural="resourceclaims",
             kind="ResourceClaim",
+            status_keeps_metadata=True,
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("resource.resourceclaim"),
             printer=late.printer("resource.printers:RESOURCE_CLAIM"),
             subresources=(STATUS,),
@@ -145,8 +160,9 @@ GROUP = Group(
         Resource(
             plural="resourceclaimtemplates",
             kind="ResourceClaimTemplate",
+            metadata_checks=WHOLE_AND_UPDATE,
             strategy=late.strategy("resource.resourceclaimtemplate"),
-            printer=late.printer("resource.printers:NAME_AND_AGE"),
+            printer=late.columns(),
             delete_returns_object=True,
             versions=TEMPLATES,
         ),
@@ -167,6 +183,7 @@ GROUP = Group(
         Resource(
             plural="resourcepoolstatusrequests",
             kind="ResourcePoolStatusRequest",
+            status_keeps_metadata=True,
             strategy=late.strategy("resource.resourcepoolstatusrequest"),
             printer=late.printer("resource.printers:RESOURCE_POOL_STATUS_REQUEST"),
             namespaced=False,
@@ -179,12 +196,15 @@ GROUP = Group(
             plural="resourceslices",
             kind="ResourceSlice",
             strategy=late.strategy("resource.resourceslice"),
-            selectable=selecting.RESOURCE_SLICE,
-            printer=late.printer("resource.printers:RESOURCE_SLICE"),
+            selectable=selectable(
+                "spec.nodeName", "spec.driver", unknown="field label not supported for {gvk}: {label}",
+            ),
+            printer=late.columns(("Node", "spec.nodeName"), ("Driver", "spec.driver"), ("Pool", "spec.pool.name")),
             namespaced=False,
             generation_since=34,
             delete_returns_object=True,
             versions=SLICES,
         ),
     ),
+    version_priorities={"v1": 21, "v1beta2": 15},
 )

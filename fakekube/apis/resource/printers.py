@@ -47,11 +47,7 @@ def _pool_status(obj: Tree, now: float) -> list[Json]:
     return [name, driver, *counts, pool_count, word, completed]
 
 
-NAME_AND_AGE = table(NAME, AGE)
 RESOURCE_CLAIM = table(NAME, column("State", _claim_state), AGE)
-RESOURCE_SLICE = table(
-    NAME, column("Node", "spec.nodeName"), column("Driver", "spec.driver"), column("Pool", "spec.pool.name"), AGE
-)
 DEVICE_TAINT_RULE = table(
     NAME,
     column("Key", "spec.taint.key"),

@@ -26,6 +26,7 @@ GROUP = Group(
         Resource(
             plural="compositepodgroups",
             kind="CompositePodGroup",
+            status_keeps_metadata=True,
             strategy=late.strategy("scheduling.compositepodgroup"),
             printer=late.printer("scheduling.printers:COMPOSITE_POD_GROUP"),
             unconditional_update=False,
@@ -35,6 +36,7 @@ GROUP = Group(
         Resource(
             plural="podgroups",
             kind="PodGroup",
+            status_keeps_metadata=True,
             strategy=late.strategy("scheduling.podgroup"),
             printer=late.printer("scheduling.printers:POD_GROUP"),
             unconditional_update=False,
@@ -57,7 +59,7 @@ GROUP = Group(
             plural="workloads",
             kind="Workload",
             strategy=late.strategy("scheduling.workload"),
-            printer=late.printer("scheduling.printers:WORKLOAD"),
+            printer=late.columns(),
             unconditional_update=False,
             versions=(
                 *CURRENT,
@@ -66,4 +68,5 @@ GROUP = Group(
             ),
         ),
     ),
+    version_priorities={"v1alpha3": 3},
 )

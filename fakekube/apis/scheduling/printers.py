@@ -33,4 +33,3 @@ PRIORITY_CLASS = table(
     AGE,
     column("PreemptionPolicy", "preemptionPolicy"),
 )
-WORKLOAD = table(NAME, AGE)

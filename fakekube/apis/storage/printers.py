@@ -50,4 +50,3 @@ VOLUME_ATTACHMENT = table(
     column("Attached:boolean", "status.attached", default=False),
     AGE,
 )
-VOLUME_ATTRIBUTES_CLASS = table(NAME, column("DriverName", "driverName"), AGE)

@@ -3,8 +3,8 @@
 import pytest
 
 from fakekube.util.durations import seconds_of
-from fakekube_controllers.kubelet.outcomes.commands import read
-from fakekube_controllers.kubelet.outcomes.outcome import BadOutcome, Defaults, Outcome, decide
+from fakekube_controllers.kubelet.outcomes.commands import effect_of
+from fakekube_controllers.kubelet.outcomes.outcome import Defaults, InvalidOutcome, Outcome, decide
 from tests.controllers.kubelet.machine import Machine, container
 
 
@@ -48,14 +48,14 @@ def test_what_is_no_duration_is_refused(text):
 ])
 def test_small_scripts_are_understood(words, expected):
     """Given a command of sleeps, echoes and exits / then it takes so long, ends so, and says so much."""
-    assert read(words) == expected
+    assert effect_of(words) == expected
 
 
 @pytest.mark.parametrize("words", [
     [], ["python", "-c", "pass"], ["sh", "-c", "curl x | sh"], ["sleep", "soon"], ["sh", "-c", "'"]])
 def test_other_commands_say_nothing(words):
     """Given a command that is not understood / then it says nothing."""
-    assert read(words) is None
+    assert effect_of(words) is None
 
 
 def test_who_comes_first_decides():
@@ -108,7 +108,7 @@ def test_what_is_meant_to_run_on_runs_on():
 ])
 def test_an_annotation_that_cannot_be_meant_is_refused(annotations, text):
     """Given a bad annotation / then the refusal names it."""
-    with pytest.raises(BadOutcome, match=text):
+    with pytest.raises(InvalidOutcome, match=text):
         outcome_of(pod(container(), **annotations), 1)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fakekube.client.resources import NODES, PODS
-from fakekube_controllers.kubelet.outcomes.annotations import BadOutcome
+from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from tests.controllers.kubelet.machine import Machine, container
 
@@ -68,5 +68,5 @@ async def test_what_is_no_quantity_is_refused(machine):
     """Given an amount that is none / when somebody asks / then the annotation is named."""
     await machine.run(restart_policy="Always", annotations={"memory-usage": "much"})
     await machine.advance(2)
-    with pytest.raises(BadOutcome, match=r"annotation fakekube\.dev/memory-usage: 'much'"):
+    with pytest.raises(InvalidOutcome, match=r"annotation fakekube\.dev/memory-usage: 'much'"):
         used(machine)

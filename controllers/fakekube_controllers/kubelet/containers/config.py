@@ -82,5 +82,5 @@ def _pre_stop_seconds(handler: Spec | None) -> float:
         return 0.0
     if handler.get("sleep"):
         return float(handler["sleep"].get("seconds", 0))
-    script = commands.read((handler.get("exec") or {}).get("command") or ())
-    return 0.0 if script is None or script.run_seconds is None else script.run_seconds
+    effect = commands.effect_of((handler.get("exec") or {}).get("command") or ())
+    return 0.0 if effect is None or effect.run_seconds is None else effect.run_seconds

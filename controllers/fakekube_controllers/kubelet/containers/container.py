@@ -243,25 +243,25 @@ class Container:
         self.restarts_at = now + (0.0 if self.failures == 1 else back_off)
 
     def _restart(self, now: float) -> ContainerEvent:
-        self.put_back()
+        self._keep_last_run()
         self.restarts_at = None
         return self.start(now)
 
-    def put_back(self) -> None:
+    def _keep_last_run(self) -> None:
         """As before its start, but for what is remembered of the run that is over."""
         self.last = {"terminated": self._terminated(self.container_id)}
         self.previous_log = self.log
         self.restart_count += 1
         self.attempt += 1
 
-    def renew(self, now: float) -> None:
+    def reset(self, now: float) -> None:
         """Stop now and wait for another start, whatever the restart policy says."""
         if self.started_at is None:
             return
         if self.finished_at is None:
             self._end(now, SIGKILL_CODE)
             self.outcome = Outcome(exit_code=SIGKILL_CODE, reason="Error")
-        self.put_back()
+        self._keep_last_run()
         self.started_at = self.finished_at = self.restarts_at = None
         self.restarts_all = False
         self.waiting, self.waiting_message = "ContainerCreating", ""

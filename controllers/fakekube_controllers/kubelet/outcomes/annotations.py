@@ -1,26 +1,27 @@
-"""The words in which a pod's annotations say how its containers fare, and what cannot be meant by them.
+"""The annotations by which a pod says how its containers run and end, and what is invalid in them.
 
-``fakekube.dev/KEY`` speaks of all of the pod's containers but init containers, ``fakekube.dev/KEY.NAME`` of one, init containers
-included. ``docs/kubelet.md`` has an example of each.
+``fakekube.dev/KEY`` is for all of the pod's containers but init containers, ``fakekube.dev/KEY.NAME`` for one container, init
+containers included. ``docs/kubelet.md`` has an example of each.
 """
 
 import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from fakekube.apimachinery import meta
 from fakekube.runtime.pods import Pod
 from fakekube.util import durations
 
 PREFIX = "fakekube.dev/"
 
-OF_CONTAINERS: Mapping[str, str] = {
+CONTAINER_KEYS: Mapping[str, str] = {
     "run-duration": 'how long it runs; "forever" for until it is deleted',
     "exit-code": "how it ends",
     "exit-codes": 'the same by attempt, "1,0" fails once; the last one stays',
     "exit-code-by-index": 'the same by completion index, "3=1,*=0"',
     "reason": "of its end, in place of Completed or Error",
     "message": "of its end",
-    "oom": '"true": it ends for want of memory',
+    "oom": '"true": it is killed for lack of memory',
     "crash-loop": 'how often it fails before it does as it would; "forever"',
     "ready-after": 'how long after its start until it is ready; "never"',
     "unready-after": "how long after its start until it is unready again",
@@ -42,11 +43,11 @@ OF_CONTAINERS: Mapping[str, str] = {
 METRIC = "metric"
 """``fakekube.dev/metric.NAME`` is a metric of the pod as a whole, for autoscalers."""
 
-OF_PODS: Mapping[str, str] = {
+POD_KEYS: Mapping[str, str] = {
     "start-delay": "how long after it was bound until its first container starts",
     "admission-reject": 'the node does not take it, for this reason: "OutOfcpu", or "OutOfcpu: a text"',
-    "evict-after": "how long after it was bound until the node evicts it for want of memory",
-    "hold-status": '"true": nothing is told of it, as if its node were dead',
+    "evict-after": "how long after it was bound until the node evicts it for lack of memory",
+    "hold-status": '"true": its status is not written any more, as if its node were dead',
 }
 
 CONTRADICTIONS: Sequence[tuple[str, str]] = (
@@ -57,36 +58,36 @@ CONTRADICTIONS: Sequence[tuple[str, str]] = (
 )
 
 
-class BadOutcome(ValueError):
-    """What was said of a container cannot be meant. ``reason`` is for machines; the text names who said it."""
+class InvalidOutcome(ValueError):
+    """An annotation is invalid, or a callback failed. ``reason`` is for machines; the text names the annotation or callback."""
 
     def __init__(self, reason: str, message: str) -> None:
         self.reason = reason
         super().__init__(message)
 
 
-def bad(name: str, text: str) -> BadOutcome:
-    """An annotation that cannot be meant."""
-    return BadOutcome("InvalidAnnotation", f"annotation {PREFIX}{name}: {text}")
+def invalid(name: str, text: str) -> InvalidOutcome:
+    """The error of an invalid annotation, ``name`` without its prefix."""
+    return InvalidOutcome("InvalidAnnotation", f"annotation {PREFIX}{name}: {text}")
 
 
-class Said:
-    """What is said of one container. Readers return None for what is not said, and raise BadOutcome."""
+class ContainerAnnotations:
+    """The annotations for one container. Every reader returns None where there is none, and raises InvalidOutcome."""
 
     def __init__(self, annotations: Mapping[str, str], container: str, *, is_init: bool) -> None:
         self._annotations, self._container, self._is_init = annotations, container, is_init
 
     def text(self, key: str) -> str | None:
-        """What is said, as it stands."""
+        """The value as it stands."""
         own = self._annotations.get(f"{PREFIX}{key}.{self._container}")
         return own if own is not None or self._is_init else self._annotations.get(PREFIX + key)
 
-    def of_it_alone(self, key: str) -> bool:
-        """Whether this is said of this container, and not of all."""
+    def is_own(self, key: str) -> bool:
+        """Whether the annotation names this container, and is not for all."""
         return f"{PREFIX}{key}.{self._container}" in self._annotations
 
     def seconds(self, key: str, word: str = "") -> float | None:
-        """A duration; None too for ``word``, which the caller asks for itself."""
+        """A duration; None too where the value is ``word``, which the caller looks for itself."""
         text = self.text(key)
         return None if text is None or (word and text == word) else seconds_of(key, text)
 
@@ -94,7 +95,7 @@ class Said:
         """``true`` or ``false``."""
         text = self.text(key)
         if text not in (None, "true", "false"):
-            raise bad(key, f"{text!r} is neither true nor false")
+            raise invalid(key, f"{text!r} is neither true nor false")
         return text == "true"
 
     def code(self, key: str) -> int | None:
@@ -102,58 +103,52 @@ class Said:
         text = self.text(key)
         return None if text is None else code_of(key, text)
 
-    def check(self) -> None:
-        """Raise BadOutcome for two sayings that contradict each other."""
+    def check_contradictions(self) -> None:
+        """Raise InvalidOutcome for two annotations that contradict each other."""
         for one, other in CONTRADICTIONS:
-            if self._counts(one) and self._counts(other):
-                raise bad(one, f"contradicts {PREFIX}{other}")
+            if self._is_set(one) and self._is_set(other):
+                raise invalid(one, f"contradicts {PREFIX}{other}")
         code = self.code("exit-code")
         if code is not None and self.flag("oom") and code != 137:
-            raise bad("oom", f"contradicts {PREFIX}exit-code: what is killed for want of memory ends with 137")
+            raise invalid("oom", f"contradicts {PREFIX}exit-code: what is killed for want of memory ends with 137")
         if code == 0 and self.text("crash-loop") is not None:
-            raise bad("crash-loop", f"contradicts {PREFIX}exit-code 0")
+            raise invalid("crash-loop", f"contradicts {PREFIX}exit-code 0")
         if self.text("run-duration") == "forever":
             for key in ("exit-code", "exit-codes", "exit-code-by-index", "oom", "crash-loop"):
-                if self._counts(key):
-                    raise bad("run-duration", f"what runs for ever never ends, and {PREFIX}{key} says how it does")
+                if self._is_set(key):
+                    raise invalid("run-duration", f"what runs for ever never ends, and {PREFIX}{key} says how it does")
 
-    def _counts(self, key: str) -> bool:
+    def _is_set(self, key: str) -> bool:
         return self.text(key) not in (None, "false")
 
 
 def seconds_of(key: str, text: str) -> float:
-    """A duration. Raises BadOutcome."""
+    """A duration. Raises InvalidOutcome."""
     try:
         return durations.seconds_of(text)
     except ValueError as error:
-        raise bad(key, str(error)) from error
+        raise invalid(key, str(error)) from error
 
 
 def code_of(key: str, text: str) -> int:
-    """An exit code. Raises BadOutcome."""
+    """An exit code. Raises InvalidOutcome."""
     if not re.fullmatch(r"\d{1,9}", text.strip(), re.ASCII) or int(text) > 255:
-        raise bad(key, f"{text!r} is no exit code")
+        raise invalid(key, f"{text!r} is no exit code")
     return int(text)
 
 
-def of_pod(pod: Pod) -> Mapping[str, str]:
-    """A pod's annotations."""
-    found: Mapping[str, str] = pod["metadata"].get("annotations") or {}
-    return found
-
-
-def complaints(pod: Pod) -> list[str]:
-    """What a pod's annotations say that nobody understands, a line each."""
+def warnings(pod: Pod) -> list[str]:
+    """A line for each annotation of a pod that is not known, or names a container that is not there."""
     spec = pod["spec"]
     names = [c["name"] for c in (*(spec.get("initContainers") or ()), *spec["containers"])]
     result = []
-    for key in of_pod(pod):
+    for key in meta.annotations_of(pod):
         if not key.startswith(PREFIX):
             continue
         word, dot, name = key.removeprefix(PREFIX).partition(".")
         if word == METRIC and name:  # any name: whoever asks for it knows it
             continue
-        known = OF_CONTAINERS if dot else {**OF_CONTAINERS, **OF_PODS}
+        known = CONTAINER_KEYS if dot else {**CONTAINER_KEYS, **POD_KEYS}
         if word not in known:
             near = difflib.get_close_matches(word, known, 1)
             result.append(f"annotation {key} is not known" + (f": is {PREFIX}{near[0]} meant?" if near else ""))

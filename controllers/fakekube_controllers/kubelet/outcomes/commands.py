@@ -1,12 +1,15 @@
-"""What a container's command would do, as far as it matters to a scheduler or a controller: how long, and how it ends.
+"""What a container's command would do, as far as it matters to a scheduler or a controller: how long it runs, how it ends.
 
-Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small script of ``sh -c``;
-anything else says nothing, and the cluster's default decides. This is no shell.
+Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small script of ``sh -c``. Any other
+command has no known effect, and the cluster's default decides. This is no shell: nothing runs, and no time passes.
 """
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fakekube.util import durations
@@ -15,23 +18,23 @@ from fakekube.util.memory import memoized
 SHELLS = ("sh", "bash", "ash", "/bin/sh", "/bin/bash", "/bin/ash")
 
 
-class Script(NamedTuple):
-    """What became of a command. ``run_seconds`` is None when it runs until it is stopped."""
+class Effect(NamedTuple):
+    """What a command does. ``run_seconds`` is None when it runs until it is stopped."""
 
     run_seconds: float | None
     exit_code: int
     output: tuple[tuple[float, str], ...]  # seconds after the start, and a line
 
 
-def read(words: Sequence[str]) -> Script | None:
-    """The command as a Script, or None when it says nothing that is understood."""
+def effect_of(words: Sequence[str]) -> Effect | None:
+    """What a command does, given as its words; None when that is not known."""
     if len(words) >= 3 and words[0] in SHELLS and words[1] in ("-c", "-ec", "-xc", "-exc"):
-        return _read_script(words[2])
-    return _run([list(words)]) if words else None
+        return _effect_of_script(words[2])
+    return _effect_of([list(words)]) if words else None
 
 
 @memoized(1024)
-def _read_script(text: str) -> Script | None:
+def _effect_of_script(text: str) -> Effect | None:
     statements: list[list[str]] = []
     for part in re.split(r";|&&|\n", text):
         try:
@@ -40,30 +43,82 @@ def _read_script(text: str) -> Script | None:
             return None
         if words:
             statements.append(words)
-    return _run(statements)
+    return _effect_of(statements)
 
 
-def _run(statements: list[list[str]]) -> Script | None:
-    elapsed, code, output = 0.0, 0, list[tuple[float, str]]()
+@dataclass(slots=True)
+class _Progress:
+    """How far a script has come."""
+
+    seconds: float = 0.0
+    code: int = 0  # of the last statement
+    output: list[tuple[float, str]] = field(default_factory=list)
+
+
+class _Then(Enum):
+    """What comes after a statement."""
+
+    NEXT = auto()
+    END = auto()
+    FOREVER = auto()
+    UNKNOWN = auto()
+
+
+def _effect_of(statements: list[list[str]]) -> Effect | None:
+    progress = _Progress()
     for words in statements:
-        name, rest = words[0].rsplit("/", 1)[-1], words[1:]
-        if name == "echo":
-            output.append((elapsed, " ".join(rest)))
-            code = 0
-        elif name == "sleep" and len(rest) == 1:
-            if rest[0] in ("infinity", "inf"):
-                return Script(None, 0, tuple(output))
-            try:
-                elapsed += durations.seconds_of(rest[0])
-            except ValueError:
-                return None
-            code = 0
-        elif name == "exit" and len(rest) <= 1 and (not rest or rest[0].isdecimal()):
-            return Script(elapsed, int(rest[0]) % 256 if rest else code, tuple(output))
-        elif name in ("true", "false") and not rest:
-            code = int(name == "false")
-        elif name == "set":
-            continue
-        else:
+        statement = _STATEMENTS.get(words[0].rsplit("/", 1)[-1])
+        then = _Then.UNKNOWN if statement is None else statement(progress, words[1:])
+        if then is _Then.UNKNOWN:
             return None
-    return Script(elapsed, code, tuple(output))
+        if then is _Then.FOREVER:
+            return Effect(None, 0, tuple(progress.output))
+        if then is _Then.END:
+            break
+    return Effect(progress.seconds, progress.code, tuple(progress.output))
+
+
+def _echo(progress: _Progress, arguments: list[str]) -> _Then:
+    progress.output.append((progress.seconds, " ".join(arguments)))
+    progress.code = 0
+    return _Then.NEXT
+
+
+def _sleep(progress: _Progress, arguments: list[str]) -> _Then:
+    if len(arguments) != 1:
+        return _Then.UNKNOWN
+    if arguments[0] in ("infinity", "inf"):
+        return _Then.FOREVER
+    try:
+        progress.seconds += durations.seconds_of(arguments[0])
+    except ValueError:
+        return _Then.UNKNOWN
+    progress.code = 0
+    return _Then.NEXT
+
+
+def _exit(progress: _Progress, arguments: list[str]) -> _Then:
+    if len(arguments) > 1 or (arguments and not arguments[0].isdecimal()):
+        return _Then.UNKNOWN
+    if arguments:
+        progress.code = int(arguments[0]) % 256
+    return _Then.END
+
+
+def _set(_: _Progress, __: list[str]) -> _Then:
+    return _Then.NEXT
+
+
+def _ending(code: int) -> Callable[[_Progress, list[str]], _Then]:
+    def end(progress: _Progress, arguments: list[str]) -> _Then:
+        if arguments:
+            return _Then.UNKNOWN
+        progress.code = code
+        return _Then.NEXT
+
+    return end
+
+
+_STATEMENTS: Mapping[str, Callable[[_Progress, list[str]], _Then]] = MappingProxyType({
+    "echo": _echo, "sleep": _sleep, "exit": _exit, "set": _set, "true": _ending(0), "false": _ending(1),
+})

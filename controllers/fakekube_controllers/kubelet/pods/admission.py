@@ -10,7 +10,7 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.cache.lister import Lister
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 from fakekube_controllers.kubelet.outcomes import annotations, outcome
-from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, BadOutcome
+from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, InvalidOutcome
 from fakekube_controllers.kubelet.outcomes.outcome import Defaults
 from fakekube_controllers.kubelet.pods import predicates
 from fakekube_controllers.kubelet.pods.attempts import Attempts
@@ -49,10 +49,10 @@ class PodAdmission:
             run.starts_at = now + outcome.start_delay_seconds(pod, self._defaults)
             if (evicted := outcome.evict_after_seconds(pod)) is not None:
                 run.evicts_at = now + evicted
-        except BadOutcome as error:
+        except InvalidOutcome as error:
             self._failures.fail(run, now, error)
         self._check(run, known=known)
-        for complaint in annotations.complaints(pod):
+        for complaint in annotations.warnings(pod):
             self._events.pod(run, "Warning", "InvalidAnnotation", complaint)
         return run
 
@@ -71,7 +71,7 @@ class PodAdmission:
 
     def _rejection(self, pod: ReadOnlyTree, name: str, requests: predicates.Requests, *, known: bool) -> Rejection | None:
         """Why the node does not take a pod. One whose containers ran already was admitted by an earlier kubelet."""
-        if wanted := annotations.of_pod(pod).get(REJECT):
+        if wanted := meta.annotations_of(pod).get(REJECT):
             reason, _, message = wanted.partition(":")
             return Rejection(reason.strip(), message.strip() or f"Node rejected the pod: {reason.strip()}")
         if self._modes.is_shutting_down(name):

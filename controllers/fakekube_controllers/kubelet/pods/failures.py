@@ -3,10 +3,10 @@
 import traceback
 from collections.abc import Iterator
 
-from fakekube_controllers.kubelet.outcomes.annotations import BadOutcome
+from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
 from fakekube_controllers.kubelet.pods.events import PodEvents
 from fakekube_controllers.kubelet.pods.run import PodRun
-from fakekube_controllers.kubelet.pods.runs import name_in_texts
+from fakekube_controllers.kubelet.pods.runs import format_pod
 
 SHOWN_LINES = 40
 
@@ -17,11 +17,11 @@ class OutcomeFailures:
     def __init__(self, events: PodEvents, lines: list[str]) -> None:
         self._events, self._lines = events, lines
 
-    def fail(self, run: PodRun, now: float, error: BadOutcome) -> None:
+    def fail(self, run: PodRun, now: float, error: InvalidOutcome) -> None:
         """Fail a pod now (Unix seconds), with an Event."""
         run.fail(now, error.reason, str(error))
         self._events.pod(run, "Warning", error.reason, str(error))
-        self._lines.append(f"{name_in_texts(run.pod)}: {error}")
+        self._lines.append(f"{format_pod(run.pod)}: {error}")
         if error.__cause__ is not None and error.reason == "OutcomeCallbackFailed":
             self._lines += "".join(traceback.format_exception(error.__cause__)).splitlines()
 

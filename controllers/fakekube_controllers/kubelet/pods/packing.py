@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from fakekube.apimachinery.types import Tree
+from fakekube.util.jsonbytes import encode_to_keep
 from fakekube.util.memory import memoized
 from fakekube_controllers.kubelet.containers.container import Container, Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
@@ -17,7 +18,7 @@ from fakekube_controllers.kubelet.pods.run import PodRun
 
 FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
 """Fields that follow from the pod."""
-NOT_PACKED = ("happened", "plan", "config", "outcome", "status")
+NOT_PACKED = ("on_event", "plan", "config", "outcome", "status")
 """Fields that are not packed, or not as they are."""
 PLAIN = (str, bool, int, float, tuple, type(None))
 """Types that are JSON as they are. All else, such as functions, belongs to the kubelet that has it."""
@@ -54,7 +55,7 @@ def _plain(what: PodRun | Container | Outcome) -> Tree:
 
 def packed(run: PodRun) -> bytes:
     """A run that has ended, for ``unpacked``. Its last status is not in it: that is the pod's."""
-    return orjson.dumps({
+    return encode_to_keep({
         "run": _changed(run),
         "containers": {
             container.name: {**_changed(container), "outcome": None if container.outcome is None else _changed(container.outcome)}

@@ -17,7 +17,7 @@ TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
-Happened = Callable[["PodRun", ContainerEvent, Container, float], None]
+OnEvent = Callable[["PodRun", ContainerEvent, Container, float], None]
 """Called with the run, what happened, the container and the time (Unix seconds)."""
 
 
@@ -30,7 +30,7 @@ class PodRun:
     starts_at: float
     init: list[Container]
     apps: list[Container]
-    happened: Happened
+    on_event: OnEvent
     deadline: float | None = None  # spec.activeDeadlineSeconds, from when the pod was accepted
     deleting_since: float | None = None
     grace_seconds: float = 0.0
@@ -121,7 +121,7 @@ class PodRun:
     def _kill(self, now: float, grace_seconds: float) -> None:
         for container in self.containers:
             if container.running and not container.stopping:
-                self.happened(self, ContainerEvent.KILLING, container, now)
+                self.on_event(self, ContainerEvent.KILLING, container, now)
                 container.stop(now, grace_seconds)
             elif container.restarts_at is not None or container.later:
                 container.later.clear()
@@ -134,7 +134,7 @@ class PodRun:
             self.deleting_since = now
             for container in self.containers:
                 if container.running:
-                    self.happened(self, ContainerEvent.KILLING, container, now)
+                    self.on_event(self, ContainerEvent.KILLING, container, now)
         self.grace_seconds = grace_seconds
         waited_for = [c for c in self.containers if not self._is_sidecar(c)]
         for container in waited_for:
@@ -198,10 +198,10 @@ class PodRun:
             if event is ContainerEvent.ENDED:
                 self._ended(container, moment)
             elif event is ContainerEvent.START_ERROR and container.finished_at is not None:
-                self.happened(self, event, container, moment)
+                self.on_event(self, event, container, moment)
                 self._ended(container, moment)
             else:
-                self.happened(self, event, container, moment)
+                self.on_event(self, event, container, moment)
                 self._sidecar_started(container)
             return
 
@@ -223,17 +223,17 @@ class PodRun:
 
     def _ended(self, container: Container, moment: float) -> None:
         if container.restarts_all:
-            self.happened(self, ContainerEvent.ENDED, container, moment)
-            self._begin_anew(moment)
+            self.on_event(self, ContainerEvent.ENDED, container, moment)
+            self._restart_all(moment)
             return
         backs_off = container.restarts_at and container.failures > 1
-        self.happened(self, ContainerEvent.BACK_OFF if backs_off else ContainerEvent.ENDED, container, moment)
+        self.on_event(self, ContainerEvent.BACK_OFF if backs_off else ContainerEvent.ENDED, container, moment)
         self._after_end(container, moment)
 
-    def _begin_anew(self, moment: float) -> None:
+    def _restart_all(self, moment: float) -> None:
         """A rule wants all containers to be restarted, init containers too."""
         for container in self.containers:
-            container.renew(moment)
+            container.reset(moment)
         self._current, self._apps_started, self.starts_at = 0, False, moment
 
     def _start_next(self, moment: float) -> None:
@@ -246,7 +246,7 @@ class PodRun:
 
     def _start(self, container: Container, moment: float) -> None:
         event = container.start(moment)
-        self.happened(self, event, container, moment)
+        self.on_event(self, event, container, moment)
         if event is ContainerEvent.START_ERROR:
             self._ended(container, moment)
         else:

@@ -13,49 +13,50 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers import config, container
-from fakekube_controllers.kubelet.outcomes import annotations, outcome
+from fakekube_controllers.kubelet.outcomes import outcome
 from fakekube_controllers.kubelet.outcomes.outcome import Callback, Defaults
 from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint, Checkpoints
 from fakekube_controllers.kubelet.pods.packing import packed, restore, unpacked
-from fakekube_controllers.kubelet.pods.run import Happened, PodRun
+from fakekube_controllers.kubelet.pods.run import OnEvent, PodRun
 
 
 class RunBuilder:
     """Makes the run of a pod that is about to start.
 
-    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s; ``happened`` is told of its life.
+    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s; ``on_event`` is called for
+    what happens to its containers.
     """
 
     def __init__(
-        self, callback: Callback | None, defaults: Defaults, happened: Happened, *, rules: bool, quick: bool,
+        self, callback: Callback | None, defaults: Defaults, on_event: OnEvent, *, rules: bool, quick: bool,
     ) -> None:
-        self._callback, self._defaults, self._happened = callback, defaults, happened
+        self._callback, self._defaults, self._on_event = callback, defaults, on_event
         self._rules, self._quick = rules, quick
 
     def build(self, pod: Pod, now: float, attempt: int) -> PodRun:
         """The run of a pod that is accepted now (Unix seconds), as try number ``attempt`` of its containers."""
-        spec, called, asked = pod["spec"], name_in_texts(pod), pod
+        spec, name, asked = pod["spec"], format_pod(pod), pod
         if self._callback is None:  # only a callback asks for more, and this stays for as long as the pod lives
-            asked = {"metadata": {"annotations": annotations.of_pod(pod)}, "spec": spec}
+            asked = {"metadata": {"annotations": meta.annotations_of(pod)}, "spec": spec}
         policy = spec.get("restartPolicy", "Always")
         of_init = "Never" if policy == "Never" else "OnFailure"
         init = [
-            self._container(asked, c, "Always" if c.get("restartPolicy") == "Always" else of_init, called, attempt)
+            self._container(asked, c, "Always" if c.get("restartPolicy") == "Always" else of_init, name, attempt)
             for c in spec.get("initContainers") or ()]
-        apps = [self._container(asked, c, policy, called, attempt) for c in spec["containers"]]
-        run = PodRun(pod, now, now, init, apps, self._happened)
+        apps = [self._container(asked, c, policy, name, attempt) for c in spec["containers"]]
+        run = PodRun(pod, now, now, init, apps, self._on_event)
         if (deadline := spec.get("activeDeadlineSeconds")) is not None:
             run.deadline = now + deadline
         return run
 
     def _container(
-        self, pod: Pod, spec: Mapping[str, Any], restarts_on: str, called: str, attempt: int,
+        self, pod: Pod, spec: Mapping[str, Any], restarts_on: str, name: str, attempt: int,
     ) -> container.Container:
         if self._rules:
             restarts_on = spec.get("restartPolicy") or restarts_on
         callback, defaults = self._callback, self._defaults
         return container.container_of(
-            spec, lambda number: outcome.decide(pod, number, spec, callback, defaults), restarts_on, called, attempt,
+            spec, lambda number: outcome.decide(pod, number, spec, callback, defaults), restarts_on, name, attempt,
             config.config_of(spec, pod, rules=self._rules, quick=self._quick))
 
 
@@ -128,6 +129,6 @@ class PodRuns:
         return run
 
 
-def name_in_texts(pod: Pod) -> str:
-    """A pod as the kubelet's texts call it."""
+def format_pod(pod: Pod) -> str:
+    """A pod as the kubelet's texts name it: ``name_namespace(uid)``, as pkg/kubelet/util/format does."""
     return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"

@@ -9,7 +9,6 @@ from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.client.client import Client
 from fakekube.client.resources import PODS
 from fakekube_controllers.kubelet.node.addresses import Addresses
-from fakekube_controllers.kubelet.outcomes import annotations
 from fakekube_controllers.kubelet.outcomes.annotations import PREFIX
 from fakekube_controllers.kubelet.pods import status
 from fakekube_controllers.kubelet.pods.run import PodRun
@@ -29,7 +28,7 @@ class StatusManager:
 
     def is_held(self, pod: ReadOnlyTree) -> bool:
         """Whether a pod is to look as on a dead node: nothing is written of it, and it is not deleted."""
-        return annotations.of_pod(pod).get(HOLD_STATUS) == "true"
+        return meta.annotations_of(pod).get(HOLD_STATUS) == "true"
 
     async def sync(self, run: PodRun, now: float) -> bool:
         """Write what has changed; whether the API showed all of it already. Raises APIError."""

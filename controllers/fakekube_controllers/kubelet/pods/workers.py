@@ -16,7 +16,7 @@ from fakekube.runtime.controller import Worker
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.node.mode import KubeletModes
-from fakekube_controllers.kubelet.outcomes.annotations import BadOutcome
+from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
 from fakekube_controllers.kubelet.pods.admission import PodAdmission
 from fakekube_controllers.kubelet.pods.events import PodEvents
 from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
@@ -145,7 +145,7 @@ class PodWorkers:
     def _advance(self, run: PodRun, now: float) -> float | None:
         try:
             return run.advance(now)
-        except BadOutcome as error:
+        except InvalidOutcome as error:
             self._failures.fail(run, now, error)
             return run.advance(now)
 

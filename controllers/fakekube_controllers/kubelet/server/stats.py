@@ -7,14 +7,14 @@ somebody asks; then the Outcome of the run; then the cluster's defaults. Upstrea
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from fakekube.apimachinery import quantity
+from fakekube.apimachinery import meta, quantity
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
 from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 from fakekube_controllers.kubelet.outcomes import annotations
-from fakekube_controllers.kubelet.outcomes.annotations import Said, bad
+from fakekube_controllers.kubelet.outcomes.annotations import ContainerAnnotations, invalid
 from fakekube_controllers.kubelet.outcomes.outcome import Defaults
 from fakekube_controllers.kubelet.pods.run import PodRun
 from fakekube_controllers.kubelet.pods.runs import PodRuns
@@ -43,7 +43,7 @@ class Stats:
     def of_pod(self, namespace: str, name: str) -> dict[str, Usage] | None:
         """The usage of each running container of a pod; None when there is no such pod, or its kubelet is stopped.
 
-        Raises BadOutcome for an annotation that cannot be meant.
+        Raises InvalidOutcome for an annotation that cannot be meant.
         """
         pod = self._pods.get(namespace, name)
         return self._of_pod(pod) if pod is not None else None
@@ -51,7 +51,7 @@ class Stats:
     def of_node(self, name: str) -> Usage | None:
         """The usage of all pods on a node together; None when there is no such node, or its kubelet is stopped.
 
-        Raises BadOutcome.
+        Raises InvalidOutcome.
         """
         if not self._responds(name):
             return None
@@ -70,10 +70,11 @@ class Stats:
 def _of_container(run: PodRun, container: Container, now: float, defaults: Defaults) -> Usage | None:
     if not container.running:
         return None
-    said = Said(annotations.of_pod(run.pod), container.name, is_init=any(container is other for other in run.init))
+    is_init = any(container is other for other in run.init)
+    found = ContainerAnnotations(meta.annotations_of(run.pod), container.name, is_init=is_init)
     outcome, since = container.outcome, now - (container.started_at or now)
-    cpu = said.text("cpu-usage") or (outcome.cpu if outcome else "") or defaults.cpu
-    memory = said.text("memory-usage") or (outcome.memory if outcome else "") or defaults.memory
+    cpu = found.text("cpu-usage") or (outcome.cpu if outcome else "") or defaults.cpu
+    memory = found.text("memory-usage") or (outcome.memory if outcome else "") or defaults.memory
     return Usage(_now("cpu-usage", cpu, since).nano, _now("memory-usage", memory, since).value)
 
 
@@ -87,4 +88,4 @@ def _now(key: str, text: str, since: float) -> quantity.Quantity:
     try:
         return quantity.parse(amount)
     except quantity.QuantityError as error:
-        raise bad(key, f"{amount!r}: {error}") from error
+        raise invalid(key, f"{amount!r}: {error}") from error

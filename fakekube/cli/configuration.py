@@ -1,0 +1,133 @@
+"""The configuration file of ``fakekube serve --config FILE``: what the command line can say, and how a cluster is made.
+
+YAML or JSON. Keys are the options' names in camelCase, as in the configuration files of Kubernetes' own components; paths in
+it are relative to the file. Values mean what they mean on the command line: ``ClusterOptions`` reads them, here as there.
+Upstream: k8s.io/component-base/config. Left out: apiVersion and kind, as there is one version of this file.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from fakekube.composition import options
+from fakekube.composition.options import ClusterOptions, OptionError
+
+TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
+OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig")  # the rest says what the cluster is like
+
+
+def _version(value: Any) -> Any:
+    if isinstance(value, float | int):
+        raise ValueError(f'{value} is a number: put the version in quotes, as "{options.DEFAULT_VERSION}"')
+    return value
+
+
+def _texts(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _switches(value: Any) -> Any:
+    return options.switches(value) if isinstance(value, str | list) else value
+
+
+Int = Annotated[int, Strict()]
+Bool = Annotated[bool, Strict()]
+Texts = Annotated[list[str], BeforeValidator(_texts), WithJsonSchema(TEXTS)]
+Switches = Annotated[dict[str, Bool], BeforeValidator(_switches), WithJsonSchema(SWITCHES)]
+
+
+class ServeConfiguration(BaseModel):
+    """What ``fakekube serve --config`` reads."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    nodes: Annotated[Int, Field(ge=0)] = 1
+    kubernetes_version: Annotated[str, BeforeValidator(_version)] = options.DEFAULT_VERSION
+    feature_gates: Switches = {}
+    runtime_config: Switches = {}
+    controllers: Texts = ["*"]
+    disable_admission_plugins: Texts = []
+    metrics_server: Bool = True
+    event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
+    seed: Int = 0
+    port: Annotated[Int, Field(ge=0, le=65535)] = 0
+    bind_address: str = "127.0.0.1"
+    clock: str | Int | float = "real"
+    start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
+    cache_mutation_detector: Annotated[Bool, Field(
+        description="Prove that no controller changes an object of a cache.")] = False
+    load: Texts = []
+    from_: Annotated[str, Field(alias="from")] = ""
+    kubeconfig: str = ""
+
+
+PARAMETERS = {"load": "files", "from_": "snapshot"}
+"""Fields whose parameter of ``serve`` has another name."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The options that a file says, by the names of the parameters of ``serve``. Raises OptionError, one sentence."""
+    content = _parsed(path)
+    try:
+        found = ServeConfiguration.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise OptionError(f"{path}: {_sentence(error)}") from None
+    said = found.model_fields_set
+    values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
+    for name in ("from_", "kubeconfig"):
+        if name in values:
+            values[name] = str(path.parent / values[name])
+    if "load" in values:
+        values["load"] = tuple(str(path.parent / name) for name in values["load"])
+    _check({name: value for name, value in values.items() if name.rstrip("_") not in OF_SERVE}, path)
+    return {PARAMETERS.get(name, name): value for name, value in values.items()}
+
+
+def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON schema of the file. ``helps`` are the help texts of the parameters of ``serve``, by name."""
+    schema = ServeConfiguration.model_json_schema()
+    for name, field in ServeConfiguration.model_fields.items():
+        described = schema["properties"][field.alias]
+        described.pop("title", None)
+        if not field.description:
+            described["description"] = helps[PARAMETERS.get(name, name)]
+    return schema
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        raise OptionError(f"{path}: {where}{error.problem}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path}: {str(error).splitlines()[0]}") from error
+
+
+def _check(values: dict[str, Any], path: Path) -> None:
+    """Let the options of a cluster be read as they will be. Raises OptionError with the file, and the key for the name."""
+    for name, value in values.items():
+        try:
+            ClusterOptions.of(**{name: value})
+        except OptionError as error:
+            key = ServeConfiguration.model_fields[name].alias
+            raise OptionError(f"{path}: {key}: {str(error).removeprefix(f'{name}: ')}") from None
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first of what is wrong, as ``place: what``."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("str", "int", "float")))
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(str(field.alias) for field in ServeConfiguration.model_fields.values())
+        return f"{place}: there is no such option: known are {known}"
+    if not place:
+        return "it is no mapping of options"
+    text = first["msg"].removeprefix("Value error, ").removeprefix("feature_gates: ")
+    return f"{place}: {text[:1].lower()}{text[1:]}"

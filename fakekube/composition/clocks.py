@@ -1,0 +1,20 @@
+"""The clock of a cluster, as its options say: real, manual, automatic, or faster than the wall's."""
+
+from datetime import UTC, datetime
+
+from fakekube.composition.options import ClusterOptions
+from fakekube.util.activity import Activity
+from fakekube.util.clock import START, AutoClock, ManualClock
+from fakekube.util.wallclock import RealClock, ScaledClock
+
+
+def clock_of(options: ClusterOptions, activity: Activity, at: float | None) -> ManualClock | RealClock:
+    """A clock that begins at the Unix time ``at``, or where the options say; virtual time waits for ``activity``."""
+    start = datetime.fromtimestamp(at, UTC) if at is not None else options.start
+    if options.clock == "real":
+        return RealClock(start)
+    if options.clock == "manual":
+        return ManualClock(start or START, activity)
+    if options.clock == "auto":
+        return AutoClock(start or START, activity)
+    return ScaledClock(float(options.clock), start)

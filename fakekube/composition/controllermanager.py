@@ -1,0 +1,172 @@
+"""The controllers of a cluster: which of those installed run, and the manager that runs them.
+
+They are found through the entry-point group ``fakekube.controllers``; those of ``fakekube.addons`` run only where an option names
+them. Upstream: cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledByDefault).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.composition import options as cluster_options
+from fakekube.composition.controlplane import ControlPlane, serve_metrics
+from fakekube.composition.options import ClusterOptions
+from fakekube.util.activity import Activity
+from fakekube.util.clock import Clock
+from fakekube.util.rng import Rng
+from fakekube.util.tasks import Tasks, turn
+
+if TYPE_CHECKING:
+    from fakekube.client.client import Client
+    from fakekube.runtime.builder import Declaration
+    from fakekube.runtime.component import Runnable
+    from fakekube.runtime.manager import Manager
+    from fakekube.runtime.metrics import Metrics
+    from fakekube.util.entrypoints import EntryPoint
+
+CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
+KUBELET = "kubelet"
+USER = UserInfo("system:kube-controller-manager", ("system:masters",))
+WATCH_TIMEOUT_SECONDS = 30 * 86_400.0  # of the controllers' own: none of them should have to ask again while time leaps
+
+
+class Installed(NamedTuple):
+    """What is installed: the entry points by name, and the names of those that run only when they are named."""
+
+    entry_points: "Mapping[str, EntryPoint]"
+    addons: tuple[str, ...]
+
+
+@cache
+def installed() -> Installed:
+    """Every controller that is installed; read once, a process sees no installation."""
+    from fakekube.util.entrypoints import entry_points
+
+    found = entry_points(CONTROLLERS, ADDONS)
+    points = sorted([*found[CONTROLLERS], *found[ADDONS]])
+    return Installed(
+        MappingProxyType({point.name: point for point in points}), tuple(point.name for point in found[ADDONS]))
+
+
+@cache
+def selected(option: str) -> tuple[str, ...]:
+    """The controllers that an option names. Raises OptionError."""
+    if not option:
+        return ()
+    return tuple(cluster_options.selected(option, installed().entry_points, installed().addons))
+
+
+@cache
+def _loaded(name: str) -> Any:
+    return installed().entry_points[name].load()
+
+
+def _component(name: str) -> "Runnable | Declaration":
+    """A controller: its entry point is a declaration, or makes a component."""
+    found = _loaded(name)
+    made: Runnable | Declaration = found() if callable(found) else found
+    return made
+
+
+class ControllerManager:
+    """Runs the controllers of one cluster, and runs them anew after a restore.
+
+    ``extra`` are components that run besides those installed; ``callbacks`` are handed to all of them as options. ``fail`` is
+    told what breaks outside of a reconcile.
+    """
+
+    def __init__(
+        self, *, clock: Clock, activity: Activity, tasks: Tasks, fail: Callable[[BaseException], None],
+        extra: Iterable[Any], callbacks: Mapping[str, Any],
+    ) -> None:
+        self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
+        self._extra, self.callbacks = list(extra), callbacks
+        self._manager: Manager | None = None
+
+    @cached_property
+    def metrics(self) -> "Metrics":
+        """What the controllers have counted, before a restore too."""
+        from fakekube.runtime.metrics import Metrics
+
+        return Metrics()
+
+    def metrics_text(self) -> str:
+        """Those, as ``/metrics`` shows them."""
+        return self.metrics.text()
+
+    @property
+    def declared(self) -> "list[Declaration]":
+        """Those of ``extra`` that another cluster can have, too."""
+        from fakekube.runtime.builder import Declaration
+
+        return [component for component in self._extra if isinstance(component, Declaration)]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the controllers were started."""
+        return self._manager is not None
+
+    @property
+    def manager(self) -> "Manager":
+        """The running controllers."""
+        assert self._manager is not None, "not started"
+        return self._manager
+
+    async def start(
+        self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
+        is_served: Callable[[], bool],
+    ) -> None:
+        """Start the controllers that the options name, with what they are to remember; ``client`` leads to the server.
+
+        ``is_served`` says whether clients wait already, who are to be answered between two imports.
+        """
+        from fakekube.cache.mutation import MutationDetector
+        from fakekube.runtime.manager import Manager
+
+        names = selected(options.controllers)
+        self._manager = manager = Manager(
+            client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
+            clock=self._clock, activity=self._activity, rng=rng, tasks=self._tasks,
+            version=options.kubernetes_version, gates=plane.gates,
+            options={"nodes": options.nodes, **self.callbacks, "root_ca": ""},
+            detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
+            presence=plane.apiserver.presence, metrics=self.metrics)
+        for name in names:
+            manager.add(_component(name))
+            if is_served():
+                await turn()
+        for component in self._extra:
+            manager.add(component)
+        if options.metrics_server and KUBELET in names:
+            serve_metrics(plane.apiserver)
+        manager.load(remembered)
+        if manager.names:
+            await manager.start()
+
+    async def stop(self) -> None:
+        """Stop the controllers; harmless when they do not run."""
+        if self._manager is not None:
+            await self._manager.stop()
+            self._manager = None
+
+    def explain(self) -> Iterator[str]:
+        """What the controllers wait for, as people read it."""
+        if self._manager is not None:
+            yield from self._manager.explain()
+
+    @property
+    def runs_kubelet(self) -> bool:
+        """Whether the component that is every node's kubelet was started."""
+        return self._manager is not None and self._manager.is_running(KUBELET)
+
+    def kubelet(self) -> Any:
+        """That component; None where it does not run, or was never needed."""
+        return self.manager.working(KUBELET) if self.runs_kubelet else None
+
+    def add_stages(self, stages: list[Tree]) -> None:
+        """Give it KWOK's Stages. Raises ValueError for one that cannot be meant."""
+        kubelet: Any = self.manager.activate(KUBELET)
+        kubelet.add_stages(stages)
