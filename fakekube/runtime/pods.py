@@ -9,6 +9,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.pods import FINISHED_PHASES, sidecars
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
@@ -30,7 +31,7 @@ def is_terminating(pod: Pod) -> bool:
 
 def is_finished(pod: Pod) -> bool:
     """Whether the pod's phase is terminal."""
-    return phase(pod) in ("Succeeded", "Failed")
+    return phase(pod) in FINISHED_PHASES
 
 
 def is_active(pod: Pod) -> bool:
@@ -68,9 +69,9 @@ def seconds_until_available(pods: Iterable[Pod], min_ready_seconds: int, now: fl
 def restarts(pod: Pod) -> tuple[int, int]:
     """How often the container that was restarted most was, and likewise of the sidecars."""
     status = pod.get("status") or meta.EMPTY
-    sidecars = [c["name"] for c in pod["spec"].get("initContainers") or () if c.get("restartPolicy") == "Always"]
+    names = [container["name"] for container in sidecars(pod["spec"])]
     most = max((s.get("restartCount", 0) for s in status.get("containerStatuses") or ()), default=0)
-    beside = (s for s in status.get("initContainerStatuses") or () if s.get("name") in sidecars)
+    beside = (s for s in status.get("initContainerStatuses") or () if s.get("name") in names)
     return most, max((s.get("restartCount", 0) for s in beside), default=0)
 
 
@@ -80,11 +81,12 @@ def rank(pod: Pod) -> tuple[Any, ...]:
     return (*_progress(pod), -ready_since(pod), -most, -beside, -_created(pod), meta.name_of(pod))
 
 
-def least_worthy(pods: Sequence[Pod], company: Mapping[str, int], now: float, *, costs: bool) -> list[Pod]:
+def ranked_for_deletion(pods: Sequence[Pod], active_on_node: Mapping[str, int], now: float, *, costs: bool) -> list[Pod]:
     """The pods of a ReplicaSet, those to delete first at the front.
 
-    ``company`` is how many active relatives are on each node, ``costs`` whether the annotation of a pod's deletion cost
-    counts. Ages are compared by orders of magnitude, and those that are alike are in the order of their uids.
+    ``active_on_node`` is how many active pods of the ReplicaSet and its siblings are on each node, ``costs`` whether the
+    annotation of a pod's deletion cost counts. Ages are compared by orders of magnitude, and those that are alike are in the
+    order of their uids.
     """
     def compare(one: Pod, other: Pod) -> int:
         for mine, theirs in zip(first[meta.uid_of(one)], first[meta.uid_of(other)], strict=True):
@@ -107,7 +109,8 @@ def least_worthy(pods: Sequence[Pod], company: Mapping[str, int], now: float, *,
         return younger or (-1 if meta.uid_of(one) < meta.uid_of(other) else 1)
 
     first = {
-        meta.uid_of(pod): (*_progress(pod), deletion_cost(pod) if costs else 0, -company.get(pod["spec"].get("nodeName", ""), 0))
+        meta.uid_of(pod): (
+            *_progress(pod), deletion_cost(pod) if costs else 0, -active_on_node.get(pod["spec"].get("nodeName", ""), 0))
         for pod in pods
     }
     return sorted(pods, key=cmp_to_key(compare))
