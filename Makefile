@@ -19,7 +19,7 @@ $(VENV)/run.stamp: pyproject.toml
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml $(VENV)/run.stamp
-	@$(BIN)/python -m pip install --quiet --editable '.[fast,tls,pytest]' --group dev
+	@$(BIN)/python -m pip install --quiet --editable '.[fast,kwok,pytest]' --group dev
 	@touch $@
 
 demo: $(VENV)/run.stamp  ## start a cluster and watch a Job through its whole life

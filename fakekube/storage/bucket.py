@@ -5,16 +5,17 @@ Every read is of the present unless it says otherwise, and every change one sync
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.storage import past
 from fakekube.storage.encoding import Encoder, Fields
-from fakekube.storage.eventlog import Entry, Track, entry_of
+from fakekube.storage.eventlog import Entry, EventLog, Track, entry_of
 from fakekube.storage.index import Indexes, Key
 from fakekube.storage.keyspace import Keyspace, Match, read_page
+from fakekube.storage.ordering import MetadataOrder
 from fakekube.storage.past import PastState
 from fakekube.storage.record import (
     Event,
@@ -25,17 +26,30 @@ from fakekube.storage.record import (
     Record,
     Stale,
 )
+from fakekube.storage.trees import TreeCache
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
 
-if TYPE_CHECKING:
-    from fakekube.storage.memory import Storage
 
+class Commits(Protocol):
+    """What the buckets of a storage share, so that there is one order of all changes; ``memory.Storage`` is one."""
+
+    revision: int
+    log: EventLog
+    trees: TreeCache
+    metadata_order: MetadataOrder
+    sought: dict[Callable[[], None], Callable[[Record], bool]]
+
+    def next_revision(self) -> int:
+        """The revision of the commit that is being made."""
+
+    def tell(self, subscribers: Subscribers, event: Event) -> None:
+        """Tell of an event whoever wants to know."""
 
 
 class Bucket:
     """The objects of one resource. Reads never raise for what is not there unless they say so."""
 
-    def __init__(self, storage: "Storage", resource: GroupResource, fields: Fields | None, *, sort_keys: bool) -> None:
+    def __init__(self, storage: Commits, resource: GroupResource, fields: Fields | None, *, sort_keys: bool) -> None:
         self.storage, self.resource = storage, resource
         self.encoder = Encoder(fields, sort_keys, storage.metadata_order, storage.trees)
         self.objects = Keyspace()
@@ -82,12 +96,14 @@ class Bucket:
         """The bucket as it was at a revision. Raises Compacted, Future."""
         if revision > self.storage.revision:
             raise Future(self.storage.revision)
-        overlay = past.overlay(self, self.storage.log.since(self.track, revision))
-        return PastState(self, revision, overlay) if overlay or revision != self.storage.revision else self
+        overlay = past.overlay(self.encoder, self.storage.log.since(self.track, revision))
+        return PastState(self.objects, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return past.events(self, reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
+        return past.events(
+            self.objects, self.encoder,
+            reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
 
     def by_field(self, label: str, value: str) -> list[Record]:
         """The present objects whose selectable field has the text, in key order.
@@ -183,7 +199,7 @@ class Bucket:
 
     # forks, and what is read from files
 
-    def fork(self, storage: "Storage") -> "Bucket":
+    def fork(self, storage: Commits) -> "Bucket":
         """The same objects and history as a bucket of another storage."""
         other = Bucket(storage, self.resource, self.encoder.fields, sort_keys=self.encoder.sort_keys)
         other.objects, other._indexes, other.changes = self.objects.fork(), self._indexes.fork(), self.changes
@@ -209,7 +225,7 @@ class Bucket:
         field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
         write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
         """
-        history = past.events(self, self.storage.log.since(self.track, since))
+        history = past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision
         subscription = Subscription(self._subscribers, since, namespace, field, deliver, closed, ahead=ahead)
         for event in history:

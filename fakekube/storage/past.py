@@ -4,48 +4,45 @@ Both are worked out from what the event log keeps, read backwards from now.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sortedcontainers import SortedSet
 
+from fakekube.storage.encoding import Encoder
 from fakekube.storage.eventlog import Entry, cause_in
-from fakekube.storage.keyspace import Match, prefix_of, read_page
+from fakekube.storage.keyspace import Keyspace, Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
-
-if TYPE_CHECKING:
-    from fakekube.storage.bucket import Bucket
 
 Overlay = dict[str, dict[str, Record | None]]
 """What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
 
 
-def overlay(bucket: "Bucket", entries: Iterable[Entry]) -> Overlay:
+def overlay(encoder: Encoder, entries: Iterable[Entry]) -> Overlay:
     """How a bucket differed before these entries, which are its latest, newest first."""
     oldest = {(entry[2], entry[3]): entry for entry in entries}
     result: Overlay = {}
     for (namespace, name), entry in oldest.items():
-        result.setdefault(namespace, {})[name] = _before(bucket, entry)
+        result.setdefault(namespace, {})[name] = _before(encoder, entry)
     return result
 
 
-def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
+def events(objects: Keyspace, encoder: Encoder, entries: Iterable[Entry]) -> list[Event]:
     """The events of these entries, which are a bucket's latest, newest first; the oldest event comes first.
 
-    The record after a change is the one before the object's next change, or the present one.
+    ``objects`` are the present ones. The record after a change is the one before the object's next change, or the present one.
     """
     result: list[Event] = []
     later: dict[tuple[str, str], Record | None] = {}
     for entry in entries:
         revision, type_, namespace, name, _, _, last = entry[:7]
-        previous = _before(bucket, entry)
+        previous = _before(encoder, entry)
         record: Record | None
         if last is not None:
-            record = bucket.encoder.past_record(namespace, name, revision, last)
+            record = encoder.past_record(namespace, name, revision, last)
         elif type_ == "DELETED":
             assert previous is not None, "what was deleted was there"
-            record = bucket.encoder.deleted_record(previous, revision)
+            record = encoder.deleted_record(previous, revision)
         else:
-            record = later.get((namespace, name)) or bucket.get(namespace, name)
+            record = later.get((namespace, name)) or objects.get(namespace, name)
         assert record is not None, f"nothing is known of {namespace}/{name} at {revision}"
         later[namespace, name] = previous
         result.append(Event(type_, record, previous, cause_in(entry)))
@@ -53,17 +50,17 @@ def events(bucket: "Bucket", entries: Iterable[Entry]) -> list[Event]:
     return result
 
 
-def _before(bucket: "Bucket", entry: Entry) -> Record | None:
+def _before(encoder: Encoder, entry: Entry) -> Record | None:
     data = entry[5]
-    return None if data is None else bucket.encoder.past_record(entry[2], entry[3], entry[4], data)
+    return None if data is None else encoder.past_record(entry[2], entry[3], entry[4], data)
 
 
 class PastState:
     """A bucket as it was at ``revision``: what is there now, with what changed since then undone."""
 
-    def __init__(self, bucket: "Bucket", revision: int, overlay: Overlay) -> None:
+    def __init__(self, objects: Keyspace, revision: int, overlay: Overlay) -> None:
         self.revision = revision
-        self._now, self._overlay = bucket.objects, overlay
+        self._now, self._overlay = objects, overlay
         self._moved: dict[str, tuple[SortedSet, SortedSet]] = {}
 
     def get(self, namespace: str, name: str) -> Record | None:

@@ -8,7 +8,7 @@ Left out: transformers (encryption at rest), time to live.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import orjson
 
@@ -18,8 +18,6 @@ from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
-
-    from fakekube.storage.trees import TreeCache
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -37,6 +35,13 @@ class SharedTree(Tree):
     __slots__ = ("__weakref__",)
 
 
+class Trees(Protocol):
+    """Where the tree of a record is found, or kept; ``trees.TreeCache`` is one."""
+
+    def load(self, record: "Record") -> Tree:
+        """The tree of a record that holds none."""
+
+
 class Record:
     """One object at one revision; never changed.
 
@@ -50,7 +55,7 @@ class Record:
 
     __slots__ = ("_fields", "_labels", "_trees", "held_tree", "row", "seen_tree", "uses")
 
-    def __init__(self, row: Row, trees: "TreeCache") -> None:
+    def __init__(self, row: Row, trees: Trees) -> None:
         self.row, self._trees = row, trees
         self._labels: Mapping[str, str] | None = None
         self._fields: Mapping[str, str] | None = None

@@ -5,13 +5,14 @@ import sys
 
 import pytest
 
+from fakekube.apimachinery import releases
 from fakekube.apis import late
 from fakekube.apis.catalog import catalog
 from fakekube.registry.kind import Kind, Printer
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 
-RELEASES = [f"1.{minor}" for minor in range(25, 38)]
+RELEASES = [release.name for release in releases.RELEASES]
 ALL_ON = {"api/all": True}
 
 

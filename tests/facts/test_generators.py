@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fakekube.apimachinery.releases import NEWEST, Release
+from fakekube.apimachinery.releases import NEWEST, RECORDED, Release
 from tools import bootstrap, facts, gates, go_facts, schemas
 from tools.gosource import Packages
 from tools.releases import ROOT, MissingSource, Sources, module_version
@@ -94,7 +94,7 @@ def test_first_objects_come_from_the_newest_recording(tmp_path: Path) -> None:
     role = {"metadata": {"name": "r", "labels": {}}, "rules": [
         {"verbs": ["get"], "apiGroups": ["", "apps"], "resources": ["pods"]}, {"verbs": ["get"], "nonResourceURLs": ["/x"]}]}
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / f"bootstrap-{NEWEST.name}.json").write_text(json.dumps({
+    (tmp_path / "data" / f"bootstrap-{RECORDED[-1]}.json").write_text(json.dumps({
         "/apis/rbac.authorization.k8s.io/v1/clusterroles": [role],
         "/api/v1/namespaces": [{"spec": {}, "metadata": {"name": "default"}}]}))
     (built,) = bootstrap.build(Sources(None, tmp_path)).values()

@@ -19,8 +19,9 @@ from fakekube.runtime.controller import Worker
 from fakekube.util.timers import Timer
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.stages.functions import BUILT_IN
+from fakekube_controllers.kubelet.stages.manifest import read
 from fakekube_controllers.kubelet.stages.render import render
-from fakekube_controllers.kubelet.stages.stage import Stage, Step, read
+from fakekube_controllers.kubelet.stages.stage import Stage, Step
 from fakekube_controllers.kubelet.stages.template import Template, TemplateError
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ import itertools
 import pytest
 import yaml
 
+pytest.importorskip("jq", reason="the extra kwok is not installed")
+
 from fakekube.apimachinery import meta
 from fakekube.client.resources import EVENTS, JOBS, NODES, PODS
 from fakekube.composition.cluster import Cluster
@@ -271,7 +273,7 @@ async def test_a_template_that_does_not_fit_is_told_of():
     ({"spec": {"selector": {"matchExpressions": [{"key": ".a", "operator": "Is"}]}}},
      "spec.selector.matchExpressions[0].operator: 'Is' is none of In, NotIn, Exists, DoesNotExist"),
     ({"spec": {"selector": {"matchExpressions": [{"key": ".a |", "operator": "Exists"}]}}},
-     "spec.selector.matchExpressions[0].key: 'more' is missing in '.a |'"),
+     "spec.selector.matchExpressions[0].key: syntax error"),
     ({"spec": {"selector": {"matchExpressions": [{"key": ".a", "operator": "In"}]}}},
      "spec.selector.matchExpressions[0].values: must be given with In"),
     ({"spec": {"selector": {"matchExpressions": [{"cel": {"expression": "true"}}]}}},

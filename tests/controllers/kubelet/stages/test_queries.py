@@ -2,7 +2,9 @@
 
 import pytest
 
-from fakekube_controllers.kubelet.stages import jq
+pytest.importorskip("jq", reason="the extra kwok is not installed")
+
+from fakekube_controllers.kubelet.stages import queries
 
 TREE = {
     "metadata": {"labels": {"a.b/c": "x"}, "ownerReferences": [{"kind": "Job"}, {"kind": "Other"}]},
@@ -42,14 +44,24 @@ TREE = {
     ("[]", [[]]),
     ("empty", []),
     ("null < true", [True]),
+    (".status.count + 1", [4]),
+    (".status.conditions[0].status as $found | $found", ["True"]),
+    ('.status.conditions | map(select(.type == "Ready"))[0].status', ["True"]),
 ])
 def test_a_query_finds_what_jq_would(query, found):
     """Given a query / then it finds what jq finds; one that does not fit the object finds nothing."""
-    assert jq.compile(query)(TREE) == found
+    assert queries.compile(query)(TREE) == found
 
 
-@pytest.mark.parametrize("query", ["", ".a +", ".a = 1", "$x", "foo", ".a | ", ".[", ".a.", "select(", "(.a", ".a b"])
+@pytest.mark.parametrize("query", ["", ".a +", "$x", "foo", ".a | ", ".[", ".a.", "select(", "(.a", ".a b"])
 def test_what_is_no_query_is_refused(query):
-    """Given a text that is no query, or beyond what is understood / then it is refused and shown."""
-    with pytest.raises(jq.JqError):
-        jq.compile(query)
+    """Given a text that is no query / then it is refused, in a line, and shown."""
+    with pytest.raises(queries.QueryError, match=r"^[^\n]+$") as refused:
+        queries.compile(query)
+    assert not query or str(refused.value).endswith(f" in {query!r}")
+
+
+@pytest.mark.parametrize("query", ["now", ".status | now"])
+def test_the_walls_time_is_nowhere(query):
+    """Given a query that asks what time it is / then it fails, as the cluster's time is another, and finds nothing."""
+    assert queries.compile(query)(TREE) == []
