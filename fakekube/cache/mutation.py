@@ -59,7 +59,7 @@ class _Known:
     def __init__(self, obj: Tree) -> None:
         self.obj, self.data = obj, orjson.dumps(obj)
         self.caches = 0  # that hold it
-        self.readers: dict[str, None] = {}  # who was given it and not yet proven innocent
+        self.readers: dict[str, None] = {}  # who was given it since it was compared last
 
 
 class _Watched:
@@ -86,7 +86,7 @@ class MutationDetector:
         self._over = False
         self._known: dict[int, _Known] = {}  # by identity of the object, which is held and so stays the only one of that identity
         self._left: deque[_Known] = deque()
-        self._unproven: dict[int, _Known] = {}
+        self._uncompared: dict[int, _Known] = {}
         self._running: dict[_Watched, None] = {}
 
     # what the caches tell
@@ -114,9 +114,9 @@ class MutationDetector:
     def _forget(self, known: _Known) -> None:
         identity = id(known.obj)
         if not known.caches and self._known.get(identity) is known:
-            self._prove(known)
+            self._compare(known)
             self._known.pop(identity, None)
-            self._unproven.pop(identity, None)
+            self._uncompared.pop(identity, None)
 
     def hand_out(self, objects: Iterable[Tree]) -> None:
         """Somebody reads these from a cache."""
@@ -132,7 +132,7 @@ class MutationDetector:
             known = self._known.get(id(obj))
             if known is not None:
                 known.readers[who] = None
-                self._unproven[id(obj)] = known
+                self._uncompared[id(obj)] = known
 
     # who is watched
 
@@ -174,7 +174,7 @@ class MutationDetector:
             del self._running[running]
             for known in visiting:
                 known.readers[who] = None
-                self._prove(known)
+                self._compare(known)
             self._end(running)
 
     def _end(self, running: _Watched) -> None:
@@ -183,18 +183,18 @@ class MutationDetector:
         for known in given:
             known.readers[running.who] = None
         for known in given[:running.bound]:
-            self._prove(known)
+            self._compare(known)
         for known in given[running.bound:]:
-            self._unproven[id(known.obj)] = known
+            self._uncompared[id(known.obj)] = known
         if running.bound == COMPARED_AFTER_RECONCILE:
-            for known in list(islice(self._unproven.values(), COMPARED_BESIDES)):
-                self._prove(known)
+            for known in list(islice(self._uncompared.values(), COMPARED_BESIDES)):
+                self._compare(known)
 
     # proof
 
-    def _prove(self, known: _Known) -> None:
+    def _compare(self, known: _Known) -> None:
         """Tell of an object that was changed."""
-        self._unproven.pop(id(known.obj), None)
+        self._uncompared.pop(id(known.obj), None)
         readers, known.readers = known.readers, {}
         if self._over or _encoded(known.obj) == known.data:
             return
@@ -209,14 +209,14 @@ class MutationDetector:
     def close(self) -> None:
         """Compare everything that is still known, and forget it: the caches are closed."""
         for known in list(self._known.values()):
-            self._prove(known)
+            self._compare(known)
         self._end_all()
 
     def _end_all(self) -> None:
         self._over = True
         self._known.clear()
         self._left.clear()
-        self._unproven.clear()
+        self._uncompared.clear()
 
 
 class WatchedIndexer(Indexer):

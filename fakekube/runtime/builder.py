@@ -95,13 +95,16 @@ class Builder(NamedTuple):
         """
         return self._replace(sources=(*self.sources, Source(resource_of(resource), mapper, predicate)))
 
-    def starts_with(self, *triggers: Trigger, is_needed: Callable[[Context], bool] | None = None) -> "Builder":
+    def starts_with(
+        self, *triggers: Trigger | type[TypedObject], is_needed: Callable[[Context], bool] | None = None,
+    ) -> "Builder":
         """Start with the first object of one of these, in place of the resource that the controller is for.
 
         Each is a resource, a resource and a function that tells which objects count, or ``lazy.OWNED``. Where ``is_needed(ctx)``
         is true, which may ask the manager's context for gates and options, the controller starts at once.
         """
-        return self._replace(triggers=triggers, is_needed=is_needed)
+        named = tuple(resource_of(each) if isinstance(each, type) else each for each in triggers)
+        return self._replace(triggers=named, is_needed=is_needed)
 
     def with_options(
         self, *, user_agent: str | None = None, user: UserInfo | None = None, workers: int | None = None,

@@ -213,14 +213,14 @@ async def test_two_that_had_it_are_both_named_when_nobody_knows_better() -> None
     """Given more objects than are compared at once, handed to two reconciles / when one was changed / then both are named."""
     caches = Caches(COMPARED_AFTER_RECONCILE + COMPARED_BESIDES * 3)
 
-    async def innocent(key) -> None:
+    async def reads(key) -> None:
         list(caches.indexer.list())
 
-    async def guilty(key) -> None:
+    async def changes(key) -> None:
         list(caches.indexer.list())[-1]["spec"]["replicas"] = 2
 
-    await caches.reconcile(innocent, "a")
-    await caches.reconcile(guilty, "b")
+    await caches.reconcile(reads, "a")
+    await caches.reconcile(changes, "b")
     caches.detector.close()
     [found] = caches.found
     assert "by the controller ctl at a or by the controller ctl at b:\n  spec.replicas: 1 -> 2" in str(found)
@@ -283,13 +283,13 @@ async def test_only_the_first_change_is_told() -> None:
     the server wrote meanwhile may share parts with it."""
     caches = Caches()
 
-    async def guilty(key) -> None:
+    async def changes(key) -> None:
         caches.indexer.get("default", "w0")["spec"]["replicas"] = 2
 
-    await caches.reconcile(guilty)
+    await caches.reconcile(changes)
     caches.put(web("w1", replicas=1))
     caches.indexer.get("default", "w0")["spec"]["replicas"] = 3
-    await caches.reconcile(guilty)
+    await caches.reconcile(changes)
     caches.put(web("w0", replicas=1))
     caches.detector.close()
     assert len(caches.found) == 1
@@ -299,8 +299,8 @@ async def test_reading_costs_no_more_than_a_bound() -> None:
     """Given a thousand objects / when a reconcile lists them all / then a bounded number of them is compared when it ends."""
     caches = Caches(1000)
     compared = []
-    prove = caches.detector._prove
-    caches.detector._prove = lambda known: (compared.append(known), prove(known))
+    compare = caches.detector._compare
+    caches.detector._compare = lambda known: (compared.append(known), compare(known))
 
     async def process(key) -> None:
         caches.indexer.list()

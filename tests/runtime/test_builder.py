@@ -10,6 +10,7 @@ from fakekube.client.resources import CONFIG_MAPS, SECRETS
 from fakekube.composition.cluster import Cluster
 from fakekube.composition.controllermanager import installed
 from fakekube.runtime import Declaration, Request, Result, controller, predicates
+from fakekube.types import ConfigMap
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from tests.runtime.harness import WEBS, harness
 
@@ -76,6 +77,11 @@ async def test_what_it_starts_with_may_be_said_and_replaces_what_it_is_for():
         await cluster.client.create(SECRETS, {"metadata": {"name": "b", "namespace": "default"}})
         await cluster.settle()
         assert sorted(MADE[0].seen) == [("default", "a"), ("secret", "b")]
+
+
+def test_what_it_starts_with_may_be_the_class_of_a_model():
+    """Given a class of models / when a controller is declared to start with it / then it starts with its resource."""
+    assert controller("c").starts_with(ConfigMap).complete(PATH).starts_with == (CONFIG_MAPS,)
 
 
 async def test_setup_is_called_once_with_the_queue_whose_keys_are_reconciled():
