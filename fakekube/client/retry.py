@@ -1,4 +1,7 @@
-"""Updating an object that somebody else may update at the same time. Upstream: client-go/util/retry (RetryOnConflict)."""
+"""Updating an object that somebody else may update at the same time.
+
+Upstream: client-go/util/retry (RetryOnConflict).
+"""
 
 from collections.abc import Callable
 
@@ -18,10 +21,11 @@ async def update_with_retry(
     client: Client, resource: Resource, obj: Tree, change: Callable[[Tree], Tree], *, subresource: str = "", tries: int,
     is_retriable: Callable[[APIError], bool] = is_conflict,
 ) -> Tree:
-    """Write ``change(obj)``; after an error that is retriable, read the object and write its change, ``tries`` times at most.
+    """Write ``change(obj)``; after an error that is retriable, read the object and write its
+    change, ``tries`` times at most.
 
-    ``obj``: the object as a cache has it, or its subresource. Returns what was written. Raises APIError: the last write's, or
-    that of a read.
+    ``obj``: the object as a cache has it, or its subresource. Returns what was written. Raises
+    APIError: the last write's, or that of a read.
     """
     name, namespace = meta.name_of(obj), meta.namespace_of(obj)
     for tries_left in reversed(range(tries)):

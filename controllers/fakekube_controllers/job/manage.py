@@ -1,7 +1,8 @@
 """Creates or deletes pods until as many are active as the Job wants.
 
-A sync that deletes pods creates none. Creations go in batches that double, so that a quota that refuses one pod is not
-asked five hundred times. Upstream: manageJob in pkg/controller/job/job_controller.go.
+A sync that deletes pods creates none. Creations go in batches that double, so that a quota that
+refuses one pod is not asked five hundred times. Upstream: manageJob in
+pkg/controller/job/job_controller.go.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,9 @@ RECONCILING, TRACKING, PODS_CREATED, PODS_DELETED = "reconciling", "tracking", "
 
 
 class ManageResult(NamedTuple):
-    """How many pods are active now, the action for the metrics, after how many seconds to sync again, and the first error."""
+    """How many pods are active now, the action for the metrics, after how many seconds to sync
+    again, and the first error.
+    """
 
     active: int
     action: str
@@ -77,9 +80,12 @@ def _wanted_active(state: SyncState) -> int:
 async def delete_active(
     state: SyncState, writer: Writer, victims: Sequence[pods.Pod], *, keep_tracking: bool,
 ) -> tuple[int, int, APIError | None]:
-    """Delete pods. Returns how many were deleted, how many of those were ready, and the first error.
+    """Delete pods.
 
-    Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted as failed.
+    Returns how many were deleted, how many of those were ready, and the first error.
+
+    Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted
+    as failed.
     """
     writer.expect_deletions(state.job, victims)
     deleted = ready = 0
@@ -117,5 +123,7 @@ async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
 
 
 def _holds_index(state: SyncState, summary: PodSummary) -> bool:
-    """Whether the pod's index is in use: of an active pod, and of a terminating one while only failed pods are replaced."""
+    """Whether the pod's index is in use: of an active pod, and of a terminating one while only
+    failed pods are replaced.
+    """
     return summary.active or (summary.terminating and state.only_replace_failed)

@@ -1,7 +1,9 @@
-"""What each pod of a Job is to it (active, ready, finished, tracked, its index), computed once for each state of a pod.
+"""What each pod of a Job is to it (active, ready, finished, tracked, its index), computed once for
+each state of a pod.
 
-A Job of ten thousand pods is synced again and again while only some of them change. The summaries of the others are kept:
-to read so many trees again takes longer than the rest of a sync. Upstream has nothing of the kind.
+A Job of ten thousand pods is synced again and again while only some of them change. The summaries
+of the others are kept: to read so many trees again takes longer than the rest of a sync. Upstream
+has nothing of the kind.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +28,9 @@ class PodSummary(NamedTuple):
 
 
 class JobPods(NamedTuple):
-    """The pods of a Job that its selector matches, in the order in which the cache has them, and their summaries."""
+    """The pods of a Job that its selector matches, in the order in which the cache has them, and
+    their summaries.
+    """
 
     pods: Sequence[Tree]
     summaries: Sequence[PodSummary]
@@ -46,7 +50,10 @@ class PodSummaries:
         self._known: dict[int, PodSummary] = {}
 
     def of(self, trees: Sequence[Tree]) -> list[PodSummary]:
-        """The summaries of these pods, in the same order. The trees are a cache's: a pod that changed is another tree."""
+        """The summaries of these pods, in the same order.
+
+        The trees are a cache's: a pod that changed is another tree.
+        """
         known = self._known
         summaries = [known.get(id(pod)) or self.summarize(pod) for pod in trees]
         self._known = dict(zip(map(id, trees), summaries, strict=True))

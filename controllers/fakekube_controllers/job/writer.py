@@ -1,6 +1,8 @@
-"""The writes of the Job controller, and the expectations that they leave until its caches show them.
+"""The writes of the Job controller, and the expectations that they leave until its caches show
+them.
 
-After the controller has created three pods it creates and deletes none for the Job until its cache has shown three new ones.
+After the controller has created three pods it creates and deletes none for the Job until its cache
+has shown three new ones.
 Upstream: pkg/controller/job/job_controller.go, pkg/controller/controller_utils.go.
 """
 
@@ -16,7 +18,7 @@ from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS
 from fakekube.runtime.podcontrol import PodControl
 from fakekube_controllers.job import pods
-from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
+from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - an attribute's annotation
 from fakekube_controllers.job.finalizers import TrackingFinalizers
 from fakekube_controllers.job.metrics import JobMetrics
 from fakekube_controllers.job.syncstate import SyncState
@@ -25,7 +27,9 @@ COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 
 class Writer:
-    """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of failed pods."""
+    """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of
+    failed pods.
+    """
 
     def __init__(
         self, client: Client, recorder: Recorder, expectations: Expectations, finalizers: TrackingFinalizers,
@@ -62,11 +66,17 @@ class Writer:
         self.expectations.deletion_observed(meta.key_of(job), meta.uid_of(pod))
 
     async def create(self, job: Mapping[str, Any], pod: Tree) -> None:
-        """Create a pod and record an Event. Raises APIError, after a Warning unless the namespace is being deleted."""
+        """Create a pod and record an Event.
+
+        Raises APIError, after a Warning unless the namespace is being deleted.
+        """
         await self.control.create(job, pod)
 
     async def delete(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
-        """Delete a pod and record an Event; one that is gone already is no error. Raises APIError after a Warning."""
+        """Delete a pod and record an Event; one that is gone already is no error.
+
+        Raises APIError after a Warning.
+        """
         if not await self.control.delete(job, meta.name_of(pod), meta.namespace_of(pod)):
             self.deletion_failed(job, pod)
 
