@@ -8,8 +8,9 @@ pkg/controller/job/job_controller.go.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.runtime.podcontrol import slow_start
+from fakekube.runtime.podcontrol import create_expected, delete_expected
 from fakekube_controllers.job import pods, podtemplate
 from fakekube_controllers.job.podsummaries import PodSummary
 from fakekube_controllers.job.syncstate import SyncState, free_indexes
@@ -87,22 +88,15 @@ async def delete_active(
     Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted
     as failed.
     """
-    writer.expect_deletions(state.job, victims)
-    deleted = ready = 0
-    failure: APIError | None = None
-    for pod in victims:
-        try:
-            if not keep_tracking and pods.is_tracked(pod):
-                await writer.finalizers.remove(pod)
-                state.released[pod["metadata"]["uid"]] = None
-            await writer.delete(state.job, pod)
-        except APIError as error:
-            writer.deletion_failed(state.job, pod)
-            failure = failure or error
-        else:
-            deleted += 1
-            ready += pods.is_ready(pod)
-    return deleted, ready, failure
+
+    async def delete(pod: pods.Pod) -> bool:
+        if not keep_tracking and pods.is_tracked(pod):
+            await writer.finalizers.remove(pod)
+            state.released[pod["metadata"]["uid"]] = None
+        return await writer.control.delete(state.job, pod)
+
+    deleted, error = await delete_expected(writer.expectations, meta.key_of(state.job), victims, delete)
+    return len(deleted), sum(map(pods.is_ready, deleted)), error
 
 
 async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
@@ -115,9 +109,9 @@ async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
         waiting = [delay for delay in delays.values() if delay > 0]
         wait = min(waiting) if waiting else None
         chosen = [index for index in free if delays[index] <= 0]
-    writer.expect_creations(state.job, len(chosen))
-    made, error = await slow_start(chosen, lambda index: writer.create(state.job, podtemplate.pod_for(state, index)))
-    writer.creation_failed(state.job, len(chosen) - made)
+    made, error = await create_expected(
+        writer.expectations, meta.key_of(state.job), chosen,
+        lambda index: writer.control.create(state.job, podtemplate.pod_for(state, index)))
     writer.metrics.created(state, made, len(chosen) - made)
     return ManageResult(state.active_count + made, PODS_CREATED, wait, error)
 

@@ -1,13 +1,11 @@
-"""What matters of a ReplicaSet's pods, worked out once for each state of a pod.
+"""What of a ReplicaSet's pods the controller counts, computed once for each state of a pod."""
 
-A set is reconciled whenever one of its pods changes, and then counts all of them: with a thousand pods that start one after
-the other, the summaries of the others must not be worked out again. Upstream has nothing of the kind.
-"""
-
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
+from fakekube.cache.summaries import Summaries
 from fakekube.runtime import pods
 from fakekube.runtime.owned import selector_of
 
@@ -40,23 +38,14 @@ class PodSummaries:
         self.generation = meta.generation_of(owner)
         self._uid, self._selector = meta.uid_of(owner), selector_of(owner)
         self._labels = meta.labels_of(owner["spec"]["template"]).items()
-        self._known: dict[str, tuple[Tree, PodSummary]] = {}
+        self._summaries = Summaries(self.summarize)
 
-    def of(self, pod: Tree) -> PodSummary:
-        """The summary of a pod."""
-        uid = pod["metadata"]["uid"]
-        known = self._known.get(uid)
-        if known is not None and known[0] is pod:
-            return known[1]
-        summary = self._summarized(pod)
-        self._known[uid] = pod, summary
-        return summary
+    def of(self, trees: Sequence[Tree]) -> list[PodSummary]:
+        """The summaries of these pods of a cache, in the same order."""
+        return self._summaries.of(trees)
 
-    def forget(self, pod: Tree) -> None:
-        """The pod is gone."""
-        self._known.pop(meta.uid_of(pod), None)
-
-    def _summarized(self, pod: Tree) -> PodSummary:
+    def summarize(self, pod: Tree) -> PodSummary:
+        """The summary of one pod."""
         own, reference = meta.labels_of(pod), meta.controller_of(pod)
         claimed = reference is not None and reference["uid"] == self._uid and self._selector.matches(own)
         return PodSummary(
