@@ -5,7 +5,7 @@ To read the trees of all others again would take longer than the rest of the wor
 nothing of the kind.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from fakekube.apimachinery.types import Tree
@@ -14,12 +14,15 @@ S = TypeVar("S")
 
 
 class Summaries(Generic[S]):
-    """Summaries of objects by a function of the object alone, whose results are never false."""
+    """Summaries of objects. A subclass says what they are, by ``summarize``."""
 
-    def __init__(self, summarize: Callable[[Tree], S]) -> None:
-        self._summarize = summarize
+    def __init__(self) -> None:
         self._trees: Sequence[Tree] = ()  # kept alive: the keys of _known are their identities
         self._known: dict[int, S] = {}
+
+    def summarize(self, tree: Tree) -> S:
+        """The summary of one object, which depends on nothing but the object and is never false."""
+        raise NotImplementedError
 
     def of(self, trees: Sequence[Tree]) -> list[S]:
         """The summaries of objects of a cache, in the same order.
@@ -27,7 +30,7 @@ class Summaries(Generic[S]):
         An object that changed is another tree. Those of the last call that are not among ``trees``
         are forgotten.
         """
-        known, summarize = self._known, self._summarize
+        known, summarize = self._known, self.summarize
         summaries = [known.get(id(tree)) or summarize(tree) for tree in trees]
         self._known = dict(zip(map(id, trees), summaries, strict=True))
         self._trees = trees

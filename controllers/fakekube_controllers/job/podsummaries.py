@@ -35,24 +35,20 @@ class JobPods(NamedTuple):
         return [pod for pod, wanted in zip(self.pods, chosen, strict=True) if wanted]
 
 
-class PodSummaries:
+class PodSummaries(Summaries[PodSummary]):
     """The summaries of the pods that one Job controls, for one selector."""
 
     def __init__(self, selector: Selector) -> None:
+        super().__init__()
         self.selector = selector
         self._shared: dict[PodSummary, PodSummary] = {}
-        self._summaries = Summaries(self.summarize)
 
-    def of(self, trees: Sequence[Tree]) -> list[PodSummary]:
-        """The summaries of these pods of a cache, in the same order."""
-        return self._summaries.of(trees)
-
-    def summarize(self, pod: Tree) -> PodSummary:
+    def summarize(self, tree: Tree) -> PodSummary:
         """The summary of one pod."""
-        finished, deleting = pods.is_finished(pod), pods.is_terminating(pod)
-        tracked = pods.is_tracked(pod)
+        finished, deleting = pods.is_finished(tree), pods.is_terminating(tree)
+        tracked = pods.is_tracked(tree)
         active = not finished and not deleting
         summary = PodSummary(
-            self.selector.matches(meta.labels_of(pod)), active, active and pods.is_ready(pod),
-            deleting and not finished, tracked, tracked and not active, indexes.index_of(pod))
+            self.selector.matches(meta.labels_of(tree)), active, active and pods.is_ready(tree),
+            deleting and not finished, tracked, tracked and not active, indexes.index_of(tree))
         return self._shared.setdefault(summary, summary) if summary.completion_index is None else summary

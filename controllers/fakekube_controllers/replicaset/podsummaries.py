@@ -1,6 +1,5 @@
 """What of a ReplicaSet's pods the controller counts, computed once for each state of a pod."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta
@@ -31,23 +30,19 @@ class PodSummary(NamedTuple):
         return 0 < self.ready_since <= now - min_ready_seconds
 
 
-class PodSummaries:
+class PodSummaries(Summaries[PodSummary]):
     """The summaries of the pods of one set in one generation."""
 
     def __init__(self, owner: Tree) -> None:
+        super().__init__()
         self.generation = meta.generation_of(owner)
         self._uid, self._selector = meta.uid_of(owner), selector_of(owner)
         self._labels = meta.labels_of(owner["spec"]["template"]).items()
-        self._summaries = Summaries(self.summarize)
 
-    def of(self, trees: Sequence[Tree]) -> list[PodSummary]:
-        """The summaries of these pods of a cache, in the same order."""
-        return self._summaries.of(trees)
-
-    def summarize(self, pod: Tree) -> PodSummary:
+    def summarize(self, tree: Tree) -> PodSummary:
         """The summary of one pod."""
-        own, reference = meta.labels_of(pod), meta.controller_of(pod)
+        own, reference = meta.labels_of(tree), meta.controller_of(tree)
         claimed = reference is not None and reference["uid"] == self._uid and self._selector.matches(own)
         return PodSummary(
-            claimed, pods.is_active(pod), pods.is_terminating(pod) and not pods.is_finished(pod), self._labels <= own.items(),
-            pods.is_ready(pod), pods.ready_since(pod))
+            claimed, pods.is_active(tree), pods.is_terminating(tree) and not pods.is_finished(tree),
+            self._labels <= own.items(), pods.is_ready(tree), pods.ready_since(tree))
