@@ -146,7 +146,8 @@ class SharedInformer:
         """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``, ``on_delete(last)``.
 
         They run in the order of registration and must not await, block or change what they get: it is shared. What is in the
-        cache already is told as added before this returns. ``component`` is the name of the component that they belong to, for reports of changed objects.
+        cache already is told as added before this returns. ``component`` is the name of the component that they belong to, for
+        reports of changed objects.
         """
         if self._detector is not None:
             on_add, on_update, on_delete = (
