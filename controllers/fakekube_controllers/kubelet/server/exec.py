@@ -181,8 +181,7 @@ def _spec(options: CommandOptions) -> ReadOnlyTree:
 
 
 def _annotated(process: Process) -> Answer:
-    """What the pod's annotation says of a command. Raises StreamError for an invalid annotation.
-    """
+    """What the pod's annotation says of a command. Raises StreamError for an invalid annotation."""
     annotations = process.pod["metadata"].get("annotations") or {}
     text = annotations.get(f"{PREFIX}exec.{process.container}", annotations.get(f"{PREFIX}exec"))
     if text is None:
