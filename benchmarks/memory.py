@@ -75,7 +75,7 @@ async def _grown(cluster: Cluster, workload: Callable[[Cluster], Awaitable[None]
     storage = cluster.apiserver.storage
     return {
         "kilobytes": (resident_bytes() - before) / pods / 1e3, "containers": (len(gc.get_objects()) - containers) / pods,
-        "longest_ms": pauses.longest_seconds * 1e3, "events": sum(len(bucket.track.entries) for bucket in storage.buckets)}
+        "longest_ms": pauses.longest_seconds * 1e3, "events": sum(len(bucket.track) for bucket in storage.buckets)}
 
 
 async def lived() -> Measured:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from fakekube.apimachinery import conditions, quantity
 from fakekube.apimachinery.amounts import Amounts, amount
+from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.quantity import NANO
 from fakekube.apimachinery.types import ReadOnlyTree
 
@@ -140,7 +141,7 @@ def _total(spec: ReadOnlyTree, part: str, missing: Mapping[str, tuple[int, str]]
     peak: Sum = {}
     for container in init_containers:
         own = _with_missing(container_resources(container, part), missing)
-        if container.get("restartPolicy") == "Always":
+        if is_sidecar(container):
             add(total, own)
             add(sidecars, own)
             _raise(peak, sidecars)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from fakekube.apimachinery import pod_resources
 from fakekube.apimachinery.amounts import Amounts, count, read
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import Tree
 
 PODS, SERVICES, CLAIMS = (GroupResource("", name) for name in ("pods", "services", "persistentvolumeclaims"))
@@ -21,7 +22,6 @@ POD_PREFIXES = ("hugepages-", "requests.hugepages-")
 MUST_BE_SET = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 STORAGE_CLASS_SUFFIX = ".storageclass.storage.k8s.io/"
 CLAIM_NAMES = ("persistentvolumeclaims", "requests.storage")
-FINISHED = ("Succeeded", "Failed")
 TERMINATING = {"scopeName": "Terminating", "operator": "Exists"}
 UNCOUNTED = (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
 
@@ -68,7 +68,7 @@ def usage(resource: GroupResource, obj: Tree, *, in_flight: bool) -> Amounts:
 
 def _pod_usage(pod: Tree, options: pod_resources.Options) -> Amounts:
     result: Amounts = {"count/pods": count(1)}
-    if (pod.get("status") or {}).get("phase") in FINISHED:
+    if (pod.get("status") or {}).get("phase") in FINISHED_PHASES:
         return result
     requests, limits = pod_resources.requests(pod, options), pod_resources.limits(pod, options)
     return {**result, **compute_usage(pod_resources.quantities(requests), pod_resources.quantities(limits))}

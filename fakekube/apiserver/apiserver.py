@@ -1,7 +1,7 @@
-"""The API server: every request in, every answer out, and no HTTP library in sight.
+"""The API server: every request passes through it, and no HTTP library is needed.
 
-Read ``handle`` first: it is the whole path of a request. Upstream: apiserver/pkg/server and kube-apiserver's control
-plane, without the aggregation layer.
+Read ``handle`` first: it is the whole path of a request. Upstream: apiserver/pkg/server and
+kube-apiserver's control plane, without the aggregation layer.
 """
 
 import logging
@@ -38,7 +38,7 @@ from fakekube.util.rng import Rng
 
 log = logging.getLogger(__name__)
 
-OwnPath = Callable[[Request], Awaitable[Response]]
+ExtraPath = Callable[[Request], Awaitable[Response]]
 
 
 class APIServer:
@@ -48,7 +48,7 @@ class APIServer:
     resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of
     service accounts. ``authorizer`` allows everything unless another one is given. ``buckets`` and
     ``cluster`` are the way in for the cluster's own parts. ``log`` keeps what was asked.
-    ``own_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
+    ``extra_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
     ``/metrics`` says besides the server's own.
     """
 
@@ -75,7 +75,7 @@ class APIServer:
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
         self._paths = MetaPaths(self.services, self.log, release, self.metric_texts)
-        self.own_paths: dict[str, OwnPath] = {}
+        self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
 
     def use_admission(self, admission: Admission) -> None:
@@ -112,7 +112,7 @@ class APIServer:
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if not info.is_resource:
-            own = self.own_paths.get(request.path)
+            own = self.extra_paths.get(request.path)
             return self._paths.answer(request) if own is None else await own(request)
         found = self.routes.find(info, request)
         if found is None:

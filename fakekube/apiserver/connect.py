@@ -1,7 +1,8 @@
 """exec, attach and port-forward: connections to what runs in a cluster.
 
-The API server checks what it can see, agrees on a protocol, and hands the connection on to the agent of the pod's node.
-Upstream: pkg/registry/core/{pod,node,service}/rest, pod/strategy.go, and pkg/kubelet/server for what a kubelet refuses.
+The API server checks what it can see, agrees on a protocol, and passes the connection on to the
+kubelet of the pod's node. Upstream: pkg/registry/core/{pod,node,service}/rest, pod/strategy.go, and
+pkg/kubelet/server for what a kubelet refuses.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,8 @@
-"""What every request passes through before and after its endpoint: who asks, what is noted, what every answer carries.
+"""What every request passes before and after its endpoint: authentication, the request log, common
+headers.
 
-Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endpoints/filters. Left out: priority and
-fairness (its headers are there), CORS, HSTS.
+Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endpoints/filters. Left
+out: priority and fairness (its headers are there), CORS, HSTS.
 """
 
 import base64
@@ -28,7 +29,10 @@ _DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m
 
 
 class LogEntry(NamedTuple):
-    """One answered request. ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock."""
+    """One answered request.
+
+    ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock.
+    """
 
     time: float
     verb: str
@@ -45,9 +49,9 @@ class LogEntry(NamedTuple):
 
 
 class RequestLog:
-    """The latest requests, oldest first: for tests that ask what a client sent, and for people who wonder.
+    """The latest requests, oldest first: for tests that ask what a client sent, and for debugging.
 
-    They are kept as plain tuples of texts and numbers, which the cyclic collector soon looks at no more.
+    They are kept as plain tuples of texts and numbers, which the cyclic collector soon skips.
     """
 
     def __init__(self, limit: int = LOG_ENTRIES) -> None:
@@ -62,7 +66,7 @@ class RequestLog:
             yield LogEntry(*entry)
 
     def add(self, time: float, info: RequestInfo, request: Request, code: int, latency_seconds: float) -> None:
-        """Note an answer."""
+        """Log an answered request."""
         self.total += 1
         user = request.user.name if request.user else ""
         agent = request.headers.get("user-agent", "")
@@ -72,9 +76,9 @@ class RequestLog:
 
 
 class Authenticator:
-    """Tells who asks: by bearer token, or, without any, the administrator.
+    """Authenticates by bearer token; a request without one is the administrator's.
 
-    A request that carries its user already comes from the same process and is believed.
+    A request that carries its user already comes from the same process and is trusted.
     """
 
     def __init__(
@@ -85,7 +89,9 @@ class Authenticator:
         self._lookup = lookup
 
     def check_token(self, token: str) -> Token | None:
-        """Whom a token names: one of those given, or a service account that is still the one it was issued for."""
+        """The user of a token: one of those given, or a service account that still exists with the
+        same uid.
+        """
         user = self.known.get(token)
         if user is not None:
             return Token(user, (ISSUER,))
@@ -116,7 +122,8 @@ class Authenticator:
 def token_of_websocket(request: Request) -> str:
     """The Authorization header that a browser could not set, from the sub-protocols that it could.
 
-    Raises 401 when there are several tokens, when one is no text in base64, and when no sub-protocol is left to choose.
+    Raises 401 when there are several tokens, when one is no text in base64, and when no
+    sub-protocol is left to choose.
     """
     offered = request.headers.get("sec-websocket-protocol", "")
     if BEARER_PROTOCOL not in offered or request.headers.get("upgrade", "").lower() != "websocket":
@@ -143,7 +150,9 @@ class Decorator:
         self._fixed: Headers = []
 
     def decorate(self, request: Request, response: Response) -> Response:
-        """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and fairness."""
+        """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and
+        fairness.
+        """
         given = request.headers.get("audit-id", "")
         response.complete_headers(lambda headers: self._completed(given, headers))
         return response

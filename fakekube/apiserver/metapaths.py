@@ -26,7 +26,10 @@ PUBLIC_HOUR = ("Cache-Control", "public, max-age=3600")
 
 
 class MetaPaths:
-    """Answers for the paths beside the resources. Documents are encoded once and kept while the kinds stay the same."""
+    """Answers for the paths that are not resources.
+
+    Documents are encoded once and kept while the kinds stay the same.
+    """
 
     def __init__(
         self, services: Services, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]] = (),

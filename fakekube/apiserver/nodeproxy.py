@@ -1,7 +1,7 @@
-"""What the API server asks of the nodes' agents: the output of containers, commands in them, connections to their
-ports, and what they use.
+"""What the API server asks of kubelets: logs, commands, connections to ports, resource usage.
 
-Upstream speaks HTTPS to each kubelet; here whoever plays the kubelet is called. Upstream: pkg/registry/core/pod/rest.
+Upstream speaks HTTPS to each kubelet; here one object stands for all of them. Upstream:
+pkg/registry/core/pod/rest.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class LogOptions(NamedTuple):
-    """How to read a log. Seconds are whole, ``since_time`` is Unix seconds; None means not given."""
+    """How to read a log.
+
+    Seconds are whole, ``since_time`` is Unix seconds; None means not given.
+    """
 
     follow: bool = False
     previous: bool = False
@@ -36,15 +39,19 @@ class Usage(NamedTuple):
 
 
 class NodeProxy(Protocol):
-    """The agents of all nodes."""
+    """The kubelets of all nodes."""
 
     async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:
-        """What a container wrote. ``pod`` is bound to a node and has the container. Raises APIError as a kubelet
-        does.
+        """What a container wrote.
+
+        ``pod`` is bound to a node and has the container. Raises APIError as a kubelet does.
         """
 
     async def execute(self, options: "CommandOptions") -> "Command":
-        """A command, ready to be run in a container. Raises NodeError as a kubelet does, APIError when there is none."""
+        """A command, ready to be run in a container.
+
+        Raises NodeError as a kubelet does, APIError when there is none.
+        """
 
     async def attach(self, options: "CommandOptions") -> "Command":
         """The same for what the container runs already."""
@@ -63,14 +70,17 @@ class NodeProxy(Protocol):
         """What the agent of a node answers itself to a GET of a path; None where none answers."""
 
     def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
-        """What each running container of a pod uses; None when nobody can tell. Raises APIError when there are no agents."""
+        """What each running container of a pod uses;
+
+        None when nobody can tell. Raises APIError when there are no agents.
+        """
 
     def node_usage(self, name: str) -> Usage | None:
         """What a node uses; None when nobody can tell. Raises APIError when there are no agents."""
 
 
 class NoNodes:
-    """A cluster without agents."""
+    """A cluster without kubelets."""
 
     async def logs(self, pod: Tree, container: str, options: LogOptions) -> bytes | Stream:
         """Raise what upstream says of a node that it cannot find."""

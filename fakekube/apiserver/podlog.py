@@ -1,7 +1,8 @@
-"""GET pods/<name>/log: what a container wrote, asked of the agent of its node.
+"""GET pods/<name>/log: what a container wrote, as the kubelet of its node has it.
 
-Over WebSocket it comes as messages, after an empty one that says that the log was found.
-Upstream: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), apiserver's responsewriters (StreamObject).
+Over WebSocket it comes as messages, after an empty one that says that the log was found. Upstream:
+pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), apiserver's responsewriters
+(StreamObject).
 """
 
 from collections.abc import Callable
@@ -76,7 +77,10 @@ class _Announced:
 
 
 def chosen_container(pod: Tree, asked: str) -> str:
-    """The container that is meant. Raises 400 when it is none of the pod's, or not said and the pod has several."""
+    """The container that is meant.
+
+    Raises 400 when it is none of the pod's, or not said and the pod has several.
+    """
     name, spec = pod["metadata"]["name"], pod["spec"]
     if not asked:
         if len(spec["containers"]) == 1:

@@ -1,7 +1,8 @@
-"""metrics.k8s.io: what nodes and pods use, asked of the nodes' agents at the moment of the request.
+"""metrics.k8s.io: what nodes and pods use, asked of the kubelets at the moment of the request.
 
-Upstream: kubernetes-sigs/metrics-server (pkg/api), which asks kubelets every fifteen seconds and serves the rate between two
-answers; here an answer is what is used now. Nothing is stored. Left out: watches.
+Upstream: kubernetes-sigs/metrics-server (pkg/api), which asks kubelets every fifteen seconds and
+serves the rate between two answers; here an answer is the usage now. Nothing is stored. Left out:
+watches.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +29,10 @@ Measure = Callable[[Tree], Tree | None]
 
 
 async def of_pods(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Answer a GET of what one pod uses, or those of a namespace or of all. Raises 404 for a pod of which nobody can tell."""
+    """Answer a GET of what one pod uses, or those of a namespace or of all.
+
+    Raises 404 for a pod of which nobody can tell.
+    """
     agents, now = nodes(), scope.services.now()
 
     def measure(pod: Tree) -> Tree | None:
@@ -42,7 +46,10 @@ async def of_pods(nodes: Nodes, scope: Scope, info: RequestInfo, request: Reques
 
 
 async def of_nodes(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Answer a GET of what one node uses, or of what all do. Raises 404 for a node of which nobody can tell."""
+    """Answer a GET of what one node uses, or of what all do.
+
+    Raises 404 for a node of which nobody can tell.
+    """
     agents, now = nodes(), scope.services.now()
 
     def measure(node: Tree) -> Tree | None:

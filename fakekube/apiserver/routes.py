@@ -1,8 +1,9 @@
 """Which function answers which method on which path.
 
-A path of the API has one of six forms (a collection, an object, a sub-resource; each with a namespace or without), so
-the table is by group, version and resource, and the form is told by the path's segments. Upstream builds a thousand
-routes out of the same facts: apiserver/pkg/endpoints/installer.go.
+A path of the API has one of six forms (a collection, an object, a subresource; each with a
+namespace or without). So the table is by group, version and resource, and the path's segments say
+which form it is. Upstream builds a thousand routes from the same facts:
+apiserver/pkg/endpoints/installer.go.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -22,7 +23,8 @@ Verbs = Mapping[str, tuple[str, Endpoint]]
 
 
 def late(where: str, *first: object) -> Endpoint:
-    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported with the first request.
+    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported
+    with the first request.
 
     It is called with ``first``, if there are any, and then with an endpoint's arguments.
     """
@@ -54,15 +56,19 @@ SUBRESOURCE: Verbs = {
 WATCH: Mapping[str, Endpoint] = {"GET": reading.list_or_watch}
 
 SpecialRoutes = Mapping[tuple[str, str, str], Endpoint]
-"""What differs: by group, ``resource`` or ``resource/subresource``, and method; ``*`` and ``*/subresource`` are
-anybody's.
+"""What differs: by group, ``resource`` or ``resource/subresource``, and method;
+
+``*`` and ``*/subresource`` are anybody's.
 """
 
 Methods = dict[str, Endpoint]
 
 
 class Route:
-    """What a path leads to: its scope, and an endpoint for each method. ``tail`` says that more path may follow."""
+    """What a path leads to: its scope, and an endpoint for each method.
+
+    ``tail`` says that more path may follow.
+    """
 
     __slots__ = ("collection", "methods", "scope", "tail")
 
@@ -103,7 +109,10 @@ class ResourceRoutes:
             self.subresources[sub.name] = Route(Scope(services, kind, store, sub), table, tail=tail)
 
     def route(self, info: RequestInfo) -> Route | None:
-        """The route of a path below this resource; None when the path has a form that the kind has not."""
+        """The route of a path below this resource;
+
+        None when the path has a form that the kind has not.
+        """
         parts = info.parts
         if self.kind.namespaced != info.namespaced:
             is_all = self.kind.namespaced and len(parts) == 1 and not info.namespace
@@ -135,8 +144,9 @@ class Routes:
     def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
         """What answers a request for a resource; None for a path in a group that is not served.
 
-        Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method without one, 415
-        for a patch in an unknown form, 406 for an answer that cannot be given in an acceptable one.
+        Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method
+        without one, 415 for a patch in an unknown form, 406 for an answer that cannot be given in
+        an acceptable one.
         """
         key = (info.group, info.version, info.resource)
         resource = self._resources.get(key)

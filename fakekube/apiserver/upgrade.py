@@ -1,7 +1,8 @@
-"""Changing a connection's protocol: what a client offers, what a kubelet takes, what is said when they do not meet.
+"""Changing a connection's protocol: what a client offers, what a kubelet accepts, and the error
+when they share none.
 
-Upstream: k8s.io/streaming/pkg/httpstream (Handshake) and its wsstream. WebSocket carries numbered channels, or, for
-port-forward, a whole SPDY/3.1 connection; older clients ask for SPDY itself.
+Upstream: k8s.io/streaming/pkg/httpstream (Handshake) and its wsstream. WebSocket carries numbered
+channels, or, for port-forward, a whole SPDY/3.1 connection; older clients ask for SPDY itself.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,10 @@ def wants_websocket(request: Request) -> bool:
 
 
 def choose_websocket(request: Request, supported: Sequence[str]) -> str:
-    """The first sub-protocol offered that is supported. Raises Refused: 403 without a body, as Go's WebSocket server."""
+    """The first sub-protocol offered that is supported.
+
+    Raises Refused: 403 without a body, as Go's WebSocket server.
+    """
     found = next((name for name in offered(request) or [""] if name in supported), None)
     if found is None:
         raise Refused(Response(403, content_type=""))
@@ -74,8 +78,8 @@ def check(request: Request) -> None:
 
 
 def choose(request: Request, *, channels: Sequence[str], first: str, spdy: Sequence[str]) -> Chosen:
-    """What to speak: over WebSocket ``first`` (if there is any) once it is offered at all, else one of ``channels``; or one of
-    ``spdy``.
+    """What to speak: over WebSocket ``first`` (if there is any) once it is offered at all, else one
+    of ``channels``; or one of ``spdy``.
 
     Raises Refused.
     """

@@ -1,4 +1,4 @@
-"""What the server says it is. Upstream: component-base/version and apimachinery/pkg/version."""
+"""The version of the server. Upstream: component-base/version and apimachinery/pkg/version."""
 
 from fakekube.apimachinery import releases
 from fakekube.apimachinery.types import Tree
@@ -8,7 +8,9 @@ MINOR_WITH_EMULATION = 33
 
 
 def info(release: str) -> Tree:
-    """The document of /version for a release like ``1.37``; major and minor are whole numbers, as clients want them."""
+    """The document of /version for a release like ``1.37``; major and minor are whole numbers, as
+    clients want them.
+    """
     major, minor = release.split(".")[:2]
     version: Tree = {"major": major, "minor": minor}
     if int(minor) >= MINOR_WITH_EMULATION:

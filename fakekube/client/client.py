@@ -1,8 +1,10 @@
-"""One client for everything: trees in, trees out, errors as APIError, over whatever transport it is given.
+"""One client for every resource: JSON trees in, JSON trees out, errors as APIError, over any
+transport.
 
-Upstream: client-go's dynamic client. Left out: typed clientsets, protobuf, client-side throttling and retries (the work
-queues retry). What a cache hands out is shared and read-only; what this client returns belongs to the caller, and what it is
-given stays the caller's: the server gets bytes.
+Upstream: client-go's dynamic client. Left out: typed clientsets (see ``typed.py``), protobuf,
+client-side throttling and retries (the work queues retry). Trees from a cache are shared and
+read-only; trees from this client belong to the caller, and trees given to it stay the caller's,
+since the server gets bytes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,10 +36,11 @@ class ListResult(NamedTuple):
 class Client:
     """Reads and writes objects as one user with one user agent.
 
-    The server takes the field manager from the user agent's part before ``/``, unless a call names one. ``namespace``
-    is where objects are looked for when a call names none; lists and watches then span all namespaces.
-    Whatever it returns, the objects of a watch included, is the caller's own, to be changed at will. Every method raises
-    APIError for an answer of 400 and above, TransportError for none.
+    The server takes the field manager from the user agent's part before ``/``, unless a call names
+    one. ``namespace`` is where objects are looked for when a call names none; lists and watches
+    then span all namespaces. Whatever it returns, the objects of a watch included, is the caller's
+    own, to be changed at will. Every method raises APIError for an answer of 400 and above,
+    TransportError for none.
     """
 
     def __init__(
@@ -66,7 +69,9 @@ class Client:
         self, method: str, path: str, *, query: Query | None = None, body: bytes = b"", content_type: str = JSON,
         accept: str = "",
     ) -> Response:
-        """Any request at all, for what is no object: a log, ``/metrics``, a document of discovery."""
+        """Any request at all, for what is no object: a log, ``/metrics``, a document of
+        discovery.
+        """
         return await self._rest.request(
             method, path, query=query, body=body, content_type=content_type, accept=accept)
 
@@ -106,7 +111,9 @@ class Client:
         self, resource: Resource, namespace: str = "", *, label_selector: str = "", field_selector: str = "",
         limit: int = 0, continue_token: str = "", resource_version: str = "", resource_version_match: str = "",
     ) -> ListResult:
-        """The objects of one namespace, or of all when ``namespace`` is empty; items carry apiVersion and kind."""
+        """The objects of one namespace, or of all when ``namespace`` is empty; items carry
+        apiVersion and kind.
+        """
         query = parameters.list_options(
             label_selector, field_selector, limit, continue_token, resource_version, resource_version_match)
         tree = await self._rest.tree("GET", resource.path(namespace), query)
@@ -122,10 +129,13 @@ class Client:
         self, resource: Resource, obj: Tree, namespace: str = "", *, subresource: str = "", name: str = "",
         field_manager: str = "", field_validation: str = "", dry_run: bool = False, read_answer: bool = True,
     ) -> Tree:
-        """Create an object; its namespace is the argument, or else its own. Its apiVersion and kind may be left out.
+        """Create an object; its namespace is the argument, or else its own.
 
-        With ``name`` and ``subresource``: post to what is below an object: ``binding``, ``eviction``, ``token``.
-        Without ``read_answer`` the answer is not parsed, and an empty tree comes back.
+        Its apiVersion and kind may be left out.
+
+        With ``name`` and ``subresource``: post to what is below an object: ``binding``,
+        ``eviction``, ``token``. Without ``read_answer`` the answer is not parsed, and an empty tree
+        comes back.
         """
         obj = parameters.with_type(resource, obj)
         path = self._path(resource, namespace or meta.namespace_of(obj), name, subresource)
@@ -136,7 +146,10 @@ class Client:
         self, resource: Resource, obj: Tree, *, subresource: str = "", field_manager: str = "",
         field_validation: str = "", dry_run: bool = False,
     ) -> Tree:
-        """Replace an object. With a resourceVersion in it: APIError 409 when it was changed meanwhile."""
+        """Replace an object.
+
+        With a resourceVersion in it: APIError 409 when it was changed meanwhile.
+        """
         obj = parameters.with_type(resource, obj)
         path = self._path(resource, meta.namespace_of(obj), meta.name_of(obj), subresource)
         query = parameters.write_options(field_manager, field_validation, dry_run)
@@ -156,9 +169,9 @@ class Client:
     ) -> Tree:
         """Change an object by a patch of one of four types.
 
-        ``apply`` (server-side apply) creates what is missing, and ``force`` takes fields from other managers instead of
-        raising APIError 409; its field manager is the user agent's, unless one is named. Without ``read_answer`` the answer is
-        not parsed, and an empty tree comes back.
+        ``apply`` (server-side apply) creates what is missing, and ``force`` takes fields from other
+        managers instead of raising APIError 409; its field manager is the user agent's, unless one
+        is named. Without ``read_answer`` the answer is not parsed, and an empty tree comes back.
         """
         if type == "apply":
             field_manager = field_manager or self._rest.user_agent.partition("/")[0]
@@ -175,8 +188,9 @@ class Client:
     ) -> Tree | None:
         """Delete an object; returns the answer: a Status, or the object while something keeps it.
 
-        ``propagation_policy``: Background, Foreground, Orphan. ``uid`` and ``resource_version`` are preconditions:
-        APIError 409 when they do not hold. With ``missing_ok`` None stands for a 404.
+        ``propagation_policy``: Background, Foreground, Orphan. ``uid`` and ``resource_version`` are
+        preconditions: APIError 409 when they do not hold. With ``missing_ok`` None stands for a
+        404.
         """
         body = parameters.delete_options(propagation_policy, uid, resource_version, grace_period_seconds, dry_run)
         try:
@@ -227,7 +241,8 @@ class Client:
         field_selector: str = "", resource_version: str = "", allow_bookmarks: bool = False,
         timeout_seconds: int | None = None, send_initial_events: bool = False,
     ) -> Stream:
-        """Start a watch that pushes frames to ``sink``; a frame's tree is ``{"type": ..., "object": ...}``, shared.
+        """Start a watch that pushes frames to ``sink``; a frame's tree is ``{"type": ..., "object":
+        ...}``, shared.
 
         Returns the stream, to be stopped. Raises APIError when the server refuses.
         """
@@ -244,7 +259,9 @@ class Client:
         resource_version: str = "", allow_bookmarks: bool = False, timeout_seconds: int | None = None,
         send_initial_events: bool = False,
     ) -> Watch:
-        """A watch to iterate over: ``async with await client.watch(PODS) as events: async for event in events``."""
+        """A watch to iterate over: ``async with await client.watch(PODS) as events: async for event
+        in events``.
+        """
         watch = Watch()
         watch.stream = await self.open_watch(
             resource, watch, namespace, label_selector=label_selector, field_selector=field_selector,
@@ -254,17 +271,28 @@ class Client:
         return watch
 
     async def resource(self, name: str) -> Resource:
-        """A resource by its plural, singular, short name, kind or ``plural.group``. KeyError when there is none."""
+        """A resource by its plural, singular, short name, kind or ``plural.group``.
+
+        KeyError when there is none.
+        """
         return await self._discovery.resource(name)
 
     async def resources(self, *, verbs: Iterable[str] = ()) -> Sequence[Resource]:
-        """Every resource that the server serves with all of ``verbs``, in the preferred version of its group."""
+        """Every resource that the server serves with all of ``verbs``, in the preferred version of
+        its group.
+        """
         return await self._discovery.all(verbs)
 
     async def for_kind(self, gvk: GroupVersionKind) -> Resource:
-        """The resource of a kind; an empty version means the preferred one. KeyError when it is not served."""
+        """The resource of a kind; an empty version means the preferred one.
+
+        KeyError when it is not served.
+        """
         return await self._discovery.for_kind(gvk)
 
     async def for_object(self, obj: Tree) -> Resource:
-        """The resource of a manifest, by its apiVersion and kind. KeyError when it is not served."""
+        """The resource of a manifest, by its apiVersion and kind.
+
+        KeyError when it is not served.
+        """
         return await self._discovery.for_object(obj)

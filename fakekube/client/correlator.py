@@ -1,6 +1,6 @@
-"""Fewer Events: the same one again is counted, many similar ones are combined, floods are dropped.
+"""Fewer Events: a repeated Event is counted, many similar Events are combined, floods are dropped.
 
-Upstream: client-go/tools/record/events_cache.go; its numbers and its combined text.
+Upstream: client-go/tools/record/events_cache.go; its numbers and its text for combined Events.
 """
 
 from collections import OrderedDict
@@ -39,7 +39,7 @@ class _Recent(Generic[V]):
 
 
 class Correlated(NamedTuple):
-    """What to write: an event, and, when it exists already, the patch that brings it up to date."""
+    """What to write: an Event, or, when it exists already, the patch that updates it."""
 
     event: Tree
     patch: Tree | None
@@ -64,7 +64,7 @@ class _Tokens:
 
 
 class Correlator:
-    """Remembers what was recorded of late."""
+    """Remembers recent Events, to count and combine them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -87,7 +87,9 @@ class Correlator:
         return Correlated(event, patch) if self._admit(source, now) else None
 
     def _aggregate(self, event: Tree, source: tuple[str, ...], now: float) -> tuple[Tree, tuple[str, ...]]:
-        """The event and its key, or the event that stands for all that differ from it by their message only."""
+        """The event and its key, or the event that stands for all that differ from it by their
+        message only.
+        """
         group, message = (*source, event["type"], event["reason"]), event["message"]
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_INTERVAL_SECONDS:

@@ -1,7 +1,7 @@
 """From a name or a kind to a resource, by asking the server. Upstream: client-go/restmapper.
 
-Reads the aggregated documents (two requests for everything) and keeps them until something is not found, then asks
-once more: a CustomResourceDefinition may have come since.
+Reads the aggregated documents (two requests for everything) and keeps them until something is not
+found, then asks once more: a CustomResourceDefinition may have come since.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 class Entry(NamedTuple):
-    """A resource and what else it is called."""
+    """A resource and its other names."""
 
     resource: Resource
     singular: str
@@ -35,7 +35,9 @@ class Discovery:
         self._entries: list[Entry] = []
 
     async def resource(self, name: str) -> Resource:
-        """By plural, singular, short name or kind, or by ``plural.group`` or ``plural.version.group``."""
+        """By plural, singular, short name or kind, or by ``plural.group`` or
+        ``plural.version.group``.
+        """
         return await self._find(lambda entry: _is_called(entry, name), name)
 
     async def for_kind(self, gvk: GroupVersionKind) -> Resource:
@@ -51,7 +53,9 @@ class Discovery:
         return await self.for_kind(GroupVersionKind(group, version, obj["kind"]))
 
     async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
-        """Every resource that knows these verbs, each once, in the version that the server prefers; read anew."""
+        """Every resource that knows these verbs, each once, in the version that the server prefers;
+        read anew.
+        """
         self._entries = await self._load()
         found: dict[GroupResource, Resource] = {}
         for entry in self._entries:
@@ -104,7 +108,10 @@ def _preferred_first(group: Tree) -> list[Tree]:
 
 @memoized(16)
 def _aggregated(body: bytes) -> tuple[Entry, ...] | None:
-    """The entries of an aggregated document, None for one of another kind. Servers that are alike send the same bytes."""
+    """The entries of an aggregated document, None for one of another kind.
+
+    Servers that are alike send the same bytes.
+    """
     document = orjson.loads(body)
     return tuple(_entries_of_groups(document)) if document.get("kind") == "APIGroupDiscoveryList" else None
 

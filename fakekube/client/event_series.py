@@ -1,7 +1,9 @@
-"""Repetitions of an event of events.k8s.io, counted as a series. Upstream: client-go/tools/events/event_broadcaster.go.
+"""Repetitions of an event of events.k8s.io, counted as a series.
 
-The first repetition is written at once, further ones are counted and written when the series ends. Left out: writing
-series that go on for more than half an hour in between.
+Upstream: client-go/tools/events/event_broadcaster.go.
+
+The first repetition is written at once, further ones are counted and written when the series ends.
+Left out: writing series that go on for more than half an hour in between.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,9 @@
-"""A transport over HTTP, to any server: ours behind a port, or a real cluster. Upstream: client-go/rest.
+"""A transport over HTTP, to any server: a served cluster of ours, or a real one.
 
-aiohttp is imported with the first request: it is slow to import, and a client in the server's own process needs
-none. Left out: protobuf, retries, throttling.
+Upstream: client-go/rest.
+
+aiohttp is imported with the first request: it is slow to import, and a client in the server's own
+process does not need it. Left out: protobuf, retries, throttling.
 """
 
 import ssl
@@ -23,11 +25,12 @@ REQUEST_TIMEOUT_SECONDS = 120.0
 
 
 class HTTP:
-    """Carries requests to ``url`` (``https://127.0.0.1:6443``), for use on one event loop; close it.
+    """Sends requests to ``url`` (``https://127.0.0.1:6443``), on one event loop; close it after
+    use.
 
-    ``headers`` go with every request (an Authorization, say). With ``impersonate`` a request's user is asked for by
-    impersonation headers; else it is ignored, and credentials decide. ``activity`` is held while a request is under
-    way, so that virtual time waits for it.
+    ``headers`` go with every request (an Authorization, say). With ``impersonate`` a request's user
+    is sent in impersonation headers; without, it is ignored, and credentials decide. ``activity``
+    is held while a request is in flight, so that virtual time waits for it.
     """
 
     def __init__(
@@ -97,7 +100,7 @@ class HTTP:
 
 
 class _HTTPStream:
-    """The lines of an answer that is still coming."""
+    """The lines of a response that is still coming."""
 
     def __init__(self, answer: "aiohttp.ClientResponse", tasks: Tasks) -> None:
         self._answer, self._tasks = answer, tasks

@@ -1,4 +1,7 @@
-"""A transport that calls a Handler: no socket, no copy, and no turn of the event loop when nothing is waited for."""
+"""A transport that calls a Handler in the same process.
+
+There is no socket and no copy, and the event loop gets no turn where nothing is waited for.
+"""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -7,7 +10,7 @@ from fakekube.apimachinery.http import Handler, Request, Response
 
 
 class InProcess:
-    """Carries requests to ``handler`` as they are: same bytes in, same bytes out."""
+    """Passes requests to ``handler`` as they are."""
 
     def __init__(self, handler: Handler) -> None:
         self.handler = handler
@@ -17,4 +20,4 @@ class InProcess:
         return self.handler.handle(request)
 
     async def close(self) -> None:
-        """Nothing to give up."""
+        """Nothing to close."""

@@ -1,6 +1,9 @@
-"""Where a cluster is and who we are to it, from a kubeconfig file. Upstream: client-go/tools/clientcmd.
+"""How to reach a cluster and with which credentials, from a kubeconfig file.
 
-Left out: merging of several files, auth provider plugins and exec credentials; what asks for those is refused by name.
+Upstream: client-go/tools/clientcmd.
+
+Left out: merging of several files, auth provider plugins and exec credentials; a kubeconfig that
+has those is refused by name.
 """
 
 import base64
@@ -32,8 +35,8 @@ def load_client(
 ) -> Client:
     """A client for the cluster of a kubeconfig's context, the current one unless named.
 
-    Without ``path``: the first file of $KUBECONFIG, or ~/.kube/config, or else the service account of the pod that this
-    runs in. Raises ConfigError.
+    Without ``path``: the first file of $KUBECONFIG, or ~/.kube/config, or else the service account
+    of the pod that this runs in. Raises ConfigError.
     """
     file = _find(path)
     if file is None:

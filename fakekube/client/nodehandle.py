@@ -1,7 +1,7 @@
-"""What one does to a node in a test: stop its kubelet, drain it, taint it, take it away.
+"""What a test does to a node: stop its kubelet, drain it, taint it, delete it.
 
-All of it is plain requests, so that it works on any cluster whose kubelets heed the annotations of fakekube's; draining,
-cordons and taints work on every cluster. Upstream: k8s.io/kubectl/pkg/drain.
+All of it is plain requests. Draining, cordons and taints work on every cluster; the rest works
+where kubelets read the annotations of fakekube. Upstream: k8s.io/kubectl/pkg/drain.
 """
 
 from collections.abc import Mapping
@@ -27,43 +27,52 @@ class NodeHandle:
         return await self._client.get(NODES, self.name)
 
     async def stop_kubelet(self) -> None:
-        """Nothing is heard of the node any more: no heartbeat, no status; what runs there runs on unseen."""
+        """Stop the kubelet: no heartbeat and no status any more; containers run on, and nobody sees
+        it.
+        """
         await self._annotate({KUBELET: "stopped"})
 
     async def start_kubelet(self) -> None:
-        """The kubelet is back, after a stop or a shutdown."""
+        """Start the kubelet again, after a stop or a shutdown."""
         await self._annotate({KUBELET: None})
 
     async def shut_down(self) -> None:
-        """The node is shut down in good order: it ends its pods and takes no more."""
+        """Shut the node down gracefully: it ends its pods and accepts no more."""
         await self._annotate({KUBELET: "shutdown"})
 
     async def set_conditions(self, **conditions: bool | str | None) -> None:
-        """What the kubelet posts instead of being well: ``MemoryPressure=True``, ``Ready=False``. Without any it is well."""
+        """Set conditions that the kubelet posts: ``MemoryPressure=True``, ``Ready=False``.
+
+        Without arguments it posts those of a healthy node again.
+        """
         said = ",".join(f"{kind}={status}" for kind, status in conditions.items() if status is not None)
         await self._annotate({CONDITIONS: said or None})
 
     async def cordon(self) -> None:
-        """Let nothing more be scheduled here."""
+        """Mark the node as unschedulable."""
         await self._client.patch(NODES, self.name, body={"spec": {"unschedulable": True}})
 
     async def uncordon(self) -> None:
-        """Let pods be scheduled here again."""
+        """Mark the node as schedulable again."""
         await self._client.patch(NODES, self.name, body={"spec": {"unschedulable": None}})
 
     async def taint(self, key: str, effect: str, value: str = "") -> None:
-        """Add a taint, or give one of this key and effect another value. Effects are NoSchedule, PreferNoSchedule, NoExecute."""
+        """Add a taint, or change the value of the one with this key and effect.
+
+        Effects are NoSchedule, PreferNoSchedule, NoExecute.
+        """
         taint = {"key": key, "effect": effect} | ({"value": value} if value else {})
         await self._set_taints([*await self._taints_without(key, effect), taint])
 
     async def untaint(self, key: str, effect: str = "") -> None:
-        """Take away the taints of a key, or the one with this effect."""
+        """Remove the taints of a key, or the one with this effect."""
         await self._set_taints(await self._taints_without(key, effect))
 
     async def drain(self) -> list[str]:
-        """Cordon the node and evict its pods but those of DaemonSets; the names (``namespace/name``) of those evicted.
+        """Cordon the node and evict its pods, except those of DaemonSets.
 
-        It does not wait until they are gone. Raises APIError, 429 where a budget forbids an eviction.
+        Returns the names (``namespace/name``) of the evicted pods; does not wait until they are
+        gone. Raises APIError, 429 where a budget forbids an eviction.
         """
         await self.cordon()
         evicted = []
@@ -81,7 +90,7 @@ class NodeHandle:
         return evicted
 
     async def delete(self) -> None:
-        """Take the node away; its pods are left to the controllers."""
+        """Delete the node; its pods are left to the controllers."""
         await self._client.delete(NODES, self.name)
 
     async def _annotate(self, annotations: Mapping[str, str | None]) -> None:

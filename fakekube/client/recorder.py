@@ -1,8 +1,9 @@
 """Events: what happened to an object, for people to read. Recording never waits and never fails.
 
-Upstream: client-go/tools/record/event.go (``Recorder.event``, what most controllers use) and client-go/tools/events
-(``Recorder.report``, what the scheduler uses). One broadcaster serves all recorders of a manager; it correlates and
-writes in the background, and holds activity until it is done.
+Upstream: client-go/tools/record/event.go (``Recorder.event``, what most controllers use) and
+client-go/tools/events (``Recorder.report``, what the scheduler uses). One broadcaster serves all
+recorders of a manager; it correlates Events and writes them in the background, and holds activity
+until they are written.
 """
 
 import logging
@@ -63,8 +64,9 @@ class Recorder:
     ) -> None:
         """Record that something happened to ``obj``, which carries apiVersion and kind.
 
-        ``reason`` is one CamelCase word for machines, ``message`` a sentence for people; ``field_path`` names a part,
-        as ``spec.containers{main}``; ``host`` is used in place of the recorder's.
+        ``reason`` is one CamelCase word for machines, ``message`` a sentence for people;
+        ``field_path`` names a part, as ``spec.containers{main}``; ``host`` is used in place of the
+        recorder's.
         """
         host = host or self.host
         reference = object_reference(obj, field_path)
@@ -82,7 +84,8 @@ class Recorder:
         self, obj: ReadOnlyTree, type: EventType, reason: str, action: str, note: str, *,  # noqa: A002
         related: ReadOnlyTree | None = None,
     ) -> None:
-        """Record in the manner of events.k8s.io that this component did ``action`` to ``obj``, and why.
+        """Record in the manner of events.k8s.io that this component did ``action`` to ``obj``, and
+        why.
 
         Repetitions become a series. ``related`` is another object that had a part in it.
         """
@@ -131,7 +134,9 @@ class EventBroadcaster:
         return Recorder(self, client or self._client, component, host)
 
     def name_for(self, name: str, at: float) -> str:
-        """``name.hex``, where the hex digits are the time ``at`` in nanoseconds, moved on where time stands still."""
+        """``name.hex``, where the hex digits are the time ``at`` in nanoseconds, moved on where
+        time stands still.
+        """
         self._last_nanos = nanos = max(int(at * 1e9), self._last_nanos + 1)
         event_name = f"{name}.{nanos:x}"
         return event_name if len(event_name) <= MAX_NAME_LENGTH else self._rng.uid()
@@ -171,7 +176,9 @@ class EventBroadcaster:
             self._writing = False
 
     def _drop(self, task: "asyncio.Task[None] | None" = None) -> None:
-        """Drop the unit that was held for the task; a task that is cancelled early never gets to do so itself."""
+        """Release the unit of activity that the task held; a task that is cancelled early cannot do
+        so itself.
+        """
         if self._held:
             self._held = False
             self._activity.release()

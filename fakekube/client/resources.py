@@ -1,6 +1,7 @@
 """Names of resources as clients need them: the path, the kind, and whether there are namespaces.
 
-Constants for what controllers commonly touch; anything else is found by discovery (``Client.resource``).
+Constants for what controllers commonly touch; anything else is found by discovery
+(``Client.resource``).
 """
 
 from typing import NamedTuple

@@ -1,4 +1,6 @@
-"""Requests as one user with one user agent: a method, a path, a query and a body. Upstream: client-go/rest.RESTClient.
+"""Requests as one user with one user agent: a method, a path, a query and a body.
+
+Upstream: client-go/rest.RESTClient.
 
 It knows no resources; ``client.py`` has a method for each verb. Left out: rate limits and retries.
 """
@@ -18,7 +20,8 @@ JSON = "application/json"
 class RESTClient:
     """Sends requests over a transport. Every method raises TransportError when there is no answer.
 
-    ``user`` is for transports without a connection to log in on; over HTTP the transport's credentials say who asks.
+    ``user`` is for transports without a connection to log in on; over HTTP the transport's
+    credentials say who asks.
     """
 
     def __init__(self, transport: Transport, *, user_agent: str, user: UserInfo | None) -> None:
@@ -36,7 +39,10 @@ class RESTClient:
     async def send(
         self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON,
     ) -> Response:
-        """A request with a tree for its body, or none. The answer is not parsed. Raises APIError as ``request`` does."""
+        """A request with a tree for its body, or none.
+
+        The answer is not parsed. Raises APIError as ``request`` does.
+        """
         encoded = b"" if body is None else orjson.dumps(body)
         return _accepted(
             await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True)))
@@ -44,14 +50,20 @@ class RESTClient:
     async def tree(
         self, method: str, path: str, query: Query | None = None, body: Json = None, content_type: str = JSON,
     ) -> Tree:
-        """What the server answers to such a request, parsed. Raises APIError as ``request`` does."""
+        """What the server answers to such a request, parsed.
+
+        Raises APIError as ``request`` does.
+        """
         encoded = b"" if body is None else orjson.dumps(body)
         response = await self.transport.request(self._made(method, path, query, encoded, content_type, canonical=True))
         result: Tree = orjson.loads(_accepted(response).body)
         return result
 
     async def find(self, path: str, query: Query | None = None) -> Tree | None:
-        """What the server answers to a GET; None for a 404. Raises APIError for any other answer of 400 and above."""
+        """What the server answers to a GET;
+
+        None for a 404. Raises APIError for any other answer of 400 and above.
+        """
         response = await self.transport.request(self._made("GET", path, query, b"", JSON, canonical=True))
         if response.status == 404:
             return None

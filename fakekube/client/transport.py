@@ -1,7 +1,7 @@
 """What carries a client's requests. Upstream: net/http's RoundTripper.
 
-``inprocess.py`` calls a Handler, ``http.py`` a server. A transport streams: a watch cannot be served by one that
-buffers the body.
+``inprocess.py`` calls a Handler, ``http.py`` a server. A transport streams: a watch cannot be
+served by one that buffers the body.
 """
 
 from typing import Protocol
@@ -10,14 +10,17 @@ from fakekube.apimachinery.http import Request, Response
 
 
 class TransportError(Exception):
-    """No answer: refused, cut, or not understood. An answer that is an error is an APIError instead."""
+    """There is no answer: the connection was refused or lost, or the answer is not HTTP.
+
+    A Status is an APIError.
+    """
 
 
 class Transport(Protocol):
-    """Carries one request and brings the answer, streams included."""
+    """Sends one request and returns the response, which may be a stream."""
 
     async def request(self, request: Request) -> Response:
-        """The answer, whatever its status. Raises TransportError when there is none."""
+        """The response, whatever its status. Raises TransportError when there is none."""
 
     async def close(self) -> None:
-        """Give up connections and streams."""
+        """Close connections and streams."""

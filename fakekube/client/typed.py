@@ -1,9 +1,10 @@
-"""The client for those who work with models instead of trees: ``TypedClient(client).get(Pod, "web")``.
+"""The client for those who work with models instead of trees: ``TypedClient(client).get(Pod,
+"web")``.
 
-It asks a model's class for nothing but its resource and the way from and to a tree, so that any class that has those may
-take part; ``fakekube.types`` has them for the kinds that the server brings.
-Upstream: controller-runtime's Client, which reads and writes structs. Left out: watches and what is rare, for which
-there are ``Client`` and ``from_tree``.
+It asks a model's class for nothing but its resource and the way from and to a tree, so that any
+class that has those may take part; ``fakekube.types`` has them for the kinds that the server
+brings. Upstream: controller-runtime's Client, which reads and writes structs. Left out: watches and
+what is rare, for which there are ``Client`` and ``from_tree``.
 """
 
 from typing import ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, overload
@@ -84,7 +85,10 @@ class TypedClient:
             obj.resource, obj.to_tree(), namespace, field_manager=field_manager, dry_run=dry_run))
 
     async def update(self, obj: M, *, field_manager: str = "", dry_run: bool = False) -> M:
-        """Replace an object. With a resourceVersion in it: APIError 409 when it was changed meanwhile."""
+        """Replace an object.
+
+        With a resourceVersion in it: APIError 409 when it was changed meanwhile.
+        """
         return obj.from_tree(await self.client.update(
             obj.resource, obj.to_tree(), field_manager=field_manager, dry_run=dry_run))
 

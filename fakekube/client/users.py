@@ -15,7 +15,7 @@ def controller_account(name: str) -> UserInfo:
 
 
 def admin() -> UserInfo:
-    """One who may do everything."""
+    """The administrator, who may do everything."""
     return UserInfo("kubernetes-admin", ("system:masters", "system:authenticated"))
 
 

@@ -1,4 +1,7 @@
-"""A watch as something to iterate over. Informers take the pushed frames instead (``Client.open_watch``)."""
+"""A watch to iterate over.
+
+Informers do not use it: they take the pushed frames (``Client.open_watch``).
+"""
 
 import asyncio
 from collections import deque

@@ -1,5 +1,7 @@
-"""Where the server stack and the client stack meet: a whole cluster, what it is told, its snapshots, its ports.
+"""Where the server stack and the client stack meet: a whole cluster, its options, its snapshots,
+its ports.
 
-Read ``cluster.py`` first, then ``controlplane.py``. Only this package, and what stands above it (``cli``, ``testing``,
-``pytest_plugin``), sees both stacks. Upstream: cmd/kube-apiserver/app and cmd/kube-controller-manager/app.
+Read ``cluster.py`` first, then ``controlplane.py``. Only this package, and those above it (``cli``,
+``testing``, ``pytest_plugin``), see both stacks. Upstream: cmd/kube-apiserver/app and
+cmd/kube-controller-manager/app.
 """

@@ -1,4 +1,4 @@
-"""The clock of a cluster, as its options say: real, manual, automatic, or faster than the wall's."""
+"""The clock of a cluster, as its options say: real, scaled, manual or automatic."""
 
 from datetime import UTC, datetime
 
@@ -9,7 +9,9 @@ from fakekube.util.wallclock import RealClock, ScaledClock
 
 
 def clock_of(options: ClusterOptions, activity: Activity, at: float | None) -> ManualClock | RealClock:
-    """A clock that begins at the Unix time ``at``, or where the options say; virtual time waits for ``activity``."""
+    """A clock that begins at the Unix time ``at``, or where the options say; virtual time waits for
+    ``activity``.
+    """
     start = datetime.fromtimestamp(at, UTC) if at is not None else options.start
     if options.clock == "real":
         return RealClock(start)

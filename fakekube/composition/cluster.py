@@ -1,11 +1,11 @@
-"""A whole cluster in one object: clock, storage, API server, controllers, and a client to use it with.
+"""A whole cluster in one object: clock, storage, API server, controllers, and a client.
 
     async with Cluster(nodes=2) as cluster:
         await cluster.client.create(JOBS, manifest)
         await cluster.run_until(job_is_complete)
 
-It puts the parts of this package together: ``controlplane.py`` builds the server, ``controllermanager.py`` runs the
-controllers. A new cluster a test is cheaper than cleaning one: there is no state outside it.
+``controlplane.py`` builds the server, ``controllermanager.py`` runs the controllers. A new cluster
+for each test is cheaper than cleaning one up: there is no state outside it.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.activity import Activity
 from fakekube.util.clock import ManualClock
-from fakekube.util.control import ClusterClock
+from fakekube.util.clusterclock import ClusterClock
 from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
 from fakekube.util.rng import Rng
@@ -47,14 +47,16 @@ Predicate = Callable[[], "bool | Awaitable[bool]"]
 class Cluster:
     """One cluster; an async context manager.
 
-    Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``, ``kubernetes_version``, ``feature_gates``,
-    ``clock``, ``seed`` ...), or one ``options`` has them all. ``outcome`` is asked how containers fare,
-    ``on_exec`` what commands in them come to, ``on_connect`` what their ports answer, see the kubelet; ``on_metric`` what
-    autoscalers measure;
-    ``extra`` are components that run besides those found, a controller of your own among them; ``load`` are manifests that are
-    loaded at the start, files (their paths) or YAML texts, KWOK's Stages among them. With ``state``, a snapshot, it
-    goes on from there, under the snapshot's options; keyword arguments may then say ``clock`` and ``controllers``. Raises
-    OptionError.
+    Keyword arguments are those of ``ClusterOptions`` (``nodes``, ``controllers``,
+    ``kubernetes_version``, ``feature_gates``, ``clock``, ``seed`` ...); or ``options`` has them
+    all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
+    what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
+    ``on_metric`` what autoscalers measure.
+
+    ``extra`` are components that run besides the installed controllers, a controller of your own
+    among them. ``load`` are manifests to create at the start: files (their paths) or YAML texts,
+    KWOK's Stages among them. ``state`` is a snapshot to continue from, with the snapshot's options;
+    keyword arguments may then only be ``clock`` and ``controllers``. Raises OptionError.
     """
 
     def __init__(
@@ -84,7 +86,10 @@ class Cluster:
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
-        """The server, on a storage of its own. Raises OptionError, and has changed nothing then."""
+        """Make a server with a storage of its own.
+
+        Raises OptionError, and has changed nothing then.
+        """
         rng = Rng(options.seed)
         if state is not None:
             rng.load(state.rng)
@@ -110,7 +115,9 @@ class Cluster:
 
     @property
     def metrics(self) -> "Metrics":
-        """What the controllers have counted since this cluster was made; ``/metrics`` shows it too."""
+        """What the controllers have counted since this cluster was made, as ``/metrics``
+        shows it.
+        """
         return self._controllers.metrics
 
     # life
@@ -129,7 +136,10 @@ class Cluster:
             error.add_note(f"and {failure!r}")  # the block's own failure is the one to be seen first
 
     async def start(self) -> None:
-        """Start the controllers; return once their caches have synced and nothing is left to do at this time."""
+        """Start the controllers, and create the manifests of ``load``.
+
+        Returns once the caches have synced and nothing is left to do at the present time.
+        """
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()
@@ -147,9 +157,10 @@ class Cluster:
     # moments
 
     def snapshot(self) -> "Snapshot":
-        """All of this cluster as it is now: objects, history, time, and what goes on in its nodes.
+        """All of this cluster as it is now: objects, history, time, and what runs on its nodes.
 
-        It costs next to nothing, whatever there is: objects are shared. ``write`` makes a file of it.
+        It costs almost nothing, whatever there is: objects are shared. ``write`` makes a file of
+        it.
         """
         return self._moment(self.apiserver.unasked.add_to(self.apiserver.storage.fork()))
 
@@ -161,11 +172,12 @@ class Cluster:
             self.options, storage, self._clock.time(), self.apiserver.first_objects.started, self.rng.save(), components)
 
     def fork(self, **values: Any) -> "Cluster":
-        """Another cluster, not started, that goes on from here on its own: ``async with cluster.fork() as other``.
+        """Another cluster, not started, that continues from here on its own.
 
-        Objects are shared, and each side copies what it changes. Callbacks and declared controllers of ``extra`` come along; an
-        other component of ``extra`` belongs to this cluster alone. ``values`` are keyword arguments of the new cluster:
-        ``clock``, ``controllers``, ``extra``.
+        Use it as ``async with cluster.fork() as other``. Objects are shared; each side copies what
+        it changes. The other cluster gets the callbacks and those of ``extra`` that are
+        declarations; other components of ``extra`` stay with this cluster. ``values`` are keyword
+        arguments of the new cluster: ``clock``, ``controllers``, ``extra``.
         """
         ours = {"extra": self._controllers.declared, **self._controllers.callbacks}
         other = Cluster(state=self._moment(self.apiserver.storage), **{**ours, **values})
@@ -173,9 +185,10 @@ class Cluster:
         return other
 
     async def restore(self, snapshot: "Snapshot | Path | str") -> None:
-        """Go back (or over) to a snapshot, or to the one in a file; the clock goes with it, and its mode stays.
+        """Go to the state of a snapshot, or of the one in a file.
 
-        Controllers stop and start again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
+        The time is set to that of the snapshot; the clock's mode stays. Controllers stop and start
+        again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
         from fakekube.composition.snapshot import Snapshot, read
@@ -194,7 +207,10 @@ class Cluster:
             await self._start_controllers()
 
     async def stop(self) -> None:
-        """Stop servers, then controllers. Raises what a component broke with, or CacheMutated, and nobody was told of yet."""
+        """Stop servers, then controllers.
+
+        Raises the error of a component, or CacheMutated, that was not raised before.
+        """
         await self._close()
         self.driver.raise_failure()
 
@@ -222,24 +238,26 @@ class Cluster:
         await self.driver.settle()
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it, one timer at a time."""
+        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta."""
         await self.driver.advance(duration)
 
     async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
-        Raises Stalled, which says what is pending, when it is false and nothing is left that could make it true; with
-        ``within`` also when so much time has passed.
+        Raises Stalled, which says what is pending, when it is false and nothing is left that could
+        make it true; with ``within`` also when so much time has passed.
         """
         await self.driver.run_until(predicate, within=within)
 
     # use
 
     async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
-        """Create what a YAML file (its path), a YAML text or a list of trees holds; the objects as created.
+        """Create what a YAML file (its path), a YAML text or a list of trees holds; the objects as
+        created.
 
-        An object that exists already is applied over it. KWOK's Stages (and its KwokConfiguration) are for the kubelet, see
-        ``docs/kubelet.md``. Raises APIError, OptionError for what is no manifest, and for a Stage that cannot be meant.
+        An object that exists already is applied over it. KWOK's Stages (and its KwokConfiguration)
+        are for the kubelet, see ``docs/kubelet.md``. Raises APIError, OptionError for what is no
+        manifest, and for a Stage that cannot be meant.
         """
         from fakekube.composition.manifests import create_all
 
@@ -248,11 +266,14 @@ class Cluster:
         return await create_all(self.client, manifests, add_stages=add_stages)
 
     def node(self, name: str) -> NodeHandle:
-        """A node, to be stopped, drained, tainted or taken away; there may be none of that name."""
+        """A node, to be stopped, drained, tainted or deleted; it need not exist."""
         return NodeHandle(self.client, name)
 
     async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
-        """Listen on a port (0: one that is free) until the cluster stops. Raises OSError when it is taken."""
+        """Listen on a port (0: one that is free) until the cluster stops.
+
+        Raises OSError when it is taken.
+        """
         from fakekube.composition.serving import Served
 
         server = Served(

@@ -1,7 +1,8 @@
 """The controllers of a cluster: which of those installed run, and the manager that runs them.
 
-They are found through the entry-point group ``fakekube.controllers``; those of ``fakekube.addons`` run only where an option names
-them. Upstream: cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledByDefault).
+They are found through the entry-point group ``fakekube.controllers``; those of ``fakekube.addons``
+run only where an option names them. Upstream: cmd/kube-controller-manager/app
+(NewControllerDescriptors, ControllersDisabledByDefault).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +35,9 @@ WATCH_TIMEOUT_SECONDS = 30 * 86_400.0  # of the controllers' own: none of them s
 
 
 class Installed(NamedTuple):
-    """What is installed: the entry points by name, and the names of those that run only when they are named."""
+    """What is installed: the entry points by name, and the names of those that run only when they
+    are named.
+    """
 
     entry_points: "Mapping[str, EntryPoint]"
     addons: tuple[str, ...]
@@ -74,8 +77,8 @@ def _component(name: str) -> "Runnable | Declaration":
 class ControllerManager:
     """Runs the controllers of one cluster, and runs them anew after a restore.
 
-    ``extra`` are components that run besides those installed; ``callbacks`` are handed to all of them as options. ``fail`` is
-    told what breaks outside of a reconcile.
+    ``extra`` are components that run besides those installed; ``callbacks`` are handed to all of
+    them as options. ``fail`` is told what breaks outside of a reconcile.
     """
 
     def __init__(
@@ -119,7 +122,9 @@ class ControllerManager:
         self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
         is_served: Callable[[], bool],
     ) -> None:
-        """Start the controllers that the options name, with what they are to remember; ``client`` leads to the server.
+        """Start the controllers that the options name, with what they are to remember;
+
+        ``client`` leads to the server.
 
         ``is_served`` says whether clients wait already, who are to be answered between two imports.
         """

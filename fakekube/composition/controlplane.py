@@ -1,6 +1,6 @@
-"""Puts the server's parts together: what is served, what is stored, who is let in, what is refused.
+"""Builds the API server from its parts: kinds, storage, admission, users.
 
-The only place that knows all of them. Upstream: cmd/kube-apiserver/app.
+Upstream: cmd/kube-apiserver/app.
 """
 
 import os
@@ -33,11 +33,15 @@ if TYPE_CHECKING:
 EVENTS = GroupResource("", "events")
 
 CHECK_TREES = "FAKEKUBE_CHECK_TREES"
-"""In the environment: whether the storage proves at every use of a shared tree that nobody changed it. For our tests."""
+"""An environment variable: the storage then checks at every use of a shared tree that it is
+unchanged. For tests.
+"""
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, and what lets Events go once it is started."""
+    """An API server, the state of its feature gates, and what removes expired Events once it is
+    started.
+    """
 
     apiserver: APIServer
     gates: Mapping[str, bool]
@@ -48,7 +52,8 @@ def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None,
 ) -> ControlPlane:
-    """An API server for these options, on a storage of its own: ``state``, or one with nothing but its first objects.
+    """An API server for these options, on a storage of its own: ``state``, or one with nothing but
+    its first objects.
 
     Raises OptionError for a release, gate, API or plugin that does not exist.
     """
@@ -77,7 +82,10 @@ def serve_metrics(apiserver: APIServer) -> None:
 
 
 def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":
-    """The built-in kinds that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    """The built-in kinds that these options serve.
+
+    Raises OptionError as ``build_apiserver`` does.
+    """
     try:
         _, served = _served(
             options.kubernetes_version, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
@@ -87,12 +95,16 @@ def served_kinds(options: ClusterOptions) -> "tuple[Kind, ...]":
 
 
 def selectable_fields(options: ClusterOptions) -> "FieldsOf":
-    """What can be selected of each resource that these options serve. Raises OptionError as ``build_apiserver`` does."""
+    """What can be selected of each resource that these options serve.
+
+    Raises OptionError as ``build_apiserver`` does.
+    """
     return {kind.group_resource: kind.selectable.values for kind in served_kinds(options) if kind.conversion is None}.get
 
 
-# What follows from the release and the options alone never changes: clusters of one process share it, which is why the
-# second one starts in a fraction of the first one's time. The definitions grow by what is compiled from them, no more.
+# What follows from the release and the options alone never changes: clusters of one process share
+# it, which is why the second one starts in a fraction of the first one's time. The definitions grow
+# by what is compiled from them, no more.
 
 
 @memoized(16)

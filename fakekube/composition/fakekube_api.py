@@ -14,7 +14,7 @@ import orjson
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
-from fakekube.util.control import ClockError, ClusterClock
+from fakekube.util.clusterclock import ClockError, ClusterClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +31,12 @@ CLOCK_FIELDS = ("advance", "set", "paused")
 def install(
     apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
 ) -> None:
-    """Let a cluster's server answer these paths. ``activity`` is that of the cluster, held while a request is answered."""
+    """Let a cluster's server answer these paths.
+
+    ``activity`` is that of the cluster, held while a request is answered.
+    """
     api = FakekubeAPI(clock, activity, take_snapshot)
-    apiserver.own_paths |= {f"{PREFIX}/clock": api.clock, f"{PREFIX}/snapshot": api.snapshot}
+    apiserver.extra_paths |= {f"{PREFIX}/clock": api.clock, f"{PREFIX}/snapshot": api.snapshot}
 
 
 class FakekubeAPI:
@@ -43,7 +46,10 @@ class FakekubeAPI:
         self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
 
     async def clock(self, request: Request) -> Response:
-        """The clock, after what the request does to it. Raises APIError 400 and 409, with the clock as it was; 405."""
+        """The clock, after what the request does to it.
+
+        Raises APIError 400 and 409, with the clock as it was; 405.
+        """
         if request.method == "POST":
             await self._move(_wanted(request))
         elif request.method != "GET":
@@ -61,7 +67,7 @@ class FakekubeAPI:
         return Response(200, self._take_snapshot().encode(), "application/gzip")
 
     async def _move(self, wanted: Tree) -> None:
-        """Move first and pause afterwards: what cannot be is refused before anything happened."""
+        """Move first and pause afterwards: a move that is refused has changed nothing."""
         clock = self._clock
         paused = _boolean(wanted)
         resume_work = self._activity.suspend()  # time does not move while a request is worked on; this one moves it
@@ -80,7 +86,10 @@ class FakekubeAPI:
 
 
 def _wanted(request: Request) -> Tree:
-    """The fields of the body and of the query. Raises APIError 400 for what is none, and for two that exclude each other."""
+    """The fields of the body and of the query.
+
+    Raises APIError 400 for what is none, and for two that exclude each other.
+    """
     try:
         body: Any = orjson.loads(request.body) if request.body else {}
     except orjson.JSONDecodeError as error:

@@ -13,7 +13,10 @@ KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
 
 
 def read(text: str, name: str = "manifest") -> list[Tree]:
-    """The objects in a YAML text. Raises OptionError for what is no manifest, with the file's name."""
+    """The objects in a YAML text.
+
+    Raises OptionError for what is no manifest, with the file's name.
+    """
     import yaml
 
     try:
@@ -42,8 +45,9 @@ async def create_all(
 ) -> list[Tree]:
     """Create them, and apply over what exists already; the objects as the server has them then.
 
-    KWOK's Stages and its configuration are no objects of the cluster; they go to ``add_stages``, before anything is created.
-    Raises OptionError for what is no manifest or of a kind that is not served, APIError for what the server refuses.
+    KWOK's Stages and its configuration are no objects of the cluster; they go to ``add_stages``,
+    before anything is created. Raises OptionError for what is no manifest or of a kind that is not
+    served, APIError for what the server refuses.
     """
     name = str(manifests) if isinstance(manifests, Path) else "manifest"
     if isinstance(manifests, Path):

@@ -1,6 +1,7 @@
-"""What the API server asks of kubelets, answered by the component that plays all of them, if it runs.
+"""What the API server asks of kubelets, answered by the component that is the kubelet of every
+node, if it runs.
 
-Composition: the API server sees a NodeProxy, the component lives in a package of its own, and neither knows the other.
+The API server sees a NodeProxy; the component is in another package, and neither knows the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -88,7 +89,10 @@ class NodeAgents:
         return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
 
     def pod_usage(self, pod: Mapping[str, Any]) -> Mapping[str, Usage] | None:
-        """What each running container of a pod uses; None where the node is silent, or an annotation cannot be meant."""
+        """What each running container of a pod uses;
+
+        None where the node is silent, or an annotation cannot be meant.
+        """
         meta = pod["metadata"]
         try:
             used: dict[str, Any] | None = self._stats().of_pod(meta["namespace"], meta["name"])
@@ -118,7 +122,9 @@ class NodeAgents:
 
 
 class FollowedLog:
-    """A Stream of a log: what is there, then what comes, until the container ends or enough bytes were sent."""
+    """A Stream of a log: what is there, then what comes, until the container ends or enough bytes
+    were sent.
+    """
 
     def __init__(
         self, follow: Callable[..., Callable[[], None]], pod: Tree, container: str, lines: list[Line], options: LogOptions,

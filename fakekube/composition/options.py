@@ -1,7 +1,7 @@
-"""What a cluster can be told, in one place, for the constructor, the command line and the pytest marker alike.
+"""The options of a cluster, for the constructor, the command line and the pytest marker alike.
 
-Texts have upstream's syntax (``--feature-gates A=true,B=false``, ``--controllers '*,-scheduler'``); Python values are taken
-too. Nothing here imports the server, so that reading options costs nothing.
+Texts have upstream's syntax (``--feature-gates A=true,B=false``, ``--controllers '*,-scheduler'``);
+Python values are accepted too. Nothing here imports the server, so that reading options is fast.
 """
 
 import math
@@ -26,17 +26,22 @@ SHORT_NAMES: Mapping[str, str] = {
 
 
 class OptionError(ValueError):
-    """An option that cannot be meant; the text says which and why."""
+    """An option with a value that is not possible; the text says which and why."""
 
 
 def detects_mutations() -> bool:
-    """Whether the environment asks for proof that nobody changes what is in a cache, in upstream's variable."""
+    """Whether the environment asks for the check that nobody changes cached objects, by upstream's
+    variable.
+    """
     return os.environ.get(MUTATION_DETECTOR, "") in TRUE
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """One cluster. ``clock`` is ``real``, ``manual``, ``auto``, or a factor by which time is faster than the wall's."""
+    """The options of one cluster.
+
+    ``clock`` is ``real``, ``manual``, ``auto``, or a factor: how much faster than real time.
+    """
 
     nodes: int = 1
     controllers: str = "*"
@@ -53,7 +58,10 @@ class ClusterOptions:
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
-        """Options from keyword arguments as people write them. Raises OptionError, naming the option."""
+        """Options from keyword arguments as people write them.
+
+        Raises OptionError, naming the option.
+        """
         known = [f.name for f in fields(cls)]
         for name in values:
             if name not in known:
@@ -62,7 +70,10 @@ class ClusterOptions:
 
 
 def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
-    """``A=true,B=false`` (or a mapping, or several such texts) as a mapping; ``A`` alone is true."""
+    """``A=true,B=false`` (or a mapping, or several such texts) as a mapping;
+
+    ``A`` alone is true.
+    """
     if value is None:
         return {}
     if isinstance(value, Mapping):
@@ -173,10 +184,12 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> list[str]:
-    """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names, in the order of ``known``.
+    """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names, in the order of
+    ``known``.
 
-    ``*`` stands for all but the ``optional`` ones. Upstream's names are taken too: ``garbage-collector-controller`` is
-    ``garbagecollector``. Raises OptionError for a name that is not known, in kube-controller-manager's words.
+    ``*`` stands for all but the ``optional`` ones. Upstream's names are taken too:
+    ``garbage-collector-controller`` is ``garbagecollector``. Raises OptionError for a name that is
+    not known, in kube-controller-manager's words.
     """
     names, extra = list(known), list(optional)
     spellings = {_plain(name): name for name in names}

@@ -1,4 +1,4 @@
-"""A cluster on a port. ``Cluster.serve`` makes one; it ends with the cluster."""
+"""A cluster on a port. ``Cluster.serve`` makes one, which stops with the cluster."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Served:
-    """Where a cluster listens: ``url``, ``token``, and kubeconfigs that lead there."""
+    """Where a cluster listens: ``url``, ``token``, and a kubeconfig for it."""
 
     def __init__(
         self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,

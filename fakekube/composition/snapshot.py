@@ -1,9 +1,10 @@
-"""The whole of a cluster at one moment, to go back to, to go on from elsewhere, and to compare.
+"""A whole cluster at one moment: to go back to, to continue from, and to compare.
 
-In memory a snapshot shares every object with the cluster that it was taken of. As a file (a gzip of JSON lines: a header, the
-storage, an end mark) it is what a CI run attaches: ``fakekube serve --from FILE`` goes on from there. It holds the objects, the
-retained history with its causes, the position of the clock and of the generator of names and uids, and what components
-remember of what they run. It does not hold what is Python: callbacks, and components that were added by hand.
+In memory a snapshot shares every object with the cluster that it was taken of. As a file (a gzip of
+JSON lines: a header, the storage, an end mark) it can be attached to a CI run; ``fakekube serve
+--from FILE`` continues from it. It holds the objects, the retained history with its causes, the
+time, the position of the random generator, and the state of components (what runs on nodes). It
+does not hold Python objects: callbacks, and components of ``extra``.
 """
 
 import gzip
@@ -29,14 +30,14 @@ COMPRESSION = 6
 
 
 class SnapshotError(Exception):
-    """A file that is no snapshot which can be used; the text says why."""
+    """A file that is not a usable snapshot; the text says why."""
 
 
 class Snapshot(NamedTuple):
-    """A cluster at one moment. Treat it as read-only: ``storage`` is nobody's but the snapshot's.
+    """A cluster at one moment. Treat it as read-only: ``storage`` belongs to the snapshot alone.
 
-    ``time`` is Unix seconds, ``started`` when the cluster began, ``rng`` where its generator stands, ``components`` what those
-    remember who run something, by name.
+    ``time`` is Unix seconds, ``started`` when the cluster began, ``rng`` the position of its random
+    generator, ``components`` the states of components by name.
     """
 
     options: ClusterOptions
@@ -52,7 +53,10 @@ class Snapshot(NamedTuple):
         return self.storage.revision
 
     def options_with(self, values: Mapping[str, Any]) -> ClusterOptions:
-        """The options of a cluster that goes on from here. Raises OptionError for what the snapshot decides."""
+        """The options of a cluster that goes on from here.
+
+        Raises OptionError for what the snapshot decides.
+        """
         for name in values:
             if name not in MAY_DIFFER:
                 raise OptionError(f"{name}: the snapshot decides that; only {' and '.join(MAY_DIFFER)} may differ from it")
@@ -81,7 +85,7 @@ class Snapshot(NamedTuple):
 
 
 def _remembered(value: Any) -> Json:
-    """What a component remembers, put down at last."""
+    """The state of a component as JSON, encoded when the snapshot is written."""
     return value.__json__()
 
 
@@ -93,7 +97,10 @@ def _plain(options: ClusterOptions) -> Tree:
 
 
 def read(path: "Path | str") -> Snapshot:
-    """A snapshot from a file. Raises SnapshotError for a file that is none, is cut short or has another format; OSError."""
+    """A snapshot from a file.
+
+    Raises SnapshotError for a file that is none, is cut short or has another format; OSError.
+    """
     return decode(Path(path).read_bytes(), str(path))
 
 

@@ -14,7 +14,9 @@ BOOKKEEPING = ("metadata.resourceVersion", "metadata.managedFields")
 
 
 class ObjectDifference(NamedTuple):
-    """One object: ``sign`` is ``+`` for one that only the second snapshot has, ``-`` for one that only the first has, ``~``."""
+    """One object: ``sign`` is ``+`` for one that only the second snapshot has, ``-`` for one that
+    only the first has, ``~``.
+    """
 
     sign: str
     resource: str
@@ -30,7 +32,8 @@ class ObjectDifference(NamedTuple):
 
 
 def between(first: Snapshot, second: Snapshot, resources: Sequence[str] = ()) -> Iterator[ObjectDifference]:
-    """The objects that differ, in the order of resources and keys; of some resources (``pods``, ``jobs.batch``) alone if given.
+    """The objects that differ, in the order of resources and keys; of some resources (``pods``,
+    ``jobs.batch``) alone if given.
 
     Objects that differ in nothing but bookkeeping do not differ.
     """

@@ -9,6 +9,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.apimachinery.pods import FINISHED_PHASES, sidecars
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
@@ -30,7 +31,7 @@ def is_terminating(pod: Pod) -> bool:
 
 def is_finished(pod: Pod) -> bool:
     """Whether the pod's phase is terminal."""
-    return phase(pod) in ("Succeeded", "Failed")
+    return phase(pod) in FINISHED_PHASES
 
 
 def is_active(pod: Pod) -> bool:
@@ -68,9 +69,9 @@ def seconds_until_available(pods: Iterable[Pod], min_ready_seconds: int, now: fl
 def restarts(pod: Pod) -> tuple[int, int]:
     """How often the container that was restarted most was, and likewise of the sidecars."""
     status = pod.get("status") or meta.EMPTY
-    sidecars = [c["name"] for c in pod["spec"].get("initContainers") or () if c.get("restartPolicy") == "Always"]
+    names = [container["name"] for container in sidecars(pod["spec"])]
     most = max((s.get("restartCount", 0) for s in status.get("containerStatuses") or ()), default=0)
-    beside = (s for s in status.get("initContainerStatuses") or () if s.get("name") in sidecars)
+    beside = (s for s in status.get("initContainerStatuses") or () if s.get("name") in names)
     return most, max((s.get("restartCount", 0) for s in beside), default=0)
 
 

@@ -1,8 +1,9 @@
 """exec, attach and port-forward over WebSocket: messages that begin with the number of a channel.
 
-Upstream: k8s.io/streaming/pkg/httpstream/wsstream, and the websocket.go of remotecommand and portforward in
-k8s.io/cri-streaming. A client that leaves too much unread by a command is cut, never waited for, so that the end of its
-connection is seen at once. Left out: the idle timeout of four hours.
+Upstream: k8s.io/streaming/pkg/httpstream/wsstream, and the websocket.go of remotecommand and
+portforward in k8s.io/cri-streaming. A client that does not read what a command writes is
+disconnected once too much waits for it; the server never waits for a client. Left out: the idle
+timeout of four hours.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ Receive = Callable[[int, bytes], None]
 
 
 async def nothing(_: bytes) -> None:
-    """Where output goes that nobody wants."""
+    """Drop output that no channel was asked for."""
 
 
 class Channels:
@@ -48,7 +49,9 @@ class Channels:
         self._closes = protocol == commandstatus.V5
 
     async def send(self, channel: int, data: bytes) -> None:
-        """Send bytes to a channel, in pieces as upstream copies them; nothing at all is one empty message."""
+        """Send bytes to a channel, in pieces as upstream copies them; no bytes at all make one
+        empty message.
+        """
         for start in range(0, len(data) or 1, PIECE_BYTES):
             piece = data[start:start + PIECE_BYTES]
             if self._base64:
@@ -57,9 +60,9 @@ class Channels:
                 await self._socket.send_bytes(bytes((channel,)) + piece)
 
     async def receive(self, inputs: dict[int, Pipe], other: Receive) -> None:
-        """Take in what comes until the client goes, breaks the protocol, or leaves too much unread.
+        """Read messages until the client closes, breaks the protocol, or leaves too much unread.
 
-        ``inputs`` get what their channels bring, ``other`` the rest.
+        ``inputs`` get what their channels bring, ``other`` gets the rest.
         """
         async for message in self._socket:
             if message.type not in (WSMsgType.BINARY, WSMsgType.TEXT):
@@ -86,7 +89,7 @@ class Channels:
 
 
 def decoded(data: bytes) -> bytes:
-    """Base64 decoded; a message that is none is dropped."""
+    """Base64 decoded; a message that is not base64 is dropped."""
     try:
         return b64decode(data, validate=True)
     except binascii.Error:
@@ -94,13 +97,13 @@ def decoded(data: bytes) -> bytes:
 
 
 class Sizes:
-    """Reads the sizes of a terminal from a stream of JSON objects, until one is none."""
+    """Reads terminal sizes from a stream of JSON objects, up to the first that cannot be read."""
 
     def __init__(self, size: TerminalSize) -> None:
         self._size, self._text, self._broken = size, "", False
 
     def feed(self, data: bytes) -> None:
-        """Take in some bytes."""
+        """Add bytes of that stream."""
         self._text = "" if self._broken else (self._text + data.decode(errors="replace")).lstrip()
         while self._text:
             try:
@@ -116,7 +119,10 @@ class Sizes:
 
 
 async def race(work: Coroutine[Any, Any, None], client: Coroutine[Any, Any, None]) -> None:
-    """Work until it is done, or until the client has gone: then the work is cancelled. Raises what the work raises."""
+    """Run the work until it is done or the client has disconnected; then the work is cancelled.
+
+    Raises what the work raises.
+    """
     failures: list[BaseException] = []
     tasks = Tasks(failures.append)
     try:
@@ -130,7 +136,7 @@ async def race(work: Coroutine[Any, Any, None], client: Coroutine[Any, Any, None
 
 
 async def serve_command(socket: web.WebSocketResponse, session: CommandSession) -> None:
-    """Run the command of a session until it ends or the client goes."""
+    """Run the command of a session until it ends or the client disconnects."""
     options, channels = session.options, Channels(socket, session.protocol)
 
     def output(channel: int, wanted: bool) -> Callable[[bytes], Awaitable[None]]:
@@ -151,7 +157,9 @@ async def serve_command(socket: web.WebSocketResponse, session: CommandSession) 
 
 
 async def serve_ports(socket: web.WebSocketResponse, session: PortSession) -> None:
-    """Serve one connection to each port of a session, until all are over or the client goes."""
+    """Serve one connection to each port of a session, until all have ended or the client
+    disconnects.
+    """
     channels = Channels(socket, session.protocol)
     inputs = {2 * number: Pipe() for number in range(len(session.ports))}
 
@@ -174,7 +182,10 @@ async def serve_ports(socket: web.WebSocketResponse, session: PortSession) -> No
 
 
 async def forwarded(session: PortSession, streams: PortStreams) -> str:
-    """Serve one connection: what the error stream says of it, which is nothing when all went well."""
+    """Serve one connection.
+
+    Returns the text for the error stream, which is empty when all went well.
+    """
     try:
         await session.forward(streams)
     except StreamError as error:

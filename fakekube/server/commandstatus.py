@@ -1,6 +1,8 @@
-"""What a command's client is told at the end: a Status, or, by protocols from before version 4, its text if there is one.
+"""What the client of a command is sent at the end.
 
-Upstream: k8s.io/cri-streaming/pkg/streaming/remotecommand, and apiserver/pkg/util/proxy (streamtranslator) for version 5.
+That is a Status, or, by protocols before version 4, the text of an error, if there is one.
+Upstream: k8s.io/cri-streaming/pkg/streaming/remotecommand, and apiserver/pkg/util/proxy
+(streamtranslator) for version 5.
 """
 
 import orjson
@@ -12,7 +14,10 @@ V5, V4 = "v5.channel.k8s.io", ("v5.channel.k8s.io", "v4.channel.k8s.io", "v4.bas
 
 
 async def run(session: CommandSession, streams: CommandStreams) -> bytes:
-    """Run a session's command to its end: what then goes to the error stream. Raises ConnectionError."""
+    """Run a session's command to its end.
+
+    Returns what then goes to the error stream. Raises ConnectionError.
+    """
     try:
         code = await session.run(streams)
     except StreamError as error:
@@ -25,7 +30,8 @@ async def run(session: CommandSession, streams: CommandStreams) -> bytes:
 
 
 def _exit(session: CommandSession, code: int) -> Tree:
-    # The API server translates version 5 and words it as its client library does; otherwise the runtime's own words come.
+    # The API server translates version 5 and words it as its client library does; otherwise the
+    # runtime's own words come.
     said = f"command terminated with exit code {code}"
     if session.protocol != V5:
         said = f"error executing command [{' '.join(session.options.command)}], exit code {code}"

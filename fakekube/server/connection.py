@@ -1,9 +1,10 @@
-"""A connection on which ordinary requests come, one after the other.
+"""One HTTP/1.1 connection: requests are parsed, answered one after the other, and their answers
+written.
 
-aiohttp's parser reads them; what a web framework needs around it is left out: request and response objects, a task that
-waits between requests, another for each. That is half of what a small answer costs. A request that asks for another
-protocol takes the connection along to aiohttp's own server (``http.py``), which knows WebSockets. Upstream: net/http's
-server.
+aiohttp's parser reads the requests. The rest of a web framework is left out (request and response
+objects, a task that waits between requests and one for each request), which is half of what a small
+answer costs. When a request asks for another protocol, the connection is passed to aiohttp's own
+server (``upgrading.py``). Upstream: net/http's server.
 """
 
 import asyncio
@@ -22,23 +23,31 @@ from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
 from fakekube.util.tasks import Tasks
 
 MAX_WAITING_REQUESTS = 16
-"""How many may be sent ahead of their answers before the connection is not read any more."""
+"""How many requests may wait for their answers before the connection is not read any more."""
 LINGER_SECONDS = 1.0
-"""How long a client may go on to send a body that was answered already."""
+"""How long the connection stays open for a client that still sends a body which was answered
+already.
+"""
 IDLE_ROUND_SECONDS, IDLE_ROUNDS = 45.0, 2
-"""How often the server looks for connections that nobody uses, and how many times it may find one so."""
+"""How often the server checks for idle connections, and how many checks one may stay idle."""
 READ_BYTES = 1 << 16
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 PROTOCOLS = ("websocket", "spdy/")
-"""What a connection can be upgraded to. Any other wish is ignored, as HTTP allows: Java's client asks for h2c."""
+"""What a connection can be upgraded to.
+
+Any other wish is ignored, as HTTP allows: Java's client asks for h2c.
+"""
 
 
 class BadBody(Exception):
-    """What aiohttp's parser says of a broken body to those who wait for it. Nobody does here."""
+    """The parser's error for a broken body. Nothing waits for it here."""
 
 
 class _Unread:
-    """A request whose body has not come to its end, or is too long and was answered before it did."""
+    """A request whose body has not been read to its end;
+
+    ``answered`` when it was too long to wait for that.
+    """
 
     __slots__ = ("answered", "message", "payload", "pieces", "size")
 
@@ -50,10 +59,11 @@ class _Unread:
 
 
 class Connection(asyncio.Protocol):
-    """One client's connection: it parses, has the responder answer, and writes the answers in their order.
+    """One client's connection: it parses, has the responder answer, and writes the answers in their
+    order.
 
-    ``tasks`` are those of the server, ``connections`` its open ones, this one among them while it is open. ``upgrade`` gives
-    the protocol that takes over when the client asks for another one.
+    ``tasks`` are those of the server, ``connections`` its open ones, this one among them while it
+    is open. ``upgrade`` gives the protocol that takes over when the client asks for another one.
     """
 
     __slots__ = (
@@ -106,10 +116,13 @@ class Connection(asyncio.Protocol):
             drained.set_result(None)
 
     def pause_reading(self) -> None:
-        """A body fills aiohttp's stream: it is emptied below, at once."""
+        """The parser asks for this when its buffer is full.
+
+        Not needed: the buffer is emptied at once.
+        """
 
     def resume_reading(self, **_: Any) -> None:
-        """As it is emptied."""
+        """Not needed either."""
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -142,7 +155,7 @@ class Connection(asyncio.Protocol):
         return self._unread
 
     def _read_on(self, unread: _Unread) -> None:
-        """Take what has come of a body: its end, or one byte more than the Handler takes, which it refuses."""
+        """Read what has come of a body: up to its end, or one byte more than a Handler accepts."""
         piece = unread.payload.read_nowait()
         if not unread.answered:
             unread.pieces.append(piece)
@@ -213,17 +226,19 @@ class Connection(asyncio.Protocol):
     # the end
 
     def _linger(self) -> None:
-        """Close, once a client that is still sending a body has had the time to see its answer."""
+        """Close; a client that is still sending a body is given time to read its answer first."""
         if self._unread is None:
             self.close()
         else:
             asyncio.get_running_loop().call_later(LINGER_SECONDS, self.close)
 
     def _hand_over(self, data: bytes) -> None:
-        """Let aiohttp's server have the connection, and what came of the request so far."""
+        """Pass the connection to aiohttp's server, with the bytes of the request that came
+        so far.
+        """
         transport, self._transport = self._transport, None
         assert transport is not None
-        if self._busy:  # nobody asks for another protocol before he has seen the answer to what he asked first
+        if self._busy:  # a client asks for another protocol only after it has the answers to its requests
             transport.close()
             return
         self._open.pop(self, None)
@@ -233,19 +248,22 @@ class Connection(asyncio.Protocol):
         other.data_received(data)
 
     def _refuse(self, error: HttpProcessingError) -> None:
-        """Answer what is no request, in the words of Go's server, and close; after an answer that is under way, just close."""
+        """Answer bytes that are not a request, with the words of Go's server, and close.
+
+        While another answer is being written, only close.
+        """
         if self._transport is not None and not self._busy:
             self._responder.answer(Request("", ""), refusal(error), reusable=False).begin(self._transport)
         self.finish()
 
-    def look(self) -> None:
-        """Close if nobody has used the connection for a while: another round of the server's has passed."""
+    def check_idle(self) -> None:
+        """Close if the connection has been idle for more than ``IDLE_ROUNDS`` checks."""
         self._idle_rounds += 1
         if self._idle_rounds > IDLE_ROUNDS and not self._busy:
             self.close()
 
     def finish(self) -> None:
-        """Close as soon as no answer is under way."""
+        """Close as soon as the answer that is being written is complete."""
         self._closing = True
         if not self._busy:
             self.close()

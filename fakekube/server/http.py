@@ -1,8 +1,10 @@
-"""A Handler behind a socket: aiohttp's parser and WebSockets, and as little else of it as possible.
+"""An HTTP server for a Handler.
 
-Answers are written to the transport as one piece. A watch is a chunked body whose frames were chunked once for all
-watchers and go out once a turn of the loop; a watcher that does not read is cut, never waited for. A connection nobody uses
-is closed after kube-apiserver's 90 seconds. Left out: HTTP/2, which Go clients ask for over TLS only, and do without.
+An answer is written to the transport in one piece. A watch is a chunked body: each frame is encoded
+as a chunk once for all watchers, and written once per turn of the event loop. A watcher that does
+not read is disconnected; the server never waits for it. An idle connection is closed after 90
+seconds, as kube-apiserver does. Left out: HTTP/2, which Go clients ask for only over TLS and can do
+without.
 """
 
 import asyncio
@@ -27,8 +29,9 @@ log = logging.getLogger(__name__)
 class HttpServer:
     """Serves ``handler`` on one port. Use as an async context manager, or ``start`` and ``stop``.
 
-    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual time waits for it.
-    ``compresses`` says whether large answers are compressed for clients that take it.
+    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
+    time waits for it. ``compresses`` says whether large answers are compressed for clients that
+    take it.
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class HttpServer:
 
     @property
     def handler(self) -> Handler:
-        """Who answers; it may be replaced at any time."""
+        """What answers the requests; it may be replaced at any time."""
         return self._responder.handler
 
     @handler.setter
@@ -71,10 +74,12 @@ class HttpServer:
         self._server = await loop.create_server(
             self._connection, self.host, self.port, ssl=self.tls, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
-        self._idle_round = loop.call_later(IDLE_ROUND_SECONDS, self.look_for_idle)
+        self._idle_round = loop.call_later(IDLE_ROUND_SECONDS, self.close_idle_connections)
 
     async def stop(self, grace_seconds: float = 0.5) -> None:
-        """End the streams, let answers under way finish for so many seconds, and close."""
+        """End the streams, wait up to ``grace_seconds`` for answers that are being written, and
+        close.
+        """
         if self._server is None or self._idle_round is None:
             return
         self._server.close()
@@ -91,13 +96,13 @@ class HttpServer:
             connection.close()
         self._server = self._upgrading = None
 
-    def look_for_idle(self) -> None:
-        """Close the connections that nobody has used since the last looks, and look again in a while."""
+    def close_idle_connections(self) -> None:
+        """Close the connections that were idle for too many checks, and schedule the next check."""
         for connection in list(self._connections):
-            connection.look()
+            connection.check_idle()
         if self._idle_round is not None:
             self._idle_round.cancel()
-        self._idle_round = asyncio.get_running_loop().call_later(IDLE_ROUND_SECONDS, self.look_for_idle)
+        self._idle_round = asyncio.get_running_loop().call_later(IDLE_ROUND_SECONDS, self.close_idle_connections)
 
     async def __aenter__(self) -> "HttpServer":
         await self.start()
@@ -111,7 +116,7 @@ class HttpServer:
             self._responder, tasks=self._tasks, connections=self._connections, upgrade=self._upgrade)
 
     def _upgrade(self) -> asyncio.Protocol:
-        """What takes over a connection whose client asks for another protocol."""
+        """The protocol that takes over a connection whose client asks for another one."""
         if self._upgrading is None:
             from fakekube.server.upgrading import Upgrading
 

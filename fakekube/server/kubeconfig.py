@@ -1,4 +1,4 @@
-"""The kubeconfig by which clients find a server and are let in. Upstream: client-go/tools/clientcmd/api/v1."""
+"""The kubeconfig with which clients reach a server. Upstream: client-go/tools/clientcmd/api/v1."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ def kubeconfig(url: str, token: str, *, certificate_authority: bytes = b"", name
 
 
 def write_kubeconfig(path: Path, url: str, token: str, *, certificate_authority: bytes = b"") -> None:
-    """Write a kubeconfig so that nobody ever sees half of it, readable to its owner alone."""
+    """Write a kubeconfig, readable to its owner alone; a reader sees the whole file or none."""
     text = kubeconfig(url, token, certificate_authority=certificate_authority)
     half = path.with_name(f".{path.name}.part")
     half.touch(mode=0o600)

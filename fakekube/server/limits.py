@@ -1,4 +1,7 @@
-"""How long the head of a request may be; parsers refuse longer ones. Upstream: net/http's DefaultMaxHeaderBytes."""
+"""How long the head of a request may be; parsers refuse longer ones.
+
+Upstream: net/http's DefaultMaxHeaderBytes.
+"""
 
 MAX_HEAD_BYTES = 1 << 20
 MAX_HEADERS = 10_000

@@ -1,4 +1,6 @@
-"""Has the Handler answer a request, whatever connection it came on, and makes what writes the answer."""
+"""Lets the Handler answer a request, on whatever connection it came, and makes the object that
+writes the answer.
+"""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,8 +23,9 @@ PLAIN_TEXT = "text/plain; charset=utf-8"
 class Responder:
     """Answers by ``handler``, which may be replaced at any time.
 
-    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual time waits for it.
-    ``compresses`` says whether large answers are compressed for clients that take it.
+    ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
+    time waits for it. ``compresses`` says whether large answers are compressed for clients that
+    take it.
     """
 
     def __init__(
@@ -35,13 +38,20 @@ class Responder:
         self._open: dict[Answer, None] = {}
 
     async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
-        """Have a request answered; it comes back as the Handler saw it. Raises BadTarget."""
+        """Let the Handler answer.
+
+        Returns the request as the Handler saw it, and its response. Raises BadTarget.
+        """
         with self._activity.busy() if self._activity is not None else nullcontext():
             request = request_of(message, body, peer, self._wall)
             return request, await self.handler.handle(request)
 
     def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
-        """What writes a response; the connection is ``reusable`` for other requests, or it says that it is not."""
+        """The object that writes a response.
+
+        ``reusable`` says whether the connection takes another request afterwards; if not, the
+        answer says so.
+        """
         return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable)
 
     def end_streams(self) -> None:
@@ -51,14 +61,20 @@ class Responder:
 
 
 def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clock) -> Request:
-    """What a Handler is given. Raises BadTarget."""
+    """The Request for a Handler.
+
+    ``patience`` is the clock of the client's timeouts. Raises BadTarget.
+    """
     target, _, query = message.path.partition("?")
     return Request(
         message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)
 
 
 def refusal(error: HttpProcessingError | None = None) -> Response:
-    """The answer to what is no request. A method that is none of HTTP's gets what the router says of unknown methods."""
+    """The answer to bytes that are not a request.
+
+    An unknown method gets the answer that the router gives to methods that a path does not have.
+    """
     if error is not None and "Invalid method" in error.message:
         return Response(405, orjson.dumps(errors.method_not_allowed().status()))
     if isinstance(error, LineTooLong):

@@ -1,7 +1,8 @@
-"""SPDY/3.1 as far as Kubernetes uses it: frames, compressed headers, streams that either side ends on its own.
+"""SPDY/3.1 as far as Kubernetes uses it: frames, compressed headers, streams with two halves.
 
-kubectl port-forward speaks it inside a WebSocket, older clients speak it for exec and attach as well. The counterpart is
-github.com/moby/spdystream; the format is that of the SPDY draft 3.1. Left out, as there: flow control, settings, push.
+kubectl port-forward speaks it inside a WebSocket; older clients speak it for exec and attach as
+well. The counterpart is github.com/moby/spdystream; the format is that of the SPDY draft 3.1. Left
+out, as there: flow control, settings, push.
 """
 
 import zlib
@@ -43,15 +44,15 @@ def _counted(text: str) -> bytes:
 
 
 DICTIONARY = b"".join(_counted(word.replace("_", " ")) for word in WORDS.split()) + TAIL.encode()
-"""What header compression starts from, on both sides."""
+"""The text that header compression starts from, on both sides."""
 
 
 class BadFrame(Exception):
-    """The other side does not speak SPDY as agreed."""
+    """The client does not speak SPDY/3.1."""
 
 
 class Frame(NamedTuple):
-    """A frame: ``kind`` is 0 for data, then ``stream`` says whose."""
+    """A frame. ``kind`` is 0 for data; ``stream`` is then the number of its stream."""
 
     kind: int
     flags: int
@@ -131,7 +132,10 @@ class HeaderWriter:
 
 
 class Stream:
-    """One stream that the client opened. ``received`` ends when the client ends its half, or when it is over."""
+    """One stream that the client opened.
+
+    ``received`` ends when the client ends its half, or on a reset.
+    """
 
     def __init__(self, connection: "Connection", number: int, headers: dict[str, str]) -> None:
         self._connection, self.number, self.headers = connection, number, headers
@@ -157,17 +161,17 @@ class Stream:
             await self._connection.write(control(RST_STREAM, self.number.to_bytes(4) + CANCEL.to_bytes(4)))
 
     def broken(self) -> None:
-        """Nothing comes and goes any more."""
+        """The connection is gone: nothing is sent or received any more."""
         self._open = False
         self.received.end()
         self._connection.forget(self)
 
 
 class Connection:
-    """The server's side of a connection over ``write``.
+    """The server's side of a connection; ``write`` sends bytes to the client.
 
-    ``opened`` is told of each new stream and says whether to take it; it must not write before it returns, since a reply
-    comes first.
+    ``opened`` is called for each new stream and returns whether to accept it. It must not write
+    before it returns, since the reply comes first.
     """
 
     def __init__(self, write: Callable[[bytes], Awaitable[None]], opened: Callable[[Stream], bool]) -> None:
@@ -177,7 +181,10 @@ class Connection:
         self._last = 0
 
     async def feed(self, received: bytes) -> bool:
-        """Take in bytes; False once the client says that it goes. Raises BadFrame, and ConnectionError."""
+        """Add received bytes;
+
+        False once the client says that it closes. Raises BadFrame, ConnectionError.
+        """
         for frame in self._deframer.feed(received):
             if frame.kind == GOAWAY:
                 return False
@@ -194,11 +201,11 @@ class Connection:
         return True
 
     def forget(self, stream: Stream) -> None:
-        """Give up a stream by which nothing comes and goes any more."""
+        """Forget a stream that has ended on both sides."""
         self._streams.pop(stream.number, None)
 
     async def go_away(self) -> None:
-        """Say that no stream is taken any more."""
+        """Tell the client that no new stream is accepted."""
         await self.write(control(GOAWAY, self._last.to_bytes(4) + bytes(4)))
 
     def _take_data(self, frame: Frame) -> None:

@@ -21,7 +21,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 async def serve_command(received: Pipe, write: Write, session: CommandSession) -> None:
-    """Run the command of a session, once the client has opened its streams, until it ends or the client goes."""
+    """Run the command of a session, once the client has opened its streams, until it ends or the
+    client disconnects.
+    """
     options = session.options
     wanted = ["error", *(name for name in ("stdin", "stdout", "stderr") if getattr(options, name))]
     if options.tty and session.protocol in RESIZING:
@@ -65,7 +67,7 @@ async def _read_sizes(streams: dict[str, Stream], size: TerminalSize) -> None:
 
 
 async def serve_ports(received: Pipe, write: Write, session: PortSession) -> None:
-    """Serve connections to ports, each as a pair of streams, until the client goes."""
+    """Serve connections to ports, each as a pair of streams, until the client disconnects."""
     pairs: dict[str, dict[str, Stream]] = {}
     tasks = Tasks()
 
@@ -102,12 +104,15 @@ async def _connection(session: PortSession, data: Stream, error: Stream) -> None
 
 
 def _request_id(stream: Stream, kind: str) -> str:
-    """What the two streams of a connection have in common; old clients do not say, and open the error stream just before."""
+    """What the two streams of a connection have in common.
+
+    Old clients send no request id, and open the error stream just before the data stream.
+    """
     return stream.headers.get("requestid") or str(stream.number - (2 if kind == "data" else 0))
 
 
 async def _feed(received: Pipe, connection: Connection) -> None:
-    """Hand on what the client sends, until it goes or breaks the protocol."""
+    """Pass on what the client sends, until it disconnects or breaks the protocol."""
     with suppress(BadFrame, ConnectionError):
         while data := await received.read():
             if not await connection.feed(data):

@@ -1,7 +1,7 @@
 """What a request line and its headers say, read as Go's net/url and net/http read them.
 
-A path with a broken escape is no path, a parameter with one is not there, and neither is one with a semicolon. Bytes that
-are no UTF-8 become replacement characters: nothing behind this door can print anything else.
+A path with a broken escape is refused; a parameter with a broken escape or a semicolon is ignored.
+Bytes that are not UTF-8 become replacement characters, since no text of the server could hold them.
 """
 
 import re

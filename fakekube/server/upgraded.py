@@ -1,7 +1,8 @@
-"""Connections that have changed their protocol: the way from an agreed session to the bytes that it travels in.
+"""Connections that have changed their protocol: from an agreed session to the bytes that carry it.
 
-A WebSocket carries channels, or SPDY in binary messages; SPDY may also have the connection to itself. A session ends when its
-work is done, when its client goes, or when the server stops: nothing of it is left then. Upstream: apiserver/pkg/util/proxy.
+A WebSocket carries channels, or SPDY in binary messages; SPDY may also have the connection to
+itself. A session ends when its work is done, when its client disconnects, or when the server stops.
+Upstream: apiserver/pkg/util/proxy.
 """
 
 import asyncio
@@ -22,7 +23,10 @@ Session = CommandSession | PortSession
 
 
 class Upgraded(web.StreamResponse):
-    """A connection that serves one session; what aiohttp gets when that is over, with nothing left to write."""
+    """A connection that serves one session.
+
+    For aiohttp it is a response that is complete when the session has ended.
+    """
 
     __slots__ = ("_gone",)
 
@@ -31,23 +35,26 @@ class Upgraded(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool:
-        """The connection takes no other request."""
+        """False: the connection takes no other request."""
         return False
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """All is written."""
+        """Nothing to do: all is written."""
 
     async def write_eof(self, data: Any = b"") -> None:
-        """All is written."""
+        """Nothing to do: all is written."""
 
     def abandon(self) -> None:
-        """The client has gone, or the server stops: what runs ends now."""
+        """End the session now: the client has disconnected, or the server stops."""
         self._gone.set()
 
     async def serve(
         self, incoming: web.BaseRequest, response: Response, heads: HeadWriter, running: MutableMapping["Upgraded", None],
     ) -> None:
-        """Serve the session of a response to its end. ``running`` holds those that a stop must abandon."""
+        """Serve the session of a response to its end.
+
+        ``running`` holds the sessions that a stop must end.
+        """
         session = response.session
         assert session is not None
         running[self] = None
@@ -105,7 +112,7 @@ class Upgraded(web.StreamResponse):
 
 
 class _Receiver:
-    """What aiohttp takes for the parser of a body."""
+    """Takes the bytes that aiohttp would give to the parser of a body."""
 
     def __init__(self, received: Pipe) -> None:
         self._received = received

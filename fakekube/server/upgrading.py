@@ -1,7 +1,8 @@
-"""Connections whose clients asked for another protocol: aiohttp's own server has them, which knows WebSockets.
+"""aiohttp's own server, for connections whose clients asked for another protocol: it knows
+WebSockets.
 
-Imported with the first of them, since that server takes longer to import than all that plain requests need. Upstream:
-net/http's Hijacker.
+Imported with the first such connection, since that server takes longer to import than all that
+plain requests need. Upstream: net/http's Hijacker.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class _Protocol(RequestHandler):
-    """A connection that aiohttp serves; it tells the answer under way when its client has gone."""
+    """A connection that aiohttp serves.
+
+    When its client disconnects, the answer that is being written is abandoned.
+    """
 
     __slots__ = ("answer",)
 
@@ -37,7 +41,7 @@ class _Protocol(RequestHandler):
 
 
 class Upgrading(web.Server):
-    """All connections of a server that asked for another protocol."""
+    """All upgraded connections of one HTTP server."""
 
     def __init__(self, responder: Responder) -> None:
         super().__init__(
@@ -51,7 +55,7 @@ class Upgrading(web.Server):
         return _Protocol(self, loop=self._loop, **self._kwargs)
 
     def end(self) -> None:
-        """End every session, and take no more."""
+        """End every session, and accept no more."""
         for sink in list(self._sockets):
             sink.end()
         for upgraded in list(self._upgraded):
@@ -59,7 +63,7 @@ class Upgrading(web.Server):
         self.pre_shutdown()
 
     async def _upgrade(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request for another protocol; no other follows it."""
+        """Answer one request that asks for another protocol; no other follows it."""
         responder = self._responder
         peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         try:

@@ -1,7 +1,8 @@
-"""A stream over WebSocket: one message a frame, for clients that watch from a browser or read a log.
+"""A stream over WebSocket, one message per frame: for clients that watch from a browser or follow a
+log.
 
-Upstream: apimachinery/pkg/util/httpstream/wsstream (Reader) and apiserver's watch handler. What the client sends is read
-and dropped. Sessions with channels are ``upgraded.py``'s.
+Upstream: apimachinery/pkg/util/httpstream/wsstream (Reader) and apiserver's watch handler. What the
+client sends is read and dropped. Sessions with channels are in ``upgraded.py``.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ def wants_websocket(request: Request) -> bool:
 
 
 class SocketSink:
-    """Frames on their way to one client."""
+    """A Sink that sends frames to one client."""
 
     def __init__(self) -> None:
         self.waiting: deque[Frame] = deque()
@@ -49,7 +50,10 @@ class SocketSink:
 async def serve(
     incoming: web.BaseRequest, stream: Stream, *, binary: bool, protocol: str, open_sinks: dict[SocketSink, None],
 ) -> web.WebSocketResponse:
-    """Send a stream's frames until it ends or the client goes. ``open_sinks`` holds those that a stop must end."""
+    """Send a stream's frames until it ends or the client disconnects.
+
+    ``open_sinks`` holds those that a stop must end.
+    """
     socket = web.WebSocketResponse(autoping=True, protocols=(protocol,) if protocol else (), timeout=CLOSE_SECONDS)
     await socket.prepare(incoming)
     sink = SocketSink()

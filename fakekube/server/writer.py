@@ -1,5 +1,5 @@
-"""Answers as they go on the wire: a head put together from prepared pieces, a body in one write, or frames as they
-come.
+"""Answers as bytes: a head from prepared pieces, then a body in one write, or the frames of a
+stream.
 """
 
 import asyncio
@@ -23,15 +23,18 @@ GZIP_FROM_BYTES = 128 * 1024
 GZIP_CONTAINER = 16  # added to a window size: zlib's way to ask for gzip's header
 DRAIN_FROM_BYTES = 64 * 1024
 SLOW_WATCHER_BYTES = 64 * 1024 * 1024
-"""What may wait for one watcher before it is cut: room for a burst over thousands of objects, not for a stalled
-client.
+"""How much may wait for one watcher before it is disconnected: room for a burst over thousands of
+objects.
 """
 LAST_CHUNK = b"0\r\n\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class HeadWriter:
-    """Heads of answers. Status lines and dates are made once and kept. ``compresses`` says whether large answers are packed."""
+    """Writes the heads of answers. Status lines and dates are made once and kept.
+
+    ``compresses`` says whether large answers are compressed.
+    """
 
     def __init__(self, clock: Clock, compresses: Callable[[], bool]) -> None:
         self._clock, self.compresses = clock, compresses
@@ -39,7 +42,7 @@ class HeadWriter:
         self._second, self._date = -1, ""
 
     def head(self, response: Response) -> str:
-        """Status line and headers without those that tell the body's length."""
+        """Status line and headers, without those about the body's length."""
         key = (response.status, response.content_type)
         start = self._lines.get(key)
         if start is None:
@@ -59,13 +62,13 @@ class HeadWriter:
 
 
 class Flusher:
-    """Streams that have frames to write: all of them are seen to once a turn of the loop."""
+    """Writes the frames of all streams once per turn of the event loop."""
 
     def __init__(self) -> None:
         self._waiting: list[Answer] = []
 
     def add(self, answer: "Answer") -> None:
-        """See to an answer at the end of this turn."""
+        """Flush an answer at the end of this turn."""
         waiting = self._waiting
         if not waiting:
             asyncio.get_running_loop().call_soon(self._run)
@@ -78,9 +81,10 @@ class Flusher:
 
 
 class Answer(StreamResponse):
-    """What aiohttp is given instead of one of its own responses: it writes to the transport by itself.
+    """A response that writes itself to the transport; aiohttp gets it in place of one of its own.
 
-    As a Sink it takes the frames of a stream and writes what has come together once a turn of the loop.
+    As a Sink it takes the frames of a stream, and writes those of one turn of the event loop
+    together.
     """
 
     __slots__ = (
@@ -187,14 +191,14 @@ class Answer(StreamResponse):
         self._done.set_result(None)
 
     def abandon(self) -> None:
-        """The client has gone."""
+        """Stop writing: the client has disconnected."""
         self._transport = None
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
         self._finish()
 
     def flush(self) -> None:
-        """Write what has come together."""
+        """Write the frames that wait."""
         self._scheduled = False
         pieces, self._pending = self._pending, []
         transport = self._transport
@@ -216,9 +220,10 @@ class Answer(StreamResponse):
 
 
 def _packed(data: bytes) -> bytes:
-    """A piece of a stream as a gzip file of its own, so that nothing is kept for a stream that is idle.
+    """A piece of a stream as a gzip file of its own, so that no state is kept for an idle stream.
 
-    Its content ends before the file does: Go's reader gives out a last block only when it knows what follows the file.
+    The data ends before the file does: Go's reader gives out a last block only when it has seen
+    what follows it.
     """
     packer = zlib.compressobj(1, wbits=zlib.MAX_WBITS | GZIP_CONTAINER)
     return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()

@@ -12,7 +12,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.storage import past
 from fakekube.storage.encoding import Encoder, Fields
-from fakekube.storage.eventlog import Entry, EventLog, Track, entry_of
+from fakekube.storage.entry import Entry, entry_of
+from fakekube.storage.eventlog import EventLog
 from fakekube.storage.index import Indexes, Key
 from fakekube.storage.keyspace import Keyspace, Match, read_page
 from fakekube.storage.ordering import MetadataOrder
@@ -26,6 +27,7 @@ from fakekube.storage.record import (
     Record,
     Stale,
 )
+from fakekube.storage.track import Track
 from fakekube.storage.trees import TreeCache
 from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscription
 
@@ -38,6 +40,7 @@ class Commits(Protocol):
     trees: TreeCache
     metadata_order: MetadataOrder
     sought: dict[Callable[[], None], Callable[[Record], bool]]
+    plain_events: int
 
     def next_revision(self) -> int:
         """The revision of the commit that is being made."""
@@ -54,7 +57,7 @@ class Bucket:
         self.encoder = Encoder(fields, sort_keys, storage.metadata_order, storage.trees)
         self.objects = Keyspace()
         self.changes = 0  # how many there were so far: while it stays, so does everything that was read
-        self.track = Track()
+        self.track = Track(storage.plain_events)
         self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
         self._subscribers = Subscribers()
         self._indexes = Indexes()
@@ -101,9 +104,8 @@ class Bucket:
 
     def history(self, since: int | None = None) -> list[Event]:
         """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
-        return past.events(
-            self.objects, self.encoder,
-            reversed(self.track.entries) if since is None else self.storage.log.since(self.track, since))
+        since = self.compacted if since is None else since
+        return past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
 
     def by_field(self, label: str, value: str) -> list[Record]:
         """The present objects whose selectable field has the text, in key order.
@@ -211,7 +213,7 @@ class Bucket:
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
             self.objects.add(record)
-        self.changes, self.track = len(records), Track(history)
+        self.changes, self.track = len(records), Track(self.storage.plain_events, history)
 
     # watching
 

@@ -34,15 +34,17 @@ class Storage:
 
     ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of much used objects that
     stay decoded; 0 keeps none at all, which is also so when memos are switched off.
+    ``plain_events`` is how many of the latest changes of a resource are kept as they are; older ones are packed.
     ``check_trees`` is for tests: every use of a shared tree proves that nobody changed it.
     """
 
     def __init__(
         self, *, max_events: int = 100_000, max_bytes: int = 128 << 20, hot_trees: int = 500,
-        check_trees: bool = False,
+        plain_events: int = 2_000, check_trees: bool = False,
     ) -> None:
         self.revision = FIRST_REVISION
         self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
+        self.plain_events = plain_events
         self.trees = CheckedTreeCache(hot_trees) if check_trees else TreeCache(hot_trees if ENABLED else 0)
         self.metadata_order = MetadataOrder()
         self._buckets: dict[GroupResource, Bucket] = {}
@@ -97,7 +99,8 @@ class Storage:
         Records are shared for good, since they never change; namespaces and indexes until either side writes into them. So a
         fork costs what the buckets and the history cost to list, and no copy of any object.
         """
-        other = Storage(max_events=self.log.max_events, max_bytes=self.log.max_bytes)
+        other = Storage(
+            max_events=self.log.max_events, max_bytes=self.log.max_bytes, plain_events=self.plain_events)
         other.trees = type(self.trees)(self.trees.capacity)
         other.revision = self.revision
         for resource, bucket in self._buckets.items():

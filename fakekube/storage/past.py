@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sortedcontainers import SortedSet
 
 from fakekube.storage.encoding import Encoder
-from fakekube.storage.eventlog import Entry, cause_in
+from fakekube.storage.entry import Entry, cause_in
 from fakekube.storage.keyspace import Keyspace, Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
 

@@ -16,7 +16,7 @@ import orjson
 
 from fakekube.apimachinery.causes import Acting, Cause
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.storage.eventlog import Entry, entry_of
+from fakekube.storage.entry import Entry, entry_of
 from fakekube.storage.memory import Bucket, Fields, Storage
 
 if TYPE_CHECKING:

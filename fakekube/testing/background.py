@@ -15,7 +15,7 @@ from fakekube.composition.options import ClusterOptions
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.snapshot import Snapshot
-    from fakekube.util.control import ClusterClock
+    from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
 
 T = TypeVar("T")

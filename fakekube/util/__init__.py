@@ -1,5 +1,5 @@
-"""Time, tasks, randomness and bookkeeping of what is in flight; nothing here knows Kubernetes.
+"""Time, tasks, randomness and a count of work in flight; nothing here knows Kubernetes.
 
-Read ``clock.py`` first, then ``driver.py``, which moves virtual time. This is the only package that may touch
-``time``, ``random`` and ``asyncio``'s own sleeping and task creation.
+Read ``clock.py`` first, then ``driver.py``, which moves virtual time. This is the only package that
+may use ``time``, ``random`` and asyncio's own sleeping and task creation.
 """

@@ -1,9 +1,9 @@
-"""A count of what is in flight, so that virtual time moves only when nothing is.
+"""A count of work in flight, so that virtual time moves only when there is none.
 
-Every hand-over (a watch event on its way, a queued item, a running reconcile, an HTTP request) holds a unit, and
-takes the next before it drops the last. Callbacks that the event loop is about to run need no unit: whoever waits
-for quiet looks at those too (``driver.py``). Upstream has nothing like it; trio's MockClock solves the same problem
-by knowing when all tasks are blocked.
+Each piece of work (a watch event on its way, a queued item, a running reconcile, an HTTP request)
+holds a unit, and takes the unit of the next piece before it releases its own. Callbacks that the
+event loop is about to run need no unit: ``driver.py`` looks at those too. Upstream has no
+counterpart; trio's MockClock solves the same problem by knowing when all tasks are blocked.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Activity:
         self.generation += 1
 
     def release(self) -> None:
-        """Drop a unit that was taken."""
+        """Release a unit."""
         assert self._units > 0, "released more units than were held"
         self._units -= 1
         if not self._units and self._waiters:
@@ -48,24 +48,29 @@ class Activity:
                     waiter.set_result(None)
 
     def note_progress(self) -> None:
-        """Something changed: an object was written, a request came from outside. Not: somebody tried again."""
+        """Something changed: an object was written, or a request came from outside.
+
+        A retry is no progress.
+        """
         self.progress += 1
 
     def busy(self) -> "Busy":
-        """Hold a unit while the current task is in the block, except while that task sleeps on a virtual clock."""
+        """Hold a unit while the current task is in the block, except while that task sleeps on a
+        virtual clock.
+        """
         return Busy(self)
 
     def enter(self, task: "asyncio.Task[object]") -> None:
-        """A task holds one unit more; see ``busy``."""
+        """Count one more unit for a task; see ``busy``."""
         self.hold()
         self.hand_over(task)
 
     def hand_over(self, task: "asyncio.Task[object]") -> None:
-        """A unit that was taken is held by a task from now on, until ``leave``."""
+        """Assign a unit that was taken to a task, until ``leave``."""
         self._busy[task] = self._busy.get(task, 0) + 1
 
     def leave(self, task: "asyncio.Task[object]") -> None:
-        """It holds one less."""
+        """Count one less."""
         if self._busy[task] == 1:
             del self._busy[task]
         else:
@@ -73,9 +78,11 @@ class Activity:
         self.release()
 
     def suspend(self) -> Callable[[], None] | None:
-        """Give up what the current task holds by ``busy``, until the function that is returned takes it back.
+        """Release the units that the current task holds by ``busy``.
 
-        None when it holds nothing. For clocks: a task that waits for time must not keep time from passing.
+        Returns what takes them back, None if it holds none.
+
+        For clocks: a task that waits for time must not keep time from moving.
         """
         if not self._busy:
             return None
@@ -101,7 +108,10 @@ class Activity:
 
 
 class Busy:
-    """A block in which the current task holds a unit. A class, since it is entered with every request."""
+    """A block in which the current task holds a unit.
+
+    A class, since it is entered with every request.
+    """
 
     __slots__ = ("_activity", "_task")
 

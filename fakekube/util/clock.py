@@ -1,14 +1,15 @@
-"""Time as an argument: what it is, and timers on it.
+"""Time as an argument: what it is, and timers.
 
-Four clocks. ``RealClock`` is the wall's; ``ScaledClock`` runs N times as fast (both in ``wallclock.py``); ``ManualClock``
-moves only when its driver says so; ``AutoClock`` is a manual clock whose driver jumps to the next timer whenever nothing is in
-flight. ``driver.py`` moves them. Upstream: k8s.io/utils/clock, whose fake gives every waiter of a large step the final
-time; here timers fire one at a time, each at its own instant, in (time, sequence) order.
+There are four clocks. ``RealClock`` is real time; ``ScaledClock`` runs N times as fast (both in
+``wallclock.py``). ``ManualClock`` moves only when its driver moves it. ``AutoClock`` is a manual
+clock whose driver jumps to the next timer whenever nothing is in flight. ``driver.py`` moves them.
+Upstream: k8s.io/utils/clock, whose fake gives every waiter of a large step the final time; here
+timers fire one at a time, each at its own instant, in (time, sequence) order.
 
-A daemon timer is one that never ends by itself (heartbeats, cron, resync): it fires when time passes it and never
-pulls time forward. A lazy one is a daemon that virtual time does not even stop for: when time jumps over it, it fires
-where time lands, before anything else there can see that it is late. An hour in which nothing happens costs a hundred
-heartbeats one round, not 360.
+A daemon timer is one that recurs for ever (heartbeats, cron, resync): it fires when time passes it,
+but time does not jump to it. A lazy timer is a daemon for which time does not even stop: when time
+jumps over it, it fires where time lands, before anything else there can see that it is late. An
+hour in which nothing happens costs a hundred heartbeats one round, not 360.
 """
 
 import asyncio
@@ -22,7 +23,9 @@ from fakekube.util.activity import Activity
 from fakekube.util.timers import Timer, TimerHeap
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-"""Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one history."""
+"""Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one
+history.
+"""
 
 
 class Clock(ABC):
@@ -36,7 +39,10 @@ class Clock(ABC):
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
-        """Call ``callback(*args)`` at ``when``, never before this returns. It must not raise. ``lazy`` implies ``daemon``."""
+        """Call ``callback(*args)`` at ``when``, never before this returns.
+
+        It must not raise. ``lazy`` implies ``daemon``.
+        """
 
     def now(self) -> datetime:
         """The time as an aware UTC datetime."""
@@ -64,9 +70,9 @@ def _wake(waiter: "asyncio.Future[None]") -> None:
 
 
 class ManualClock(Clock):
-    """Virtual time: it stands still between two calls of ``fire_next`` or ``move_to``.
+    """Virtual time. It moves only by ``fire_next`` and ``move_to``.
 
-    ``activity`` lets a busy task give up its units while it sleeps.
+    With ``activity`` a busy task releases its units while it sleeps.
     """
 
     paused = True  # it never moves by itself
@@ -86,7 +92,9 @@ class ManualClock(Clock):
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
-        """Call ``callback(*args)`` when time comes to ``when``, or, if ``lazy``, to where it stops next."""
+        """Call ``callback(*args)`` when time comes to ``when``, or, if ``lazy``, to where it stops
+        next.
+        """
         assert not math.isnan(when), "a timer needs a time"
         self._sequence += 1
         if lazy:
@@ -110,14 +118,19 @@ class ManualClock(Clock):
         self._lazy.forget_one()
 
     def next_due(self) -> float | None:
-        """When the next timer fires, or None. A lazy one is due once time has come to it, and never before."""
+        """When the next timer fires, or None.
+
+        A lazy one is due once time has come to it, and never before.
+        """
         lazy = self._lazy.due()
         if lazy is not None and lazy <= self._time:
             return self._time
         return self._timers.due()
 
     def next_lazy(self) -> float | None:
-        """When time would have to stop for the next lazy timer, if it stopped for those; or None."""
+        """When time would have to stop for the next lazy timer, if it stopped for those; or
+        None.
+        """
         return self._lazy.due()
 
     def timers(self) -> list[Timer]:
@@ -126,7 +139,9 @@ class ManualClock(Clock):
         return [timer for _, _, timer in waiting]
 
     def fire_next(self) -> bool:
-        """Move to the next timer's instant and fire one timer: that one, or a lazy one that time came past."""
+        """Move to the next timer's instant and fire one timer: that one, or a lazy one that time
+        came past.
+        """
         due = self.next_due()
         if due is None:
             return False
@@ -146,7 +161,7 @@ class ManualClock(Clock):
         self._time = max(self._time, when)
 
     def jump_to(self, when: float) -> None:
-        """Be at an instant of another history, which may lie before this one's."""
+        """Set the time to that of another history, which may lie before."""
         self._time = when
 
     async def sleep(self, seconds: float, *, daemon: bool = False) -> None:
@@ -161,6 +176,8 @@ class ManualClock(Clock):
 
 
 class AutoClock(ManualClock):
-    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump does that, unless ``paused``."""
+    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump
+    does that, unless ``paused``.
+    """
 
     paused = False

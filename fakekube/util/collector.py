@@ -1,9 +1,10 @@
-"""The cyclic collector of a process that is ours alone: it looks at what is new, and at everything only while nobody waits.
+"""The cyclic garbage collector of a process that fakekube has to itself.
 
-Python looks at all objects again whenever their number has grown by a quarter, and 10,000 pods that live are a pause of half a
-second each time. Our requests, reconciles and objects leave no cycles behind (reference counts free them), so what survived its
-first look is looked at again only when nothing was going on for a while, or at the latest after some minutes; then the memory
-that became free is given back to the system, too. A library leaves its host's collector alone: only ``fakekube serve`` uses this.
+Python's collector looks at all objects again whenever their number has grown by a quarter; with
+10,000 pods each time is a pause of half a second. Our requests, reconciles and objects leave no
+cycles (reference counts free them). So objects that survived their first collection are looked at
+again only after an idle period, or at the latest after some minutes; then free memory is given back
+to the system, too. Only ``fakekube serve`` uses this: a library leaves its host's collector alone.
 Upstream has Go's concurrent collector.
 """
 
@@ -22,7 +23,10 @@ CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
 class PacedCollector:
-    """Sets the process's collector from ``start`` to ``stop``. ``call_later`` is that of the event loop."""
+    """Sets the process's collector from ``start`` to ``stop``.
+
+    ``call_later`` is that of the event loop.
+    """
 
     def __init__(self, call_later: CallLater) -> None:
         self._call_later = call_later
@@ -31,7 +35,7 @@ class PacedCollector:
         self._young_collections = self._busy_looks = 0
 
     def start(self) -> None:
-        """What there is by now stays: it is looked at no more."""
+        """Take over the collector; objects that exist now are not looked at any more."""
         gc.collect()
         gc.freeze()
         gc.set_threshold(YOUNG, NEVER, NEVER)
@@ -39,7 +43,7 @@ class PacedCollector:
         self._arm()
 
     def stop(self) -> None:
-        """As before."""
+        """Set the collector back to what it was before ``start``."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -71,7 +75,9 @@ def _young_collections() -> int:
 
 
 def give_back() -> bool:
-    """Give memory that is free back to the system, where the C library can (glibc's malloc_trim); whether it could."""
+    """Give memory that is free back to the system, where the C library can (glibc's malloc_trim);
+    whether it could.
+    """
     import ctypes  # on demand: it takes a while to import
 
     try:

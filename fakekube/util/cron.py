@@ -1,7 +1,9 @@
-"""Cron schedules as Kubernetes reads them, and when they are due: five fields, or a word with an at sign in front.
+"""Cron schedules as Kubernetes reads them, and when they are due: five fields, or a word with an at
+sign in front.
 
-Upstream: github.com/robfig/cron/v3, ParseStandard, whose error texts these are. The grammar is read here, since no library
-words its errors so; the calendar is cronsim's, which is given nothing but numbers and stars.
+Upstream: github.com/robfig/cron/v3, ParseStandard, whose error texts these are. The grammar is read
+here, since no library words its errors so; the calendar is cronsim's, which is given nothing but
+numbers and stars.
 """
 
 from collections.abc import Mapping
@@ -101,10 +103,13 @@ def _zone(text: str) -> tuple[str, str]:
 
 
 def next_time(schedule: Schedule | Every, after: datetime, zone: str = "") -> datetime | None:
-    """The first instant after ``after`` (aware) at which a schedule is due, in UTC; None when there is none for years.
+    """The first instant after ``after`` (aware) at which a schedule is due, in UTC;
 
-    Fields are read in the schedule's own time zone, else in ``zone`` (a name that ``is_time_zone`` knows), else in UTC. What
-    the clocks skip in spring is skipped, and what they show twice in autumn comes twice. A constant delay counts from ``after``.
+    None when there is none for years.
+
+    Fields are read in the schedule's own time zone, else in ``zone`` (a name that ``is_time_zone``
+    knows), else in UTC. What the clocks skip in spring is skipped, and what they show twice in
+    autumn comes twice. A constant delay counts from ``after``.
     """
     after = after.astimezone(UTC).replace(microsecond=0)
     if isinstance(schedule, Every):
@@ -120,7 +125,8 @@ def _next_match(schedule: Schedule, after: datetime, zone: str) -> datetime | No
     if not all(field.numbers for field in fields):
         return None
     place = UTC if zone in ("", "UTC", "Local") else ZoneInfo(zone)
-    # With the field for seconds in front, cronsim walks the hours that there are; with five fields it does as Debian does.
+    # With the field for seconds in front, cronsim walks the hours that there are; with five fields
+    # it does as Debian does.
     text = " ".join(["0", *("*" if field.starred else ",".join(map(str, field.numbers)) for field in fields)])
     try:
         found = next(CronSim(text, after.astimezone(place)))

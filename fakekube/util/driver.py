@@ -1,11 +1,13 @@
-"""Who moves virtual time, and when: only while nothing is in flight, one timer at a time.
+"""What moves virtual time, and when: only while nothing is in flight, one timer at a time.
 
-``settle`` waits until nothing is in flight and fires what is due already. ``advance`` moves time by so much,
-``run_until`` until a predicate holds; a predicate that can no longer come true raises ``Stalled``, which says what is
-pending. On an AutoClock a pump does the moving. Nothing polls.
+``settle`` waits until nothing is in flight and fires the timers that are due. ``advance`` moves
+time by a duration, ``run_until`` until a predicate is true; when it can no longer become true that
+raises ``Stalled``, which says what is pending. On an AutoClock a background task does the moving
+(the pump). Nothing polls. An event loop that skips its own idle time was tried and rejected: it
+would run through hours while another process takes 50 ms. Here requests in flight count as
+activity, whoever sent them.
 
-A loop that skips its own idle time was tried and rejected: another process's 50 ms are an eternity to it. Here requests
-in flight count as activity, whoever made them. To be called on the cluster's loop; from another thread through
+To be called on the cluster's loop; from another thread through
 ``asyncio.run_coroutine_threadsafe``.
 """
 
@@ -28,7 +30,9 @@ log = logging.getLogger(__name__)
 Predicate = Callable[[], "bool | Awaitable[bool]"]
 
 SPINNING_TURNS = 64
-"""After so many turns of the loop in which nothing was taken up, what is still ready is no business of ours."""
+"""After so many turns of the loop in which nothing was taken up, what is still ready is no business
+of ours.
+"""
 
 FRUITLESS_TIMERS = 50
 """After so many timers in a row that changed nothing, the pump takes a breath before each."""
@@ -43,7 +47,9 @@ LIMIT_SECONDS = 30 * 86_400.0
 """So much virtual time may pass until a predicate holds, unless somebody allows more."""
 
 UNTURNED_TIMERS = 64
-"""So many timers may fire before the loop gets a turn, where it has neither callbacks to run nor sockets to look at."""
+"""So many timers may fire before the loop gets a turn, where it has neither callbacks to run nor
+sockets to look at.
+"""
 
 STUCK_SECONDS = 10.0
 """After so long on the wall, waiting for what is in flight is worth a line in the log."""
@@ -57,7 +63,10 @@ class Stalled(Exception):
 
 
 class Driver(ABC):
-    """Moves a cluster's time. ``explainers`` give lines on what waits for what, for the text of ``Stalled``."""
+    """Moves a cluster's time.
+
+    ``explainers`` give lines on what waits for what, for the text of ``Stalled``.
+    """
 
     def __init__(self, clock: Clock, activity: Activity) -> None:
         self.clock, self.activity = clock, activity
@@ -70,31 +79,37 @@ class Driver(ABC):
 
     @abstractmethod
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass (``1h30m``, seconds or a timedelta), with all that happens in it. ValueError below zero."""
+        """Let so much time pass (``1h30m``, seconds or a timedelta), with all that happens in it.
+
+        ValueError below zero.
+        """
 
     @abstractmethod
     async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
-        Without ``within`` only timers that are no daemons move time, for a month at most. With it, every timer does,
-        for at most so long (as for ``advance``). Raises Stalled when the predicate is false and
-        nothing is left to wait for.
+        Without ``within`` only timers that are no daemons move time, for a month at most. With it,
+        every timer does, for at most so long (as for ``advance``). Raises Stalled when the
+        predicate is false and nothing is left to wait for.
         """
 
     def start(self, tasks: Tasks) -> None:  # noqa: B027 - most drivers do nothing by themselves
-        """Begin what this driver does by itself."""
+        """Start what this driver does in the background."""
 
     def fail(self, error: BaseException) -> None:
-        """Something broke: whoever waits, now or next, is told. For ``Tasks(on_failure=...)``."""
+        """A component failed: the next caller that waits for time gets the error.
+
+        For ``Tasks(on_failure=...)``.
+        """
         self._failure = self._failure or error
 
     def take_failure(self) -> BaseException | None:
-        """What was given to ``fail``, if anything, and nobody took yet."""
+        """The error that was given to ``fail`` and not yet raised, if any."""
         failure, self._failure = self._failure, None
         return failure
 
     def raise_failure(self) -> None:
-        """Raise what was given to ``fail``, once."""
+        """Raise that error, once."""
         failure = self.take_failure()
         if failure is not None:
             raise failure
@@ -141,7 +156,9 @@ class VirtualDriver(Driver):
         self.raise_failure()
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much virtual time pass: every timer in it fires at its own instant, with calm after each."""
+        """Let so much virtual time pass: every timer in it fires at its own instant, with calm
+        after each.
+        """
         seconds = seconds_of(duration)
         async with self:
             await self._settle()
@@ -195,8 +212,8 @@ class VirtualDriver(Driver):
     async def _pump(self) -> None:
         """Fire the next timer whenever nothing is in flight and one is pending that pulls time.
 
-        A controller that requeues for ever would burn a core and whole virtual years while a test thinks; so where
-        timers change nothing the pump goes slowly.
+        A controller that requeues for ever would burn a core and whole virtual years while a test
+        thinks; so where timers change nothing the pump goes slowly.
         """
         clock, activity = self.clock, self.activity
         fruitless, progress = 0, activity.progress
@@ -226,15 +243,20 @@ class VirtualDriver(Driver):
         return due is not None and due <= self.clock.time()
 
     def _is_quiet(self) -> bool:
-        """Whether nothing is in flight or ready and nobody can be at the sockets: there is no need to look again after a turn."""
+        """Whether nothing is in flight or ready and nobody can be at the sockets: there is no need
+        to look again after a turn.
+        """
         if not self.activity.idle:
             return False
         ready, alone = self._look_at(asyncio.get_running_loop())
         return alone and not ready
 
     def _look_at(self, loop: asyncio.AbstractEventLoop) -> tuple[Sized, bool]:
-        """What is ready on the loop, and whether there is no socket to look at, so that the loop need not get a turn for now."""
-        # Private, but they alone tell whether somebody else is about to run. uvloop has none and is never virtual.
+        """What is ready on the loop, and whether there is no socket to look at, so that the loop
+        need not get a turn for now.
+        """
+        # Private, but they alone tell whether somebody else is about to run. uvloop has none and is
+        # never virtual.
         ready, sockets = getattr(loop, "_ready", ()), getattr(loop, "_selector", None)
         self._unturned += 1
         return ready, self._unturned < UNTURNED_TIMERS and sockets is not None and len(sockets.get_map()) <= 1
@@ -273,7 +295,9 @@ class VirtualDriver(Driver):
         self._moving.release()
 
     def _watch_over(self, before: int | None = None) -> None:
-        """Look again after a while, for as long as somebody is in control: an alarm for each would cost more than most take."""
+        """Look again after a while, for as long as somebody is in control: an alarm for each would
+        cost more than most take.
+        """
         generation = self.activity.generation
         if generation == before and not self.activity.idle:
             self._complain()
@@ -293,7 +317,9 @@ class VirtualDriver(Driver):
 
 
 class RealDriver(Driver):
-    """Waits while a RealClock or a ScaledClock moves by itself, or moves it on; the same tests then run in real time."""
+    """Waits while a RealClock or a ScaledClock moves by itself, or moves it on; the same tests then
+    run in real time.
+    """
 
     clock: RealClock
 
@@ -312,7 +338,9 @@ class RealDriver(Driver):
         await turn()
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass at once: every timer in it fires at its own instant, then the clock runs on."""
+        """Let so much time pass at once: every timer in it fires at its own instant, then the clock
+        runs on.
+        """
         seconds, clock = seconds_of(duration), self.clock
         async with self._moving:
             with clock.held():
@@ -329,7 +357,9 @@ class RealDriver(Driver):
         self.raise_failure()
 
     async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
-        """Ask the predicate until it holds; without ``within``, for ever, unless the clock is paused."""
+        """Ask the predicate until it holds; without ``within``, for ever, unless the clock is
+        paused.
+        """
         limit = None if within is None else seconds_of(within)
         started = self.clock.time()
         while not await self._holds(predicate):

@@ -1,9 +1,10 @@
 """What installed packages offer under the name of a group: entry points.
 
-The standard library's ``importlib.metadata`` reads them too, but takes longer to be imported than a whole cluster to be built,
-for parsing e-mail headers and archives that hardly any entry point is in. So what lies in directories is read here, by the same
-rules, and only where there is more than that is the library asked.
-Specification: packaging.python.org, "Entry points" and "Recording installed projects".
+The standard library's ``importlib.metadata`` reads them too, but takes longer to be imported than a
+whole cluster to be built, for parsing e-mail headers and archives that hardly any entry point is
+in. So what lies in directories is read here, by the same rules, and only where there is more than
+that is the library asked. Specification: packaging.python.org, "Entry points" and "Recording
+installed projects".
 """
 
 # ruff: noqa: PTH113, PTH118, PTH123, PTH208
@@ -37,7 +38,9 @@ class EntryPoint(NamedTuple):
 
 
 def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of each group, in the order of ``sys.path``; of a distribution that is found twice, the first one's."""
+    """The entry points of each group, in the order of ``sys.path``; of a distribution that is found
+    twice, the first one's.
+    """
     points: dict[str, list[EntryPoint]] = {group: [] for group in groups}
     if not _all_in_directories():
         from importlib import metadata
@@ -56,7 +59,9 @@ def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
 
 
 def _all_in_directories() -> bool:
-    """Whether nothing is imported from archives, eggs, or by finders that know distributions of their own."""
+    """Whether nothing is imported from archives, eggs, or by finders that know distributions of
+    their own.
+    """
     if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
         return False
     return not any(folder.endswith(".egg") or os.path.isfile(folder) for folder in sys.path)

@@ -1,9 +1,10 @@
-"""Memos: values that can be worked out again, kept for a while under all that they depend on.
+"""Memos: results of pure functions, kept for a while by their arguments.
 
-A memo holds a pure function of its whole key, and its values are immutable: whoever gets one may keep it, and nobody can
-tell from an answer whether it was remembered. So all memos of a process can be switched off, by ``FAKEKUBE_MEMO=off`` in its
-environment, and the same requests then have to get the same bytes. What depends on other objects, on time or on the caller is
-never remembered. Upstream: k8s.io/utils/lru.
+A memo holds a pure function of its whole key, and its values are immutable: whoever gets one may
+keep it, and no answer depends on whether it was in a memo. So all memos of a process can be
+switched off, by ``FAKEKUBE_MEMO=off`` in its environment, and the same requests must get the same
+bytes then. What depends on other objects, on time or on the caller is never kept. Upstream:
+k8s.io/utils/lru.
 """
 
 import os
@@ -28,8 +29,8 @@ def memoized(maxsize: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
 
 
 class Memo(Generic[K, V]):
-    """The latest values under their keys: ``limit`` of them at most, and no more than ``max_bytes`` by what callers say they
-    take. Empty for ever when memos are switched off.
+    """The latest values under their keys: ``limit`` of them at most, and no more than ``max_bytes``
+    by what callers say they take. Empty for ever when memos are switched off.
     """
 
     __slots__ = ("_bytes", "_limit", "_max_bytes", "_values")
@@ -47,7 +48,9 @@ class Memo(Generic[K, V]):
         return found[0] if found is not None else None
 
     def put(self, key: K, value: V, size: int = 0) -> None:
-        """Keep a value that takes ``size`` bytes with its key, and forget the oldest ones that no longer fit."""
+        """Keep a value that takes ``size`` bytes with its key, and forget the oldest ones that no
+        longer fit.
+        """
         values = self._values
         if key in values:
             self._bytes -= values.pop(key)[1]

@@ -1,19 +1,23 @@
-"""How deep a JSON value is: no reader, writer or walker of trees should have to mind what never happens in earnest.
+"""How deep a JSON value may be, so that no code that walks trees needs to care.
 
-Upstream lets 10,000 levels in and has a growing stack to walk them; here each level of a walk takes some of Python's own
-stack, and the encoder stops at 254. What is deeper in a JSON body is left out before anybody walks it, which does not
-show where a kind has no field for it.
+Upstream accepts 10,000 levels and has a growing stack to walk them; here each level of a walk takes
+some of Python's own stack, and the encoder stops at 254. What is deeper in a JSON body is left out
+before it is walked; where a kind has no field for it that makes no difference.
 """
 
 from typing import Any
 
 MAX_LEVELS = 200
-"""So many containers may stand in one another. A CustomResourceDefinition's schema, the deepest of what is in use, has
-a tenth of them."""
+"""So many containers may stand in one another.
+
+A CustomResourceDefinition's schema, the deepest of what is in use, has a tenth of them.
+"""
 
 
 def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
-    """Whether more than so many dicts and lists stand in one another; a value that is none is no level."""
+    """Whether more than so many dicts and lists stand in one another; a value that is none is no
+    level.
+    """
     containers = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         if not containers:
@@ -26,5 +30,7 @@ def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
 
 
 def may_be_deep(body: bytes, levels: int = MAX_LEVELS) -> bool:
-    """Whether the JSON value that a body spells can be deep at all; few bodies have so many brackets."""
+    """Whether the JSON value that a body spells can be deep at all; few bodies have so many
+    brackets.
+    """
     return body.count(b"{") + body.count(b"[") > levels

@@ -1,8 +1,8 @@
-"""Bytes on their way from one task to another on the same event loop.
+"""Bytes from one task to another on the same event loop.
 
-The writer never waits: whoever reads from a network puts in what came, and looks at ``waiting`` to tell a reader that
-has stopped reading. asyncio's StreamReader does the same for a transport of its own; what is left out here is that
-transport, and telling it to pause.
+The writer never waits: one that reads from a network feeds what came, and looks at ``waiting`` to
+notice a reader that has stopped. asyncio's StreamReader does the same for a transport of its own;
+left out here are the transport and pausing it.
 """
 
 import asyncio
@@ -50,7 +50,10 @@ class Pipe:
         return self._take(len(self._waiting) if limit is None else min(limit, len(self._waiting)))
 
     async def read_line(self) -> bytes:
-        """A line with its end; the last one may have none, and is empty at the end. A line that is too long comes in parts."""
+        """A line with its end; the last one may have none, and is empty at the end.
+
+        A line that is too long comes in parts.
+        """
         await self._until(lambda: b"\n" in self._waiting or len(self._waiting) > MAX_LINE_BYTES)
         return self._take(self._waiting.find(b"\n") + 1 or len(self._waiting))
 

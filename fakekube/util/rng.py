@@ -1,7 +1,7 @@
 """Randomness as an argument: one seeded generator a cluster, so that one seed gives one history.
 
-Upstream draws from crypto/rand and math/rand wherever it likes; names here have the same alphabet and the same
-shape as apimachinery/pkg/util/rand's. Nothing here guards a secret.
+Upstream draws from crypto/rand and math/rand wherever it likes; names here have the same alphabet
+and the same shape as apimachinery/pkg/util/rand's. Nothing here guards a secret.
 """
 
 import random
@@ -12,7 +12,7 @@ PAIRS = tuple(first + second for second in SUFFIX_ALPHABET for first in SUFFIX_A
 
 
 class Rng:
-    """A seeded generator. Who must not disturb others' draws takes a ``fork``."""
+    """A seeded generator. A part that must not change the draws of others takes a ``fork``."""
 
     __slots__ = ("_made", "seed")
 
@@ -22,7 +22,9 @@ class Rng:
 
     @property
     def _random(self) -> random.Random:
-        """The generator itself: most of those that are forked never draw, and seeding one is what it costs."""
+        """The generator itself: most of those that are forked never draw, and seeding one is what
+        it costs.
+        """
         if self._made is None:
             self._made = random.Random(self.seed)
         return self._made
@@ -33,15 +35,17 @@ class Rng:
         return cls(random.SystemRandom().getrandbits(128))
 
     def fork(self, name: str) -> "Rng":
-        """A generator of its own for ``name``: the same for the same seed, whatever was drawn from this one."""
+        """A generator of its own for ``name``: the same for the same seed, whatever was drawn from
+        this one.
+        """
         return Rng(f"{self.seed}/{name}")
 
     def save(self) -> list[int]:
-        """Where it stands, for ``load``."""
+        """The generator's position, for ``load``."""
         return list(self._random.getstate()[1])
 
     def load(self, state: list[int]) -> None:
-        """Go on from where another one stood. ValueError, TypeError for what was never saved."""
+        """Continue from a saved position. ValueError, TypeError for what was never saved."""
         self._random.setstate((3, tuple(state), None))
 
     def uid(self) -> str:

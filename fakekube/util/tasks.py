@@ -1,7 +1,8 @@
-"""Tasks that are owned by something and never fail in silence.
+"""Tasks that belong to an owner, and whose errors are never lost.
 
-An asyncio task that nobody awaits swallows its error and may be collected while it runs. ``Tasks`` keeps them, hands
-each failure to ``on_failure`` at once, and cancels what is left when it closes. Close it before the loop ends.
+An asyncio task that is not awaited swallows its error and may be garbage-collected while it runs.
+``Tasks`` keeps them, reports each failure to ``on_failure`` at once, and cancels those that still
+run when it closes. Close it before the loop ends.
 """
 
 import asyncio
@@ -22,15 +23,18 @@ def turn() -> Generator[None, None, None]:
 
 
 def is_anything_ready() -> bool:
-    """Whether the running loop has callbacks to run; True of a loop that does not tell. Sockets and timers do not count."""
+    """Whether the running loop has callbacks to run;
+
+    True of a loop that does not tell. Sockets and timers do not count.
+    """
     return bool(getattr(asyncio.get_running_loop(), "_ready", True))
 
 
 class Tasks:
     """The tasks of one owner.
 
-    ``on_failure`` gets the exception of every task that failed; without it failures are logged. Either way the first
-    of them is raised by ``close``.
+    ``on_failure`` gets the exception of every task that failed; without it failures are logged.
+    Either way the first of them is raised by ``close``.
     """
 
     def __init__(self, on_failure: Callable[[BaseException], None] | None = None) -> None:
@@ -66,13 +70,16 @@ class Tasks:
             log.error("task %s failed", task.get_name(), exc_info=error)
 
     async def finish(self, seconds: float) -> None:
-        """Wait so many seconds, by the loop's time, for what runs to end by itself, and close."""
+        """Wait up to so many seconds, by the loop's time, for running tasks to end, and close."""
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=seconds)
         await self.close()
 
     async def close(self) -> None:
-        """Cancel what runs and wait for its end. Raises the first failure, unless ``on_failure`` took it."""
+        """Cancel what runs and wait for its end.
+
+        Raises the first failure, unless ``on_failure`` took it.
+        """
         current = asyncio.current_task()
         while tasks := [task for task in self._tasks if task is not current]:
             for task in tasks:

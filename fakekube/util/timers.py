@@ -1,4 +1,7 @@
-"""Callbacks at an instant, in the order in which they are due: what every clock keeps. ``clock.py`` says what the words mean."""
+"""Callbacks at an instant, in the order in which they are due: a part of every clock.
+
+``clock.py`` defines the terms.
+"""
 
 import heapq
 from collections.abc import Callable
@@ -28,7 +31,9 @@ class Timer:
 
 
 class TimerHeap:
-    """Timers in (time, sequence) order; cancelled ones are dropped when they come to the top, or are many."""
+    """Timers in (time, sequence) order; cancelled ones are dropped when they come to the top, or
+    are many.
+    """
 
     __slots__ = ("_cancelled", "_entries")
 

@@ -1,6 +1,7 @@
 """What differs between two trees of JSON, field by field, as a person would say it.
 
-Items of lists are told apart by what names them (``name``, ``type``, ``uid`` ...), where all have that; else by their place.
+Items of lists are told apart by what names them (``name``, ``type``, ``uid`` ...), where all have
+that; else by their place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,9 @@ MISSING = Missing()
 
 
 class Difference(NamedTuple):
-    """One field: ``status.conditions[Complete].status``, and what it was and is, MISSING on the side that has none."""
+    """One field: ``status.conditions[Complete].status``, and what it was and is, MISSING on the
+    side that has none.
+    """
 
     path: str
     old: Any
@@ -42,7 +45,10 @@ def shown(value: Any) -> str:
 
 
 def differences(old: Any, new: Any, path: str = "", *, ignored: Sequence[str] = ()) -> Iterator[Difference]:
-    """The fields that differ, in the order of the new tree and then of the old one; ``ignored`` paths are not looked at."""
+    """The fields that differ, in the order of the new tree and then of the old one;
+
+    ``ignored`` paths are not looked at.
+    """
     if path in ignored:
         return
     if isinstance(old, dict) and isinstance(new, dict):

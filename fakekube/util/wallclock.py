@@ -1,7 +1,8 @@
-"""The wall's time, as it is or faster, which can be held and moved on like any other.
+"""Real time, as it is or faster, which can be stopped and moved like virtual time.
 
-A served cluster runs on it. While it is held nothing fires; whoever holds it fires what is due, one timer at a time, each at
-its own instant, and so lets an hour pass in a moment. Between two holds it runs on from where it was left.
+A served cluster runs on it. While it is held no timer fires by itself; the holder fires what is
+due, one timer at a time, each at its own instant, and so lets an hour pass in a moment. Afterwards
+it runs on from there.
 """
 
 import asyncio
@@ -17,7 +18,10 @@ from fakekube.util.timers import Timer, TimerHeap
 
 
 class RealClock(Clock):
-    """The wall's time, or time that is at ``start`` now and runs as fast. Timers need a running event loop."""
+    """Real time, or time that is ``start`` now and runs as fast.
+
+    Timers need a running event loop.
+    """
 
     factor = 1.0
 
@@ -46,7 +50,7 @@ class RealClock(Clock):
         return self._flow() + self._offset if self._held is None else self._held
 
     def real_seconds(self, seconds: float) -> float:
-        """How long so many seconds of this clock take on the wall."""
+        """How many seconds of real time so many seconds of this clock take."""
         return seconds / self.factor
 
     # timers
@@ -103,19 +107,24 @@ class RealClock(Clock):
     # held, and moved
 
     def pause(self) -> None:
-        """Stand still; harmless when it does."""
+        """Stop time; harmless when it is stopped."""
         self.paused = True
         self._hold()
 
     def resume(self) -> None:
-        """Run on from here; harmless when it runs. Who holds it at the moment is not disturbed."""
+        """Let time go on; harmless when it runs.
+
+        Whoever holds the clock at the moment is not disturbed.
+        """
         self.paused = False
         if not self._holders:
             self._let_go()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Stand still in the block but for ``fire_next`` and ``move_to``; then run on, unless it is paused."""
+        """Stop time in the block, except for ``fire_next`` and ``move_to``; then run on, unless
+        paused.
+        """
         self._holders += 1
         self._hold()
         try:
@@ -137,14 +146,19 @@ class RealClock(Clock):
             self._arm()
 
     def next_due(self) -> float | None:
-        """Where time must stop next while it is held, or None. For a lazy timer it does not; one that it passed is due there."""
+        """Where time must stop next while it is held, or None.
+
+        For a lazy timer it does not; one that it passed is due there.
+        """
         lazy = self._lazy.due()
         if lazy is not None and lazy <= self.time():
             return self.time()
         return self._timers.due()
 
     def fire_next(self) -> bool:
-        """On a clock that is held: move to the next timer's instant and fire it, or a lazy one that time came past."""
+        """On a clock that is held: move to the next timer's instant and fire it, or a lazy one that
+        time came past.
+        """
         due = self.next_due()
         if due is None:
             return False
@@ -160,7 +174,9 @@ class RealClock(Clock):
         self._held = max(self._held, when)
 
     def jump_to(self, when: float) -> None:
-        """Be at an instant of another history, which may lie before this one's, and go on from there as before."""
+        """Be at an instant of another history, which may lie before this one's, and go on from
+        there as before.
+        """
         if self._held is None:
             self._continue_at(when)
             self._arm()
@@ -169,7 +185,10 @@ class RealClock(Clock):
 
 
 class ScaledClock(RealClock):
-    """Time that starts at ``start`` (now) and runs ``factor`` times as fast as the wall's. For demonstrations."""
+    """Time that is ``start`` now and runs ``factor`` times as fast as real time.
+
+    For demonstrations.
+    """
 
     def __init__(self, factor: float, start: datetime | None = None) -> None:
         assert factor > 0, "time runs forward"

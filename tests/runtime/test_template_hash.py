@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fakekube.apimachinery.releases import RELEASES
 from fakekube.runtime.gotemplate import printed
 from fakekube.runtime.revisions import template_hash
 
@@ -77,6 +78,6 @@ def test_a_big_number_is_told_apart() -> None:
 
 def test_every_release_prints() -> None:
     """Given all releases that are served, when a template is printed, then each has a text, and a newer one its newer fields."""
-    texts = {minor: printed(RICH, f"1.{minor}") for minor in range(25, 38)}
+    texts = {release.minor: printed(RICH, release.name) for release in RELEASES}
     assert all(text.startswith("(v1.PodTemplateSpec){ObjectMeta:(v1.ObjectMeta){Name:(string) ") for text in texts.values())
     assert ["ResizePolicy" in texts[minor] for minor in (26, 27)] == [False, True]

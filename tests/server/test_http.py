@@ -292,7 +292,7 @@ async def test_connection_that_nobody_uses_is_closed(server: HttpServer) -> None
         for _ in range(3):
             used_writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
             await read_answer(used)
-            server.look_for_idle()
+            server.close_idle_connections()
         assert await idle.read() == b""
         assert not used.at_eof()
         assert isinstance(server.handler, Echo)

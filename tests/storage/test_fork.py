@@ -40,17 +40,19 @@ def all_of(bucket: Bucket) -> dict[str, Any]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(before=writes, left=writes, right=writes, later=writes, indexed=st.booleans(), max_events=st.sampled_from([4, 1000]))
-def test_both_sides_of_a_fork_are_as_if_there_were_no_other(before, left, right, later, indexed, max_events) -> None:
+@given(before=writes, left=writes, right=writes, later=writes, indexed=st.booleans(), max_events=st.sampled_from([4, 1000]),
+       plain_events=st.sampled_from([0, 3, 1000]))
+def test_both_sides_of_a_fork_are_as_if_there_were_no_other(before, left, right, later, indexed, max_events, plain_events
+) -> None:
     """Given any writes, a fork, and different writes on both sides, one of which forks again, when each is asked for all that
     it knows, then its answers are those of a storage that saw just its own writes."""
     def fresh(*parts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
-        bucket = pods(Storage(max_events=max_events))
+        bucket = pods(Storage(max_events=max_events))  # nothing packed
         for changes in parts:
             write(bucket, changes)
         return all_of(bucket)
 
-    storage = Storage(max_events=max_events)
+    storage = Storage(max_events=max_events, plain_events=plain_events)
     one = pods(storage)
     write(one, before)
     if indexed:

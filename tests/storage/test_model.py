@@ -52,9 +52,11 @@ class Watcher:
 class StorageAgainstDict(RuleBasedStateMachine):
     """Every rule changes or asks both; the watchers are compared after each."""
 
-    @initialize(max_events=st.sampled_from([3, 10, 1000]), hot_trees=st.sampled_from([0, 1, 3]), check_trees=st.booleans())
-    def begin(self, max_events: int, hot_trees: int, check_trees: bool) -> None:
-        self.storage = Storage(max_events=max_events, hot_trees=hot_trees, check_trees=check_trees)
+    @initialize(max_events=st.sampled_from([3, 10, 1000]), hot_trees=st.sampled_from([0, 1, 3]), check_trees=st.booleans(),
+                plain_events=st.sampled_from([0, 2, 1000]))
+    def begin(self, max_events: int, hot_trees: int, check_trees: bool, plain_events: int) -> None:
+        self.storage = Storage(
+            max_events=max_events, hot_trees=hot_trees, check_trees=check_trees, plain_events=plain_events)
         self.bucket = self.storage.add_bucket(
             GroupResource("", "pods"), fields=lambda tree: {"spec.value": tree["spec"]["value"]})
         self.kept: list[tuple[Record, str]] = []

@@ -7,8 +7,9 @@ import ipaddress
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import labels, meta
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.pods import sidecars
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.lister import Lister
@@ -39,13 +40,17 @@ def belongs(pod: Tree, *, terminating: bool) -> bool:
     return terminating or not pods.is_terminating(pod)
 
 
+def pods_of(service: Tree, pods: Lister) -> list[Tree]:
+    """The pods that a Service selects, as a cache has them. The Service has a selector."""
+    return pods.list(meta.namespace_of(service), labels.from_set(service["spec"]["selector"]))
+
+
 def find_port(pod: Tree, port: Tree) -> int | None:
     """The number of the pod's port that a Service's port leads to; None when the pod has no port of that name."""
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):
         return target
-    sidecars = [each for each in pod["spec"].get("initContainers") or () if each.get("restartPolicy") == "Always"]
-    for container in [*pod["spec"]["containers"], *sidecars]:
+    for container in [*pod["spec"]["containers"], *sidecars(pod["spec"])]:
         for each in container.get("ports") or ():
             if each.get("name") == target and each.get("protocol", "TCP") == port.get("protocol", "TCP"):
                 return int(each["containerPort"])

@@ -4,7 +4,7 @@ Upstream: pkg/controller/endpoint/endpoints_controller.go.
 """
 
 
-from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, PODS, SERVICES
@@ -57,7 +57,7 @@ class EndpointsReconciler:
             return
         if not backends.is_served(service):
             return
-        selected = self.pods.list(key.namespace, labels.from_set(service["spec"]["selector"]))
+        selected = backends.pods_of(service, self.pods)
         trigger = self.times.trigger(service, selected)
         subsets = repack([subset for pod in selected for subset in _subsets(service, pod)])
         present = await self.client.get(ENDPOINTS, key.name, key.namespace, missing_ok=True)

@@ -6,7 +6,7 @@ Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
 
 from datetime import timedelta
 
-from fakekube.apimachinery import labels, meta
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS, SERVICES
@@ -47,7 +47,7 @@ class EndpointSliceReconciler:
             self._tries.pop(key, None)
         if service is None or not backends.is_served(service):
             return None
-        pods = self.pods.list(key.namespace, labels.from_set(service["spec"]["selector"]))
+        pods = backends.pods_of(service, self.pods)
         existing = [each for each in await self.slices.of(key) if not meta.is_deleting(each)]
         trigger = self.times.trigger(service, pods)
         planner = Planner(service, self.nodes, same_traffic=self.ctx.enabled(SAME_TRAFFIC))

@@ -107,4 +107,4 @@ def _grown(now: str | None, before: str | None, completions: int | None) -> int:
 
 
 def _is_held(pod: pods.Pod | None) -> bool:
-    return pod is not None and pods.phase(pod) in ("Succeeded", "Failed") and pods.is_tracked(pod)
+    return pod is not None and pods.is_finished(pod) and pods.is_tracked(pod)

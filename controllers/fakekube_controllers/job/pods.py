@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakekube.apimachinery import times
+from fakekube.apimachinery.pods import sidecars
 from fakekube.runtime.pods import Pod, is_active, is_finished, is_ready, is_terminating, phase, rank
 from fakekube_controllers.job import TRACKING_FINALIZER, indexes
 
@@ -43,9 +44,9 @@ def restarts(pod: Pod) -> int:
 def finish_time(pod: Pod) -> float:
     """When the pod ended, in Unix seconds, from the best evidence that there is."""
     status, meta, spec = pod.get("status") or {}, pod["metadata"], pod.get("spec") or {}
-    sidecars = [c["name"] for c in spec.get("initContainers") or () if c.get("restartPolicy") == "Always"]
+    names = [container["name"] for container in sidecars(spec)]
     watched = [*(status.get("containerStatuses") or ())]
-    watched += [s for s in status.get("initContainerStatuses") or () if s.get("name") in sidecars]
+    watched += [s for s in status.get("initContainerStatuses") or () if s.get("name") in names]
     ends = [((s.get("state") or {}).get("terminated") or {}).get("finishedAt") for s in watched]
     if ends and all(ends):
         return max(times.parse_time(end) for end in ends if end)

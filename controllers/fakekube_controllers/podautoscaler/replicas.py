@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta, quantity
+from fakekube.apimachinery.pods import sidecars
 from fakekube.apimachinery.times import parse_time
 from fakekube.runtime import pods as podinfo
 from fakekube_controllers.podautoscaler.sources import MetricError, Samples
@@ -132,8 +133,7 @@ def _of_containers(pod: Mapping[str, Any], container: str, resource: str) -> int
 
 def _long_lived(pod: Mapping[str, Any]) -> list[Any]:
     """Containers and sidecars."""
-    sidecars = [each for each in pod["spec"].get("initContainers") or () if each.get("restartPolicy") == "Always"]
-    return [*pod["spec"]["containers"], *sidecars]
+    return [*pod["spec"]["containers"], *sidecars(pod["spec"])]
 
 
 def _sorted_out(pods: Pods, samples: Samples, resource: str, now: float) -> tuple[Values, Groups]:

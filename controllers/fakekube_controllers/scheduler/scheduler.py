@@ -15,6 +15,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.pod_resources import POD_LEVEL_RESIZE_GATE, RESIZE_GATE, Options, is_pod_level
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS
+from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Result
 from fakekube.workqueue.queue import WorkQueue
@@ -72,7 +73,7 @@ class Scheduler:
 
     def _add_or_update_pod(self, pod: Tree) -> None:
         uid, node = meta.uid_of(pod), pod["spec"].get("nodeName")
-        if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        if pods.is_finished(pod):
             self._release(pod, uid)
         elif node:
             self.queue.remove(uid)

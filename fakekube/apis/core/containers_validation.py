@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core.container_env import accepts_env, validate_env, validate_env_from
 from fakekube.apis.core.container_handlers import PROBES, accepts_probes, validate_lifecycle, validate_probes
@@ -91,7 +92,7 @@ def accepts_containers(
         taken.append(name)
         if "restartPolicy" in container and container["restartPolicy"] not in RESTART_POLICIES:
             return False
-        if regular is not None and container.get("restartPolicy") != "Always" and not HANDLED.isdisjoint(container):
+        if regular is not None and not is_sidecar(container) and not HANDLED.isdisjoint(container):
             return False
         if not (_accepts_parts(container, volumes) and accepts_probes(container, grace_seconds)):
             return False
@@ -137,7 +138,7 @@ def validate_init_containers(
     for position, container in enumerate(containers):
         here, name = f"{path}[{position}]", container.get("name", "")
         found += _common(container, name, here, around)
-        sidecar = container.get("restartPolicy") == "Always"
+        sidecar = is_sidecar(container)
         if sidecar and container.get("restartPolicyRules") and not around.restarting_all:
             found.append(field_errors.forbidden(f"{here}.restartPolicyRules", NO_RULES))
         elif "restartPolicy" in container or "restartPolicyRules" in container:

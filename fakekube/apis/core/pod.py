@@ -5,6 +5,7 @@ Upstream: pkg/registry/core/pod/strategy.go.
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import pod_resize, pod_status, pod_update, pod_validation, podresources, podspec_gates
 from fakekube.apis.core.pod_profiles import has_profiles, sync_app_armor
@@ -100,7 +101,7 @@ class PodStrategy(Strategy):
 
     def check_graceful_delete(self, obj: Tree, grace_seconds: int | None, ctx: WriteContext) -> int | None:
         spec = obj["spec"]
-        if not spec.get("nodeName") or obj["status"].get("phase") in ("Succeeded", "Failed"):
+        if not spec.get("nodeName") or obj["status"].get("phase") in FINISHED_PHASES:
             return 0
         period: int = spec.get("terminationGracePeriodSeconds", 0) if grace_seconds is None else grace_seconds
         return period if period >= 0 else 1

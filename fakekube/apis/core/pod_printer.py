@@ -5,6 +5,7 @@ Upstream: printPod in pkg/printers/internalversion/printers.go.
 
 from dataclasses import dataclass
 
+from fakekube.apimachinery import pods
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import NONE, age, columns, dig, since, unix
 from fakekube.registry.kind import Printer
@@ -64,8 +65,7 @@ def conditions(pod: Tree) -> list[Tree]:
 def _summarize(pod: Tree, spec: Tree, status: Tree) -> _Summary:
     phase = status.get("phase", "")
     found = status.get("conditions") or []
-    init_containers = spec.get("initContainers") or ()
-    sidecars = {container["name"] for container in init_containers if container.get("restartPolicy") == "Always"}
+    sidecars = {container["name"] for container in pods.sidecars(spec)}
     summary = _Summary(status.get("reason") or phase, len(spec.get("containers") or ()) + len(sidecars))
     if any(each.get("type") == "PodScheduled" and each.get("reason") == "SchedulingGated" for each in found):
         summary.reason = "SchedulingGated"

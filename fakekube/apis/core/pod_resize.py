@@ -6,6 +6,7 @@ with a gate that is off.
 
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
+from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.core import podresources
 from fakekube.apis.core.pod_annotations import MIRROR
@@ -143,7 +144,7 @@ def _containers(spec: Tree, old_spec: Tree) -> list[FieldError]:
                 regular = field == "containers"
                 what = ONLY_RESOURCES if regular else ONLY_INIT_RESOURCES
                 found.append(field_errors.forbidden("spec" if regular else here, what))
-            if field == "initContainers" and new != old and new.get("restartPolicy") != "Always":
+            if field == "initContainers" and new != old and not is_sidecar(new):
                 policies = new.get("resizePolicy", ())
                 given = [policy for policy in policies if policy.get("restartPolicy") == "RestartContainer"]
                 found += [field_errors.forbidden(here, NO_RESTART) for _ in given]

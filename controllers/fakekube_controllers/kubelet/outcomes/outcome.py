@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.pods import is_sidecar
 from fakekube.runtime.controller import attempt
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.outcomes import annotations, commands
@@ -199,7 +200,7 @@ def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> O
     effect = commands.effect_of([*(container.get("command") or ()), *(container.get("args") or ())])
     if effect is not None:
         return Outcome(effect.run_seconds, effect.exit_code, ready_after_seconds=ready, log=effect.output)
-    endless = container.get("restartPolicy") == "Always"  # a sidecar
+    endless = is_sidecar(container)
     if not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
         # A command that reads waits for somebody who attaches to it, see ``server/exec.py``.
         policy = container.get("restartPolicy") or pod["spec"].get("restartPolicy", "Always")

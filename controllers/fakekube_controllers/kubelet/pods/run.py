@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
 
-TERMINAL = ("Succeeded", "Failed")
 LOW_ON_RESOURCE = "The node was low on resource: {}. "
 DEADLINE_EXCEEDED = ("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
@@ -86,7 +86,7 @@ class PodRun:
     @property
     def finished(self) -> bool:
         """Whether the phase is terminal."""
-        return self.phase in TERMINAL
+        return self.phase in FINISHED_PHASES
 
     @property
     def running(self) -> bool:

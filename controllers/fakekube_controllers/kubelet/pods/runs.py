@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
 from fakekube.runtime.pods import Pod
 from fakekube_controllers.kubelet.containers import config, container
@@ -41,7 +42,7 @@ class RunBuilder:
         policy = spec.get("restartPolicy", "Always")
         of_init = "Never" if policy == "Never" else "OnFailure"
         init = [
-            self._container(asked, c, "Always" if c.get("restartPolicy") == "Always" else of_init, name, attempt)
+            self._container(asked, c, "Always" if is_sidecar(c) else of_init, name, attempt)
             for c in spec.get("initContainers") or ()]
         apps = [self._container(asked, c, policy, name, attempt) for c in spec["containers"]]
         run = PodRun(pod, now, now, init, apps, self._on_event)

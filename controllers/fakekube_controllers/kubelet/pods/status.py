@@ -5,9 +5,10 @@ from typing import Any
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.conditions import transition_time
+from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import Tree
 from fakekube_controllers.kubelet.containers.container import Container
-from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
+from fakekube_controllers.kubelet.pods.run import PodRun
 
 Verdict = tuple[str, str, str]
 """A condition's status, reason and message; what is empty is left out."""
@@ -91,7 +92,7 @@ def _conditions(run: PodRun, present: Sequence[Mapping[str, Any]], phase: str, *
     found: list[Condition] = []
     if run.disruption:
         found.append(("DisruptionTarget", "True", "TerminationByKubelet", run.disruption))
-    found.append(("PodReadyToStartContainers", "True" if started and phase not in TERMINAL else "False", "", ""))
+    found.append(("PodReadyToStartContainers", "True" if started and phase not in FINISHED_PHASES else "False", "", ""))
     found.append(("Initialized", *_initialized(run, phase)))
     ready = _containers_ready(run, phase)
     found.append(("Ready", *(_gates(run.pod, present) if ready[0] == "True" else ready)))
@@ -110,7 +111,7 @@ def _initialized(run: PodRun, phase: str) -> Verdict:
 
 
 def _containers_ready(run: PodRun, phase: str) -> Verdict:
-    if phase in TERMINAL:
+    if phase in FINISHED_PHASES:
         return ("False", "PodCompleted" if phase == "Succeeded" else "PodFailed", "")
     watched = [*[c for c in run.init if c.restarts_on == "Always"], *run.apps]
     unready = [c.name for c in watched if not c.ready or run.deleting_since is not None]

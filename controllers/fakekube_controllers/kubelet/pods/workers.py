@@ -9,6 +9,7 @@ from typing import Protocol
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
+from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
@@ -20,7 +21,7 @@ from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
 from fakekube_controllers.kubelet.pods.admission import PodAdmission
 from fakekube_controllers.kubelet.pods.events import PodEvents
 from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
-from fakekube_controllers.kubelet.pods.run import TERMINAL, PodRun
+from fakekube_controllers.kubelet.pods.run import PodRun
 from fakekube_controllers.kubelet.pods.runs import PodRuns
 from fakekube_controllers.kubelet.pods.status_manager import StatusManager
 from fakekube_controllers.kubelet.staged import Staged
@@ -96,7 +97,7 @@ class PodWorkers:
             self._pod_added(new)
         elif run is not None:
             run.pod, run.status = new, status  # as the cache has it: no copy stays
-            if status is not None and status["phase"] in TERMINAL and run.over:
+            if status is not None and status["phase"] in FINISHED_PHASES and run.over:
                 self._runs.end(uid)
 
     def _pod_gone(self, pod: Tree) -> None:
@@ -121,7 +122,7 @@ class PodWorkers:
                 run = self._runs.resume(pod)
             elif self._staged.take(pod):  # its node was not known yet when it was seen first
                 return
-            elif phase in TERMINAL and not self._runs.checkpoints.has_run(uid):
+            elif phase in FINISHED_PHASES and not self._runs.checkpoints.has_run(uid):
                 await self._status.remove(pod)
                 return
             else:
@@ -129,7 +130,7 @@ class PodWorkers:
                 self._runs.begin(uid, run)
         self._runs.checkpoints.before_change(uid, run)
         run.pod = pod
-        if phase in TERMINAL:
+        if phase in FINISHED_PHASES:
             run.conclude(now, phase)
         if meta.is_deleting(pod):
             run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))

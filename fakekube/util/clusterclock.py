@@ -1,7 +1,7 @@
-"""The clock of a cluster in the hands of its user: what time it is, and what it should be.
+"""The clock that the user of a cluster has: it tells the time, and can be moved, paused and set.
 
-Parts of a cluster get a plain Clock, which they can only look at; a cluster's user gets this one, which moves as well.
-Time never runs backwards: leases, back-offs and histories would lie.
+Parts of a cluster get a plain Clock, which they cannot move. Time never goes backwards: leases,
+back-offs and histories would be wrong.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class ClockError(ValueError):
 
 
 class ClusterClock(Clock):
-    """A cluster's clock, with hands. ``mode`` is real, scaled, manual or auto."""
+    """A clock that its user moves. ``mode`` is real, scaled, manual or auto."""
 
     def __init__(self, clock: Clock, driver: Driver) -> None:
         self._clock, self._driver = clock, driver
@@ -36,12 +36,12 @@ class ClusterClock(Clock):
 
     @property
     def factor(self) -> float:
-        """How many times as fast as the wall's it runs by itself; 0 for one that does not run but jumps."""
+        """How many times as fast as real time it runs; 0 for a manual or automatic clock."""
         return self._clock.factor if isinstance(self._clock, RealClock) else 0.0
 
     @property
     def paused(self) -> bool:
-        """Whether it stands still until it is told otherwise. A manual clock always does."""
+        """Whether time stands still until ``resume``. That of a manual clock always does."""
         assert isinstance(self._clock, ManualClock | RealClock), "a cluster has one of ours"
         return self._clock.paused
 
@@ -60,10 +60,11 @@ class ClusterClock(Clock):
         await self._clock.sleep(seconds, daemon=daemon)
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it, one timer at a time.
+        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it,
+        one timer at a time.
 
-        A clock that runs by itself runs on from there; one that is paused stays paused. Raises ClockError for a duration that
-        is none or below zero.
+        A clock that runs by itself runs on from there; one that is paused stays paused. Raises
+        ClockError for a duration that is none or below zero.
         """
         try:
             seconds = seconds_of(duration)
@@ -88,14 +89,17 @@ class ClusterClock(Clock):
         await self._driver.advance(seconds)
 
     def pause(self) -> None:
-        """Stand still: nothing that waits for time happens, until ``resume``; ``advance`` still moves. Harmless when it does."""
+        """Stop time: nothing that waits for time happens until ``resume``;
+
+        ``advance`` still moves it.
+        """
         if isinstance(self._clock, AutoClock):
             self._clock.paused = True
         elif isinstance(self._clock, RealClock):
             self._clock.pause()
 
     def resume(self) -> None:
-        """Run on from where it stands. Raises ClockError for a manual clock, which never runs."""
+        """Let time go on. Raises ClockError for a manual clock, which never runs by itself."""
         if isinstance(self._clock, AutoClock):
             self._clock.paused = False
             if self._clock.on_timer is not None:
