@@ -4,11 +4,10 @@ The server knows how bytes travel (WebSocket channels, SPDY streams) and nothing
 command says and nothing of wires. Both know these types. Upstream: k8s.io/cri-streaming (Executor, PortForwarder).
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from fakekube.apimachinery.http import Stream
 from fakekube.util.pipe import Pipe
 
 Write = Callable[[bytes], Awaitable[None]]
@@ -95,28 +94,6 @@ class Dialled(Protocol):
 
     async def close(self) -> None:
         """End it, and wait for its server to notice."""
-
-
-class PortRequest(NamedTuple):
-    """A request to an HTTP server behind a port; headers as they are to be written, in order."""
-
-    method: str
-    target: str
-    headers: Sequence[tuple[str, str]]
-    body: bytes = b""
-
-
-class PortAnswer(NamedTuple):
-    """Its answer: the body, or a stream of one that is not at its end. Headers as they were written, in order."""
-
-    status: int
-    headers: Sequence[tuple[str, str]]
-    body: bytes
-    stream: Stream | None = None
-
-
-class BadAnswer(Exception):
-    """What came back is no answer; the text is Go's."""
 
 
 Command = Callable[[CommandStreams], Awaitable[int]]

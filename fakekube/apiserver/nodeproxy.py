@@ -4,7 +4,7 @@ Upstream speaks HTTPS to each kubelet; here one object stands for all of them. U
 pkg/registry/core/pod/rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
@@ -13,7 +13,7 @@ from fakekube.apimachinery.http import Response, Stream
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.streams import Command, CommandOptions, Forward, PortAnswer, PortRequest
+    from fakekube.apimachinery.streams import Command, CommandOptions, Forward
 
 
 class LogOptions(NamedTuple):
@@ -38,6 +38,28 @@ class Usage(NamedTuple):
     memory_bytes: int
 
 
+class PortRequest(NamedTuple):
+    """A request to an HTTP server behind a port; headers as they are to be written, in order."""
+
+    method: str
+    target: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes = b""
+
+
+class PortAnswer(NamedTuple):
+    """Its answer: the body, or a stream of one that is not at its end. Headers as they were written, in order."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    stream: Stream | None = None
+
+
+class BadAnswer(Exception):
+    """What came back is no answer; the text is Go's."""
+
+
 class NodeProxy(Protocol):
     """The kubelets of all nodes."""
 
@@ -59,7 +81,7 @@ class NodeProxy(Protocol):
     async def forward(self, pod: Tree) -> "Forward":
         """The way to a pod's ports. Raises NodeError and APIError like these."""
 
-    async def ask(self, pod: Tree, port: int, request: "PortRequest") -> "PortAnswer":
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
         """Ask an HTTP server behind a port of a pod.
 
         Raises ConnectionRefusedError when nobody listens, BadAnswer for what is no answer, StreamError for a server that fails,
@@ -99,7 +121,7 @@ class NoNodes:
         """Raise the same."""
         raise unreachable(pod)
 
-    async def ask(self, pod: Tree, port: int, request: "PortRequest") -> "PortAnswer":
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
         """Nobody listens."""
         raise ConnectionRefusedError
 

@@ -12,10 +12,10 @@ import orjson
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Frame, Response, Sink, Stream
 from fakekube.apimachinery.types import Tree
-from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
+from fakekube.apiserver.nodeproxy import LogOptions, PortAnswer, PortRequest, Usage, no_metrics, unreachable
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward, PortAnswer, PortRequest
+    from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
 
 Line = tuple[float, str]
 
@@ -56,7 +56,7 @@ class NodeAgents:
         """The way to a pod's ports. Raises like ``execute``."""
         return await self._server(pod).ports.forward(pod)  # type: ignore[no-any-return]
 
-    async def ask(self, pod: Tree, port: int, request: "PortRequest") -> "PortAnswer":
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
         """Ask an HTTP server behind a port of a pod, on a connection of its own.
 
         Raises ConnectionRefusedError when nobody listens, BadAnswer, StreamError, ConnectionError.
