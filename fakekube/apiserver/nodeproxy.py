@@ -4,12 +4,13 @@ Upstream speaks HTTPS to each kubelet; here one object stands for all of them. U
 pkg/registry/core/pod/rest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Response, Stream
+from fakekube.apimachinery.ports import PortAnswer, PortRequest
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
@@ -36,28 +37,6 @@ class Usage(NamedTuple):
 
     cpu_nanocores: int
     memory_bytes: int
-
-
-class PortRequest(NamedTuple):
-    """A request to an HTTP server behind a port; headers as they are to be written, in order."""
-
-    method: str
-    target: str
-    headers: Sequence[tuple[str, str]]
-    body: bytes = b""
-
-
-class PortAnswer(NamedTuple):
-    """Its answer: the body, or a stream of one that is not at its end. Headers as they were written, in order."""
-
-    status: int
-    headers: Sequence[tuple[str, str]]
-    body: bytes
-    stream: Stream | None = None
-
-
-class BadAnswer(Exception):
-    """What came back is no answer; the text is Go's."""
 
 
 class NodeProxy(Protocol):

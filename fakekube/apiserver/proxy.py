@@ -16,9 +16,10 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.ports import BadAnswer, PortAnswer, PortRequest
 from fakekube.apimachinery.streams import StreamError
 from fakekube.apimachinery.types import Tree
-from fakekube.apiserver.nodeproxy import BadAnswer, NodeProxy, PortAnswer, PortRequest
+from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 

@@ -11,8 +11,9 @@ import orjson
 
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Frame, Response, Sink, Stream
+from fakekube.apimachinery.ports import PortAnswer, PortRequest
 from fakekube.apimachinery.types import Tree
-from fakekube.apiserver.nodeproxy import LogOptions, PortAnswer, PortRequest, Usage, no_metrics, unreachable
+from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward

@@ -9,8 +9,8 @@ import h11
 
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Frame, Sink, Stream
+from fakekube.apimachinery.ports import BadAnswer, PortAnswer, PortRequest
 from fakekube.apimachinery.streams import Dialled, StreamError
-from fakekube.apiserver.nodeproxy import BadAnswer, PortAnswer, PortRequest
 
 BROKEN = "net/http: HTTP/1.x transport connection broken: "
 Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
