@@ -3,7 +3,7 @@
 States that follow each other are nearly the same: compressed together, 64 states of pods take a
 twentieth of their bytes. So when a bucket has that many changes more than are kept as they are, the
 oldest of these are packed: half a millisecond once in 64 writes. Who reads so far back pays for it.
-ADR 10 has the figures.
+ADR 13 has the figures.
 """
 
 import zlib
