@@ -26,7 +26,7 @@ POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
 
 
 class TaintNodesByCondition(Plugin):
-    """A new node is not ready, and takes no pods before somebody says that it is."""
+    """Gives a new node the taint not-ready, so that it takes no pods yet."""
 
     name = "TaintNodesByCondition"
 
@@ -45,7 +45,7 @@ class TaintNodesByCondition(Plugin):
 
 
 class DefaultTolerationSeconds(Plugin):
-    """A pod stays on a node in trouble for five minutes, unless it says otherwise."""
+    """Lets a pod tolerate not-ready and unreachable nodes for five minutes, by default."""
 
     name = "DefaultTolerationSeconds"
 

@@ -1,4 +1,4 @@
-"""LimitRanger: what containers get when they say nothing, and how much is too much or too little.
+"""LimitRanger: default requests and limits of containers, and the least and most they may have.
 
 Upstream: plugin/pkg/admission/limitranger.
 """

@@ -54,6 +54,11 @@ def details_of(group: str, kind: str, name: str = "") -> Tree:
     return ({"name": name} if name else {}) | ({"group": group} if group else {}) | ({"kind": kind} if kind else {})
 
 
+def is_namespace_terminating(error: APIError) -> bool:
+    """Whether a create was refused because the namespace is being deleted: a controller need not report that."""
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
+
+
 def not_found(resource: GroupResource, name: str) -> APIError:
     """404 ``jobs.batch "x" not found``."""
     details = details_of(resource.group, resource.resource, name)

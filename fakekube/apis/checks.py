@@ -7,12 +7,24 @@ kubernetes/pkg/apis/core/validation.
 from collections.abc import Callable
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import FieldError, declared, forbidden, go_quote, invalid, required, too_long
+from fakekube.apimachinery.field_errors import (
+    FieldError,
+    child,
+    declared,
+    forbidden,
+    go_quote,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
 from fakekube.apimachinery.types import Tree
 from fakekube.registry import metadata
 from fakekube.registry.validation import NEGATIVE, labels
 
 Rule = Callable[[str], list[str]]
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 MAX_SIGNER_LENGTH = 2 * names.MAX_SUBDOMAIN_LENGTH + names.MAX_LABEL_LENGTH + 2
 # In the order in which upstream's structure has them.
 FORBIDDEN_METADATA = (
@@ -24,6 +36,12 @@ FORBIDDEN_METADATA = (
 def ruled(path: str, value: str, rule: Rule) -> list[FieldError]:
     """Each text of a rule of names.py, as an invalid value."""
     return [invalid(path, value, text) for text in rule(value)]
+
+
+def port_protocol(path: str, port: Tree) -> list[FieldError]:
+    """The protocol of a port; ``path`` is that of the port."""
+    protocol = port.get("protocol", "")
+    return [] if protocol in PROTOCOLS else [not_supported(child(path, "protocol"), protocol, PROTOCOLS)]
 
 
 def port_number(path: str, value: int) -> list[FieldError]:

@@ -1,8 +1,9 @@
-"""How a group's table of resources is written down: one line a resource, and the releases that have it.
+"""How the resources of an API group are declared, with the releases that have them.
 
-A ``Resource`` is what stays the same from version to version; ``Served`` says which releases have a version, whether it
-is on by default and which feature gate it needs. ``catalog.py`` turns both into Kinds for one release.
-Upstream spreads this over pkg/registry/*/rest/storage_*.go, strategies, storages and pkg/controlplane/instance.go.
+A ``Resource`` holds what is the same in all versions. ``Served`` says which releases have a
+version, whether it is on by default, and which feature gate it needs. ``catalog.py`` makes the
+Kinds of one release from both. Upstream: pkg/registry/*/rest/storage_*.go, the strategies and
+storages beside them, pkg/controlplane/instance.go.
 """
 
 from collections.abc import Mapping
@@ -87,12 +88,13 @@ class Sub(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """One resource of a group; the fields are those of Kind.
+    """One resource of a group. A field that is not named here is the same as in Kind, which says more.
 
-    ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from which on
-    metadata.generation is tracked. ``stored`` names what is on disk when that is not the first served version of this
-    group. ``relaxed_name`` is a gate and the name rule that holds while it is on. ``object_until_v1`` is for
-    kinds whose DELETE answers the object in alpha and beta versions only.
+    ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from
+    which on metadata.generation is tracked. ``stored`` names what is stored when that is not the
+    first served version of this group. ``relaxed_name`` is a gate and the name rule that holds
+    while it is on. ``object_until_v1`` is for kinds whose DELETE answers the object in alpha and
+    beta versions only. ``strategy`` and ``printer`` are loaded when they are needed, see ``late``.
     """
 
     plural: str

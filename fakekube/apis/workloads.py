@@ -140,6 +140,15 @@ def int_or_percent(path: str, value: Any) -> list[FieldError]:
     return nonnegative(path, value)
 
 
+def unsupported_strategy(path: str, strategy: Tree, supported: tuple[str, ...]) -> FieldError:
+    """An update strategy of a type that there is not, as upstream shows the whole of it."""
+    rolling = strategy.get("rollingUpdate")
+    shown: Tree = {"Type": strategy.get("type", ""), "RollingUpdate": None}
+    if rolling is not None:
+        shown["RollingUpdate"] = {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+    return field_errors.not_supported(path, shown, supported)
+
+
 def percent_of(value: Any) -> int | None:
     """The number before the percent sign, None for what is no share."""
     if isinstance(value, str) and not names.percent(value):

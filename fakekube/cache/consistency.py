@@ -1,6 +1,6 @@
 """Reading one's own writes: what was written for a key, and whether the caches show it yet.
 
-A controller that looks at a cache which is behind its own last write would do the same thing once more.
+A controller that reads a cache which does not show its own last write yet would do the same thing once more.
 Upstream: pkg/controller/util/consistency.
 """
 

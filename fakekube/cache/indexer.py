@@ -1,4 +1,4 @@
-"""Objects by namespace and name, and by whatever else somebody looks them up.
+"""Objects by namespace and name, and by indices of any kind.
 
 Upstream: client-go/tools/cache/thread_safe_store.go. Everything comes back in the order in which it was first seen.
 """
@@ -14,7 +14,7 @@ IndexFunction = Callable[[Tree], Iterable[str]]
 
 
 class OwnersIndex:
-    """An index function that looks at an object's place and ownerReferences alone: where these stay, so do its values."""
+    """An index function of an object's namespace, name and ownerReferences alone: while these stay, its values stay."""
 
     __slots__ = ("values",)
 

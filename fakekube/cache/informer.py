@@ -59,7 +59,7 @@ class SharedInformer:
         self.resource = resource
         self.whole = False  # somebody wants to see what came with the cluster, too
         self._presence = presence
-        self._sleeps: Cancel | None = None
+        self._waiting: Cancel | None = None
         self.indexer = Indexer() if detector is None else WatchedIndexer(detector)
         self.lister = Lister(self.indexer)
         self.has_synced = False
@@ -92,23 +92,23 @@ class SharedInformer:
 
         ``since`` is a version at which there was nothing: there is no need to list.
         """
-        if self._task is not None or self._sleeps is not None:
+        if self._task is not None or self._waiting is not None:
             return
-        self._sleep_or_begin(tasks, since)
+        self._wait_or_begin(tasks, since)
         if self._resync_seconds:
             tasks.spawn(self._resync(), f"resync {self.resource}")
 
-    def _sleep_or_begin(self, tasks: Tasks, since: int | None) -> None:
+    def _wait_or_begin(self, tasks: Tasks, since: int | None) -> None:
         if self._presence is not None and since is None:
-            self._sleeps = self._presence.await_first(
+            self._waiting = self._presence.await_first(
                 self.resource.group_resource, lambda since: self._begin(tasks, since), whole=self.whole)
-        if self._sleeps is None:
+        if self._waiting is None:
             self._begin(tasks, since)
-        if self._sleeps is not None or since is not None:
+        if self._waiting is not None or since is not None:
             self.replace([])
 
     def _begin(self, tasks: Tasks, since: int | None) -> None:
-        self._sleeps = None
+        self._waiting = None
         self._task = tasks.spawn(
             self.reflector.run("" if since is None else str(since)), f"informer {self.resource}")
 
@@ -117,16 +117,16 @@ class SharedInformer:
         if self.whole:
             return
         self.whole = True
-        if self._sleeps is not None:
+        if self._waiting is not None:
             self.close()
             self.has_synced = False
-            self._sleep_or_begin(tasks, since)
+            self._wait_or_begin(tasks, since)
 
     def close(self) -> None:
         """Wait for nothing any more; what runs ends with its tasks."""
-        if self._sleeps is not None:
-            self._sleeps()
-            self._sleeps = None
+        if self._waiting is not None:
+            self._waiting()
+            self._waiting = None
 
     async def wait_for_sync(self) -> None:
         """Return once the first list is in the cache and was told to the handlers."""

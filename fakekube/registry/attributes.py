@@ -1,4 +1,4 @@
-"""What admission is told about a write, and what the registry expects of whoever admits it.
+"""What admission plugins see of a write, and the interface of the admission chain.
 
 Upstream: apiserver/pkg/admission/attributes.go, interfaces.go. The plugins themselves live in ``fakekube/admission``.
 """
@@ -14,9 +14,10 @@ from fakekube.registry.strategy import WriteContext
 
 @dataclass(slots=True, eq=False)
 class Attributes:
-    """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE; a mutating plugin may change ``obj``.
+    """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE.
 
-    What ``obj`` has in common with ``old`` is shared: a plugin that changes such a part puts a copy into its place first.
+    A mutating plugin may change ``obj``. Parts that ``obj`` has in common with ``old`` are shared:
+    replace such a part by a copy before changing it.
     """
 
     kind: Kind

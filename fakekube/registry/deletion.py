@@ -1,7 +1,8 @@
-"""What a DELETE does: preconditions, grace, finalizers of the garbage collector, and what stays for a while.
+"""What a DELETE does: preconditions, grace period, finalizers of the garbage collector.
 
 Upstream: apiserver/pkg/registry/rest/delete.go and generic/registry/store.go (Delete and
-updateForGracefulDeletionAndFinalizers). One commit marks an object, another removes it; watchers of Pods see both.
+updateForGracefulDeletionAndFinalizers). One commit sets deletionTimestamp, another removes the
+object; watchers of Pods see both.
 """
 
 from typing import NamedTuple

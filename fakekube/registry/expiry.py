@@ -1,9 +1,10 @@
-"""Objects that leave some time after they were last written: Events, an hour after.
+"""Objects that are deleted some time after they were last written: Events, an hour after.
 
-Every object has the same time to live, so the one that was written first is the next to go, and a queue with one timer is
-enough for all. When very many are due at once they go in portions, with whatever else waits between them. The timer is a lazy
-one: virtual time neither hurries to it nor stops for it. Whole seconds count, since that is what an object says of its last
-write, from which a cluster that goes on from a snapshot knows when it is due.
+Every object has the same time to live, so the one that was written first expires first, and one queue
+with one timer serves all. When very many expire at once they are deleted in portions, and other work
+runs in between. The timer is a daemon one: virtual time neither jumps to it nor stops for it. Times
+are whole seconds, as in an object's metadata, from which a cluster that continues from a snapshot
+computes them again.
 
 Upstream: the TTLFunc of pkg/registry/core/event/storage, and etcd's leases. Left out: leases that several objects share,
 by which upstream keeps an object for up to a minute longer.

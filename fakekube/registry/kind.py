@@ -1,7 +1,7 @@
-"""A kind, declared once: everything that discovery, tables, storage and the endpoints need to know of it.
+"""A kind: everything that discovery, Tables, storage and the endpoints know of one resource.
 
-Built-ins are declared in ``fakekube/apis``.
-Upstream spreads this over types, strategy, storage and printers; here it is one value.
+Built-in kinds are declared in ``fakekube/apis``. Upstream has types, strategies, storages and
+printers apart; here they are one value.
 """
 
 from collections.abc import Callable, Mapping, Sequence

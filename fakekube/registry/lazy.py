@@ -1,7 +1,8 @@
-"""Values that are loaded when they are first looked at.
+"""Values that are loaded on first use.
 
-What a kind does (its rules, its printer) is most of the code of a server, and a cluster uses a few kinds of seventy. So a
-kind is declared with where such a thing stands, and discovery and routing never load it. Upstream links everything.
+Strategies and printers are most of the code of a server, and a cluster uses a few kinds of seventy.
+So a declaration names the module of a strategy or a printer, and discovery and routing never import
+it. Upstream has no counterpart: it links everything.
 """
 
 from collections.abc import Callable

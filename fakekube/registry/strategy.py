@@ -1,7 +1,7 @@
 """The hooks by which one kind differs from another.
 
-``store.py`` owns the order: metadata, prepare, validate, stamp, store. A strategy states only what differs; every hook
-has a working default, so a kind without behaviour of its own needs no strategy at all.
+``write.py`` has the order in which they are called. Every hook has a working default, so a strategy
+overrides only what differs, and a kind without behaviour of its own needs no strategy at all.
 Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
 """
 

@@ -1,4 +1,4 @@
-"""Small checks that the strategies of many kinds share: each takes a path and a value and returns what is wrong.
+"""Checks that the strategies of many kinds share: each takes a path and a value, returns errors.
 
 Upstream: apimachinery/pkg/api/validation/generic.go, pkg/apis/meta/v1/validation and pkg/api/validate.
 """

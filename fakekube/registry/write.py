@@ -1,11 +1,12 @@
 """One write, and the stages that it passes, in order.
 
-A stage knows the write, the rules of its kind, and nothing of its neighbours, so another (a policy, a fault, a conversion)
-can stand between two of them without a change to either. What a stage finds out for a later one it leaves in the Write.
-Decoding comes before: ``endpoints`` turn a body, or a patch and the stored object, into the tree that a Write begins with.
-Encoding is the storage's part of the commit, since the bytes hold the revision. After a conflict an update begins anew with a
-new Write: every stage up to the commit may be asked twice for one request, and leaves nothing behind that a refusal would
-have to take back. Upstream: apiserver/pkg/registry/rest/{create,update}.go with the handlers around them.
+A stage knows the write and the rules of its kind, and no other stage. So a stage (a policy, a fault,
+a conversion) can be added between two others without a change to either. What a later stage needs is
+kept in the Write. Decoding comes before: ``endpoints`` make the tree of a Write from a body, or from a
+patch and the stored object. Encoding is the storage's part of the commit, since the bytes hold the
+revision. After a conflict an update starts again with a new Write. So every stage before the commit
+may run twice for one request, and has no effect that a refusal would have to undo.
+Upstream: apiserver/pkg/registry/rest/{create,update}.go with the handlers around them.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
     from fakekube.registry.kind import Kind
 
 OF_THE_SERVER = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-"""What a new object cannot bring along in its metadata."""
+"""Fields of metadata that a client cannot set on a new object."""
 
 
 @dataclass(slots=True, eq=False)
 class Write(Attributes):
-    """A create or an update on its way; ``obj`` is what will be stored, and belongs to the write.
+    """A create or an update in progress; ``obj`` is what will be stored, and belongs to the write.
 
-    ``record`` is the stored object that the write saw, ``old`` its tree; both are None for a create. The structs right below
-    ``obj`` that a patch left alone are those of ``old`` itself: who changes one puts a copy into its place first.
+    ``record`` is the stored object that the write saw, ``old`` its tree; both are None for a create.
+    The values directly below ``obj`` that a patch did not change are those of ``old`` itself: replace
+    one by a copy before changing it.
     """
 
     record: Record | None = None

@@ -66,7 +66,7 @@ class Context:
             options=self.options, metrics=self.metrics, user_agent=user_agent or name, user=user,
         )
 
-    # Most components of a cluster sleep and use neither.
+    # Made when first used: most controllers of a cluster never start.
 
     @cached_property
     def client(self) -> Client:

@@ -81,7 +81,7 @@ class Informers:
             informer.start(self._tasks)
 
     def close(self) -> None:
-        """End those that sleep; the others end with their tasks."""
+        """End those that wait for a first object; the others end with their tasks."""
         for informer in self._informers.values():
             informer.close()
 

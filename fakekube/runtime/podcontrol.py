@@ -7,18 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import PODS
 
 T = TypeVar("T")
-
-
-def is_namespace_terminating(error: APIError) -> bool:
-    """Whether a create was refused because the namespace is on its way out: nobody needs to hear of that."""
-    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
 
 
 class PodControl:

@@ -81,11 +81,12 @@ def rank(pod: Pod) -> tuple[Any, ...]:
     return (*_progress(pod), -ready_since(pod), -most, -beside, -_created(pod), meta.name_of(pod))
 
 
-def least_worthy(pods: Sequence[Pod], company: Mapping[str, int], now: float, *, costs: bool) -> list[Pod]:
+def ranked_for_deletion(pods: Sequence[Pod], active_on_node: Mapping[str, int], now: float, *, costs: bool) -> list[Pod]:
     """The pods of a ReplicaSet, those to delete first at the front.
 
-    ``company`` is how many active relatives are on each node, ``costs`` whether the annotation of a pod's deletion cost
-    counts. Ages are compared by orders of magnitude, and those that are alike are in the order of their uids.
+    ``active_on_node`` is how many active pods of the ReplicaSet and its siblings are on each node, ``costs`` whether the
+    annotation of a pod's deletion cost counts. Ages are compared by orders of magnitude, and those that are alike are in the
+    order of their uids.
     """
     def compare(one: Pod, other: Pod) -> int:
         for mine, theirs in zip(first[meta.uid_of(one)], first[meta.uid_of(other)], strict=True):
@@ -108,7 +109,8 @@ def least_worthy(pods: Sequence[Pod], company: Mapping[str, int], now: float, *,
         return younger or (-1 if meta.uid_of(one) < meta.uid_of(other) else 1)
 
     first = {
-        meta.uid_of(pod): (*_progress(pod), deletion_cost(pod) if costs else 0, -company.get(pod["spec"].get("nodeName", ""), 0))
+        meta.uid_of(pod): (
+            *_progress(pod), deletion_cost(pod) if costs else 0, -active_on_node.get(pod["spec"].get("nodeName", ""), 0))
         for pod in pods
     }
     return sorted(pods, key=cmp_to_key(compare))

@@ -1,7 +1,7 @@
 """The whole contract of a controller's author: a name in, a Result or an error out.
 
 Upstream: controller-runtime/pkg/reconcile, without ``Result.Requeue``. A request carries a name and never an event:
-reconcile looks at what is, makes it what it should be, and may be called at any time, for no reason, and again.
+reconcile reads the present state, makes it what it should be, and may be called at any time, for no reason, and again.
 """
 
 from datetime import timedelta
@@ -19,9 +19,9 @@ Request = ObjectKey
 
 
 class Result(NamedTuple):
-    """How it went: well, and perhaps to be looked at again after ``requeue_after``.
+    """The reconcile went well; with ``requeue_after`` the object is reconciled again after that time.
 
-    ``daemon``: looking again never pulls virtual time forward by itself; for what recurs for ever (a resync, a cron).
+    ``daemon``: the wait never pulls virtual time forward by itself; for what recurs for ever (a resync, a cron).
     """
 
     requeue_after: timedelta | None = None

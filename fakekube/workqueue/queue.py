@@ -49,7 +49,7 @@ class WorkQueue(Generic[K]):
         self._getters: deque[asyncio.Future[None]] = deque()
         self._shut_down = False
         self.taken = 0  # how many keys were given to workers so far
-        self.added = self.retried = 0  # since who counts them looked last
+        self.added = self.retried = 0  # since the metrics were read last
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -152,7 +152,7 @@ class WorkQueue(Generic[K]):
         self._add(key, revision)
 
     def withdraw(self, key: K) -> None:
-        """Forget the delay that a key is in, if it is: who looks at it now decides anew when to look again."""
+        """Forget a key's delay, if it has one: the reconcile that runs now decides anew when the next one is."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube.admission.chain import PLUGIN_NAMES, Chain, build_chain, check_names
+from fakekube.admission.chain import PLUGINS, Chain, build_chain, check_names
 from fakekube.admission.plugin import Plugin
 from fakekube.registry.attributes import Attributes
 from tests.admission.world import World, kind
@@ -68,5 +68,5 @@ def test_unknown_plugins_are_an_error():
 def test_the_built_in_plugins_follow_upstreams_order():
     """Given the default chain / then its names are known, in order; disabled ones are gone."""
     names = [plugin.name for plugin in build_chain().plugins]
-    assert names == sorted(names, key=PLUGIN_NAMES.index)
+    assert names == sorted(names, key=[*PLUGINS].index)
     assert "NamespaceLifecycle" not in [plugin.name for plugin in build_chain(disabled=["NamespaceLifecycle"]).plugins]

@@ -6,9 +6,8 @@ from typing import Any
 
 import orjson
 
-from fakekube.admission.chain import Chain
+from fakekube.admission.chain import Chain, build_chain
 from fakekube.admission.defaults import DefaultTolerationSeconds
-from fakekube.admission.defaults_on import plugins
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
 from fakekube.client import users
@@ -114,7 +113,7 @@ class Turning(Waiting):
 
 def use_plugin(cluster: Cluster, plugin: Waiting) -> None:
     """Put a plugin in the place of the one that it is made of: in the middle of the mutating pass."""
-    cluster.apiserver.use_admission(Chain([plugin if each.name == plugin.name else each for each in plugins()]))
+    cluster.apiserver.use_admission(Chain([plugin if each.name == plugin.name else each for each in build_chain().plugins]))
 
 
 def pause(cluster: Cluster, meanwhile: Callable[[], Awaitable[Any]]) -> None:

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from fakekube.client.resources import CONFIG_MAPS, SECRETS
-from fakekube.composition.cluster import Cluster, known_controllers
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.controllermanager import installed
 from fakekube.runtime import Declaration, Request, Result, controller, predicates
 from fakekube.workqueue.ratelimit import ExponentialBackoff
 from tests.runtime.harness import WEBS, harness
@@ -138,10 +139,10 @@ async def test_a_component_of_its_own_kind_starts_at_once_unless_it_is_told_to_w
         assert (ctx.name, world.server.requests[-1].headers["user-agent"]) == ("c", "agent/2")
 
 
-@pytest.mark.parametrize("name", known_controllers())
+@pytest.mark.parametrize("name", installed().entry_points)
 def test_an_installed_controller_names_work_that_can_be_loaded(name):
     """Given an installed controller / when its work is loaded / then it is a component, and it has the entry point's name."""
-    found = known_controllers()[name].load()
+    found = installed().entry_points[name].load()
     if isinstance(found, Declaration):
         assert found.name == name
         assert hasattr(found.make(), "start")
@@ -149,7 +150,7 @@ def test_an_installed_controller_names_work_that_can_be_loaded(name):
 
 def test_a_cluster_without_objects_loads_no_controllers_work():
     """Given a fresh interpreter / when a cluster without nodes starts / then it has loaded what entry points name alone."""
-    named = {point.value.partition(":")[0] for point in known_controllers().values()}
+    named = {point.value.partition(":")[0] for point in installed().entry_points.values()}
     code = """if True:
         import asyncio, sys
         from fakekube.composition.cluster import Cluster

@@ -1,6 +1,6 @@
 """Gathers in a ClusterRole with an aggregation rule the rules of all ClusterRoles that it selects.
 
-There are few ClusterRoles: whenever one changes, all that are made of others are looked at.
+There are few ClusterRoles: whenever one changes, all that are made of others are reconciled.
 Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go.
 """
 
@@ -28,7 +28,7 @@ class ClusterRoleReconciler:
         self.roles.add_index(AGGREGATING, lambda role: ("",) if role.get("aggregationRule") else ())
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of all ClusterRoles."""
+        """Watch all ClusterRoles."""
         enqueue(self.ctx, CLUSTER_ROLES, queue, self._aggregating)
 
     def _aggregating(self, _: Tree) -> Iterable[Request]:

@@ -31,7 +31,7 @@ class CronJobReconciler:
         self.events = ctx.recorder("cronjob-controller")
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of CronJobs and Jobs."""
+        """Watch CronJobs and Jobs."""
         self.queue = queue
         self.ctx.add_handler(CRON_JOBS, self._enqueue, self._updated, self._enqueue)
         self.ctx.add_handler(JOBS, self._job_changed, self._job_updated, self._job_changed)

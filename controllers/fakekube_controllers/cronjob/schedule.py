@@ -1,4 +1,4 @@
-"""Which run of a CronJob is due, and when to look again.
+"""Which run of a CronJob is due, and when the next one is.
 
 At most one run is ever due: the last one whose time has come. Those before it are counted, for a warning, and never made up
 for. Upstream: pkg/controller/cronjob/utils.go (mostRecentScheduleTime, nextScheduleTimeDuration).

@@ -1,4 +1,4 @@
-"""One look at one CronJob: what its Jobs have come to, which of them go, and whether another one starts.
+"""One reconcile of one CronJob: counts its Jobs, deletes old ones, and starts the run that is due.
 
 The status is worked out in a copy of the CronJob, which is written once, at the end, if anything changed.
 Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (syncCronJob, cleanupFinishedJobs).
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.times import format_time, parse_time
 from fakekube.apimachinery.types import Tree
@@ -39,15 +39,15 @@ class Sync:
         self.changed = False
 
     async def run(self) -> float | None:
-        """Do all there is to do, the write of the status included; seconds until the next look, or None. Raises APIError."""
+        """Do all there is to do, the write of the status included; seconds until the next run, or None. Raises APIError."""
         await self._clean_up()
         try:
-            return await self._look()
+            return await self._sync()
         finally:
             if self.changed:
                 await self.client.update_status(CRON_JOBS, self.cron_job)
 
-    async def _look(self) -> float | None:
+    async def _sync(self) -> float | None:
         await self._note_jobs()
         await self._note_missing()
         plan = None if meta.is_deleting(self.cron_job) else self._plan()
@@ -197,7 +197,7 @@ class Sync:
             job = await self.client.create(JOBS, wanted, namespace)
         except APIError as error:
             if error.reason != "AlreadyExists":
-                if not any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes):
+                if not is_namespace_terminating(error):
                     self._warn("FailedCreate", f"Error creating job: {error}")
                 raise
             job = await self.client.get(JOBS, self._name(due), namespace)

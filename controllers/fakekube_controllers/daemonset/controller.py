@@ -44,7 +44,7 @@ class DaemonSetReconciler:
         self.expectations, self.consistency, self.backoff = Expectations(ctx.clock), Consistency(), Backoff()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods and nodes."""
+        """Watch pods and nodes."""
         self.queue = queue
         self.ctx.add_handler(DAEMON_SETS, on_delete=lambda owner: self.expectations.forget(meta.key_of(owner)))
         self.children = OwnedObjects(self.ctx, DAEMON_SETS, queue, self.expectations)
@@ -61,10 +61,10 @@ class DaemonSetReconciler:
         """Reconcile the DaemonSets that want a pod on the node and have none, or have one that may have to go."""
         there = [meta.controller_of(pod) for pod in self.pods.by_index(BY_NODE, meta.name_of(node))]
         for owner in self.owners.list():
-            verdict = placing.judge(owner, placing.tolerations_of(owner["spec"]["template"]["spec"]), node)
+            decision = placing.node_should_run(owner, placing.tolerations_of(owner["spec"]["template"]["spec"]), node)
             has_pod = any(reference is not None and reference["uid"] == meta.uid_of(owner) for reference in there)
-            astray = (owner.get("status") or meta.EMPTY).get("numberMisscheduled", 0) > 0
-            if (verdict.run and not has_pod) or (has_pod and (astray or not verdict.stay)):
+            misscheduled = (owner.get("status") or meta.EMPTY).get("numberMisscheduled", 0) > 0
+            if (decision.should_run and not has_pod) or (has_pod and (misscheduled or not decision.may_stay)):
                 self.queue.add(meta.key_of(owner))
 
     # work
@@ -93,7 +93,7 @@ class DaemonSetReconciler:
         if not self.expectations.satisfied(key):
             await self._write_status(step, observed=False)
             return _later(step)
-        failure = await self._act(step, old, found)
+        failure = await self._manage(step, old, found)
         await self._write_status(step, observed=True)
         if failure is not None:
             raise failure
@@ -110,7 +110,7 @@ class DaemonSetReconciler:
             can_adopt=recheck_deletion(self.client, DAEMON_SETS, owner))
         return await manager.claim(candidates)
 
-    async def _act(self, step: Step, old: Sequence[Tree], found: Sequence[Tree]) -> APIError | None:
+    async def _manage(self, step: Step, old: Sequence[Tree], found: Sequence[Tree]) -> APIError | None:
         """Create and delete pods; what went wrong first, to be tried again."""
         owner, key = step.owner, meta.key_of(step.owner)
         plan = step.manage(self.backoff, lambda kind, reason, text: self.recorder.event(
@@ -118,7 +118,7 @@ class DaemonSetReconciler:
         try:
             await self._carry_out(step, plan)
             if self.expectations.satisfied(key) and owner["spec"]["updateStrategy"].get("type") == "RollingUpdate":
-                await self._carry_out(step, step.roll())
+                await self._carry_out(step, step.rolling_update())
             await history.truncate(self.client, owner, old, found)
         except APIError as error:
             return error
@@ -160,6 +160,6 @@ class DaemonSetReconciler:
 
 
 def _later(step: Step) -> Result | None:
-    """When to look again though nothing happens."""
+    """When to reconcile again though nothing happens."""
     waits = [wait for wait in (step.wait_seconds, step.seconds_until_available()) if wait is not None]
     return Result(requeue_after=timedelta(seconds=min(waits))) if waits else None

@@ -1,7 +1,7 @@
 """Where daemon pods may be, and what a pod for a node looks like.
 
-The pod is not put on its node: it requires the node by name and tolerates what daemons have to bear; the scheduler does the
-rest. Upstream: pkg/controller/daemon/util/daemonset_util.go, NodeShouldRunDaemonPod in daemon_controller.go.
+The pod is not put on its node: it requires the node by name and tolerates the taints that daemons must; the scheduler
+does the rest. Upstream: pkg/controller/daemon/util/daemonset_util.go, NodeShouldRunDaemonPod in daemon_controller.go.
 """
 
 from collections.abc import Sequence
@@ -18,24 +18,24 @@ GENERATION_LABEL = "pod-template-generation"
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
-_BORNE = (
+_TOLERATED = (
     ("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"),
     ("memory-pressure", "NoSchedule"), ("pid-pressure", "NoSchedule"), ("unschedulable", "NoSchedule"),
 )
-_BORNE_BY_HOST_NETWORK = (("network-unavailable", "NoSchedule"),)
+_TOLERATED_BY_HOST_NETWORK = (("network-unavailable", "NoSchedule"),)
 
 
-class Verdict(NamedTuple):
+class Decision(NamedTuple):
     """Whether a daemon pod is to be on a node, and whether one that is there may stay."""
 
-    run: bool
-    stay: bool
+    should_run: bool
+    may_stay: bool
 
 
 def tolerations_of(spec: ReadOnlyTree) -> list[Tree]:
     """The template's tolerations, and those that every daemon pod gets."""
     found: list[Tree] = list(spec.get("tolerations") or ())
-    for name, effect in _BORNE + (_BORNE_BY_HOST_NETWORK if spec.get("hostNetwork") else ()):
+    for name, effect in _TOLERATED + (_TOLERATED_BY_HOST_NETWORK if spec.get("hostNetwork") else ()):
         wanted = {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect}
         same = [index for index, one in enumerate(found) if _is_alike(one, wanted)]
         if same:
@@ -49,15 +49,15 @@ def _is_alike(one: ReadOnlyTree, other: ReadOnlyTree) -> bool:
     return all(one.get(key) == other.get(key) for key in ("key", "operator", "effect")) and not one.get("value")
 
 
-def judge(owner: ReadOnlyTree, tolerations: Sequence[Tree], node: ReadOnlyTree) -> Verdict:
-    """What a DaemonSet, whose pods have these tolerations, wants of a node."""
+def node_should_run(owner: ReadOnlyTree, tolerations: Sequence[Tree], node: ReadOnlyTree) -> Decision:
+    """Whether a DaemonSet, whose pods have these tolerations, runs a pod on a node."""
     spec, name = owner["spec"]["template"]["spec"], meta.name_of(node)
     if spec.get("nodeName", name) != name or not placement.selects(spec, name, meta.labels_of(node)):
-        return Verdict(run=False, stay=False)
+        return Decision(should_run=False, may_stay=False)
     taints = node.get("spec", meta.EMPTY).get("taints") or ()
     if placement.untolerated(taints, tolerations, ("NoSchedule", "NoExecute")) is None:
-        return Verdict(run=True, stay=True)
-    return Verdict(run=False, stay=placement.untolerated(taints, tolerations, ("NoExecute",)) is None)
+        return Decision(should_run=True, may_stay=True)
+    return Decision(should_run=False, may_stay=placement.untolerated(taints, tolerations, ("NoExecute",)) is None)
 
 
 def generation_of(owner: ReadOnlyTree) -> str | None:

@@ -12,9 +12,9 @@ from fakekube.apimachinery.types import Tree
 from fakekube.runtime import pods
 from fakekube_controllers.daemonset import placing
 from fakekube_controllers.daemonset.backoff import Backoff
-from fakekube_controllers.daemonset.placing import Verdict
+from fakekube_controllers.daemonset.placing import Decision
 
-Tell = Callable[[str, str, str], None]
+RecordEvent = Callable[[str, str, str], None]
 
 
 class Plan(NamedTuple):
@@ -33,7 +33,7 @@ class Step:
         self.owner, self.hash, self.now = owner, revision_hash, now
         self.nodes = {meta.name_of(node): node for node in nodes}
         self.tolerations = placing.tolerations_of(owner["spec"]["template"]["spec"])
-        self.verdicts = {name: placing.judge(owner, self.tolerations, node) for name, node in self.nodes.items()}
+        self.decisions = {name: placing.node_should_run(owner, self.tolerations, node) for name, node in self.nodes.items()}
         self.by_node: dict[str, list[Tree]] = {}
         for pod in found:
             if pods.is_finished(pod) and pods.is_terminating(pod):
@@ -47,8 +47,8 @@ class Step:
     def _is_available(self, pod: Tree) -> bool:
         return pods.is_available(pod, self.min_ready, self.now)
 
-    def _verdict(self, node: str) -> Verdict:
-        return self.verdicts.get(node, Verdict(run=False, stay=False))
+    def _decision(self, node: str) -> Decision:
+        return self.decisions.get(node, Decision(should_run=False, may_stay=False))
 
     @property
     def _rolling(self) -> Tree:
@@ -61,15 +61,15 @@ class Step:
 
     # what is lacking, and what is too much
 
-    def manage(self, backoff: Backoff, tell: Tell) -> Plan:
+    def manage(self, backoff: Backoff, record: RecordEvent) -> Plan:
         """One pod on each node where one is to be (while surging an old and a new one), and none elsewhere."""
         plan = Plan([], [])
-        for node, verdict in self.verdicts.items():
+        for node, decision in self.decisions.items():
             there = self.by_node.get(node)
-            if verdict.run and not there:
+            if decision.should_run and not there:
                 plan.create.append(node)
-            elif verdict.stay:
-                self._manage_node(node, there or [], plan, backoff, tell)
+            elif decision.may_stay:
+                self._manage_node(node, there or [], plan, backoff, record)
             elif there:
                 plan.delete.extend(pod for pod in there if not pods.is_terminating(pod))
         for node, there in self.by_node.items():
@@ -77,7 +77,7 @@ class Step:
                 plan.delete.extend(pod for pod in there if not pod["spec"].get("nodeName"))
         return plan
 
-    def _manage_node(self, node: str, there: list[Tree], plan: Plan, backoff: Backoff, tell: Tell) -> None:
+    def _manage_node(self, node: str, there: list[Tree], plan: Plan, backoff: Backoff, record: RecordEvent) -> None:
         living = []
         for pod in there:
             if pods.is_terminating(pod):
@@ -85,10 +85,10 @@ class Step:
             what = f"daemon pod {meta.namespace_of(pod)}/{meta.name_of(pod)} on node {node}"
             if pods.phase(pod) == "Failed":
                 if self._is_due(node, backoff):
-                    tell("Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
+                    record("Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
                     plan.delete.append(pod)
             elif pods.phase(pod) == "Succeeded":
-                tell("Normal", "SucceededDaemonPod", f"Found succeeded {what}, will try to delete it")
+                record("Normal", "SucceededDaemonPod", f"Found succeeded {what}, will try to delete it")
                 plan.delete.append(pod)
             else:
                 living.append(pod)
@@ -96,7 +96,7 @@ class Step:
         if self._share("maxSurge", 1) == 0:
             plan.delete.extend(living[1:])
         elif not living:
-            if self._verdict(node).run:
+            if self._decision(node).should_run:
                 plan.create.append(node)
         else:
             plan.delete.extend(self._beyond_surge(living))
@@ -121,9 +121,9 @@ class Step:
 
     # old pods
 
-    def roll(self) -> Plan:
+    def rolling_update(self) -> Plan:
         """Which old pods may go, or which nodes may get a new pod beside the old one, within the strategy's limits."""
-        wanted = [node for node, verdict in self.verdicts.items() if verdict.run]
+        wanted = [node for node, decision in self.decisions.items() if decision.should_run]
         by_node = {**self.by_node, **{node: [] for node in wanted if node not in self.by_node}}
         surge, unavailable = self._share("maxSurge", len(wanted)), self._share("maxUnavailable", len(wanted))
         if wanted and not surge and not unavailable:
@@ -181,11 +181,11 @@ class Step:
                 else:
                     surging += 1
             elif not self._is_available(old):
-                if self._verdict(node).run:
+                if self._decision(node).should_run:
                     plan.create.append(node)
                 else:
                     plan.delete.append(old)
-            elif not self._verdict(node).run:
+            elif not self._decision(node).should_run:
                 unwanted.append(old)
             elif surging < most:
                 candidates.append(node)
@@ -201,9 +201,9 @@ class Step:
         counts = dict.fromkeys((
             "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
             "updatedNumberScheduled", "numberAvailable"), 0)
-        for node, verdict in self.verdicts.items():
+        for node, decision in self.decisions.items():
             there = sorted(self.by_node.get(node, ()), key=seniority)
-            if not verdict.run:
+            if not decision.should_run:
                 counts["numberMisscheduled"] += bool(there)
                 continue
             counts["desiredNumberScheduled"] += 1

@@ -9,18 +9,17 @@ from datetime import timedelta
 import orjson
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.consistency import Consistency
 from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects
-from fakekube.runtime.podcontrol import is_namespace_terminating
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.deployment import facts, strategies
 from fakekube_controllers.deployment import status as statuses
-from fakekube_controllers.deployment.rollout import Hands, Rollout
+from fakekube_controllers.deployment.rollout import Rollout, RolloutContext
 
 
 class DeploymentReconciler:
@@ -36,7 +35,7 @@ class DeploymentReconciler:
         self.consistency = Consistency()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of ReplicaSets and of pods that go."""
+        """Watch ReplicaSets, and the deletion of pods."""
         self.queue = queue
         self.children = OwnedObjects(self.ctx, DEPLOYMENTS, queue, children=REPLICA_SETS)
         self.ctx.add_handler(PODS, on_delete=self._pod_deleted)
@@ -63,17 +62,17 @@ class DeploymentReconciler:
         if not self.consistency.satisfied(key):
             return None  # the events that are missing bring the key back
         deployment: Tree = orjson.loads(orjson.dumps(cached))
-        hands = Hands(
+        context = RolloutContext(
             self.ctx.client, self.recorder,
             lambda resource, written: self.consistency.wrote(key, self.ctx.informer(resource), written),
             self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"), self.ctx.version)
         if deployment["spec"].get("selector") == {}:
-            await self._refuse(Rollout(deployment, [], hands, self.ctx.clock.time()))
+            await self._refuse(Rollout(deployment, [], context, self.ctx.clock.time()))
             return None
         sets = await self.children.claim(deployment, self.children.candidates(deployment))
-        rollout = Rollout(deployment, sets, hands, self.ctx.clock.time())
+        rollout = Rollout(deployment, sets, context, self.ctx.clock.time())
         try:
-            wait = await self._look(rollout)
+            wait = await self._sync(rollout)
         except APIError as error:
             if is_namespace_terminating(error):
                 return None
@@ -86,8 +85,8 @@ class DeploymentReconciler:
         generation = meta.generation_of(rollout.deployment)
         await rollout.write_status_if_new({**(rollout.deployment.get("status") or {}), "observedGeneration": generation})
 
-    async def _look(self, rollout: Rollout) -> float | None:
-        """Bring one Deployment a step forward; when to look again though nothing happens, in seconds. Raises APIError."""
+    async def _sync(self, rollout: Rollout) -> float | None:
+        """Bring one Deployment a step forward; in how many seconds to reconcile it again, or None. Raises APIError."""
         deployment = rollout.deployment
         if meta.is_deleting(deployment):
             await rollout.find_new()
@@ -113,7 +112,7 @@ class DeploymentReconciler:
             await strategies.roll(rollout)
         else:
             await strategies.recreate(rollout, lambda one: self.pods.controlled_by(meta.uid_of(one)))
-        return await self._tell(rollout)
+        return await self._write_progress(rollout)
 
     async def _resize(self, rollout: Rollout) -> None:
         await rollout.find_new()
@@ -122,7 +121,7 @@ class DeploymentReconciler:
             await rollout.clean_up()
         await rollout.write_status_if_new(rollout.status())
 
-    async def _tell(self, rollout: Rollout) -> float | None:
+    async def _write_progress(self, rollout: Rollout) -> float | None:
         """Write how the rollout goes; when nothing is new, how long it may still stand still, in seconds."""
         status = rollout.status()
         statuses.note_progress(rollout.deployment, rollout.sets, rollout.new, status, rollout.now)

@@ -59,7 +59,7 @@ def is_rolling(deployment: ReadOnlyTree) -> bool:
     return bool(deployment["spec"]["strategy"].get("type") == "RollingUpdate")
 
 
-def _fences(deployment: ReadOnlyTree) -> tuple[int, int]:
+def _fenceposts(deployment: ReadOnlyTree) -> tuple[int, int]:
     rolling = deployment["spec"]["strategy"].get("rollingUpdate") or meta.EMPTY
     surge = scaled(rolling.get("maxSurge", 0), wanted(deployment), round_up=True)
     unavailable = scaled(rolling.get("maxUnavailable", 0), wanted(deployment), round_up=False)
@@ -68,14 +68,14 @@ def _fences(deployment: ReadOnlyTree) -> tuple[int, int]:
 
 def max_surge(deployment: ReadOnlyTree) -> int:
     """How many pods there may be above the wanted number."""
-    return _fences(deployment)[0] if is_rolling(deployment) else 0
+    return _fenceposts(deployment)[0] if is_rolling(deployment) else 0
 
 
 def max_unavailable(deployment: ReadOnlyTree) -> int:
     """How many pods may be missing while a template is rolled out."""
     if not is_rolling(deployment) or wanted(deployment) == 0:
         return 0
-    return min(_fences(deployment)[1], wanted(deployment))
+    return min(_fenceposts(deployment)[1], wanted(deployment))
 
 
 def has_deadline(deployment: ReadOnlyTree) -> bool:

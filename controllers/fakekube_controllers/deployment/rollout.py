@@ -1,18 +1,17 @@
-"""One look at a Deployment and its ReplicaSets, and what is written for it: the sets' sizes and revisions, the status.
+"""One reconcile of a Deployment and its ReplicaSets, and what is written for it: the sets' sizes and revisions, the status.
 
-What was written is what the rest of the look sees. Upstream: pkg/controller/deployment/sync.go.
+What was written is what the rest of the reconcile sees. Upstream: pkg/controller/deployment/sync.go.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import conditions, meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.client import Client
 from fakekube.client.recorder import EventType, Recorder
 from fakekube.client.resources import DEPLOYMENTS, REPLICA_SETS, Resource
-from fakekube.runtime.podcontrol import is_namespace_terminating
 from fakekube.runtime.revisions import template_hash
 from fakekube_controllers.deployment import annotations, facts
 from fakekube_controllers.deployment import status as statuses
@@ -21,21 +20,21 @@ MAX_NAME = 253
 CREATE_ERROR = "ReplicaSetCreateError"
 
 
-class Hands(NamedTuple):
-    """What a rollout is done with. ``wrote`` hears of every answer to a write, ``release`` is the cluster's."""
+class RolloutContext(NamedTuple):
+    """What a rollout works with. ``wrote`` is called with every answer to a write, ``release`` is the cluster's."""
 
     client: Client
     recorder: Recorder
     wrote: Callable[[Resource, ReadOnlyTree], None]
-    tells_terminating: bool
+    counts_terminating: bool
     release: str
 
 
 class Rollout:
-    """A Deployment (an own copy) with the ReplicaSets that are its own, and the hands to change them."""
+    """A Deployment (an own copy) with the ReplicaSets that are its own, and what it takes to change them."""
 
-    def __init__(self, deployment: Tree, sets: Sequence[Tree], hands: Hands, now: float) -> None:
-        self.deployment, self.hands, self.now = deployment, hands, now
+    def __init__(self, deployment: Tree, sets: Sequence[Tree], context: RolloutContext, now: float) -> None:
+        self.deployment, self.context, self.now = deployment, context, now
         self.sets = sorted(sets, key=facts.by_age)
         self.new: Tree | None = None
 
@@ -55,12 +54,12 @@ class Rollout:
         self.new = facts.find_new(self.deployment, self.sets)
         revision = facts.max_revision(self.old) + 1
         if self.new is not None:
-            await self._take(self.new, revision)
+            await self._update_new(self.new, revision)
         elif create:
-            await self._make(revision)
+            await self._create_new(revision)
         return self.new
 
-    async def _take(self, new: Tree, revision: int) -> None:
+    async def _update_new(self, new: Tree, revision: int) -> None:
         spec, min_ready = new["spec"], self.deployment["spec"].get("minReadySeconds", 0)
         current = dict(meta.annotations_of(new))
         wanted = annotations.of_new_set(self.deployment, current, revision)
@@ -71,42 +70,42 @@ class Rollout:
                 spec["minReadySeconds"] = min_ready
             self.new = await self._update_set({**new, "metadata": metadata, "spec": spec})
             return
-        news = self._set_revision(wanted.get(facts.REVISION, ""))
+        changed = self._set_revision(wanted.get(facts.REVISION, ""))
         status = self.deployment.setdefault("status", {})
         if facts.has_deadline(self.deployment) and conditions.find(status.get("conditions"), statuses.PROGRESSING) is None:
             self._set_progressing("True", "FoundNewReplicaSet", f'Found new replica set "{meta.name_of(new)}"')
-            news = True
-        if news:
+            changed = True
+        if changed:
             await self.write_status(status)
 
-    async def _make(self, revision: int) -> None:
+    async def _create_new(self, revision: int) -> None:
         new = self._fresh_set(revision)
         known = False
         try:
-            made = await self.hands.client.create(REPLICA_SETS, new)
+            made = await self.context.client.create(REPLICA_SETS, new)
         except APIError as error:
             if error.reason != "AlreadyExists":
                 await self._report_failure(new, error)
                 raise
-            known, made = True, await self._look_at_clash(new, error)
+            known, made = True, await self._resolve_collision(new, error)
         else:
-            self.hands.wrote(REPLICA_SETS, made)
+            self.context.wrote(REPLICA_SETS, made)
         self.new = made
         self.sets = sorted([*(one for one in self.sets if meta.uid_of(one) != meta.uid_of(made)), made], key=facts.by_age)
         if not known and facts.wanted(made):
             text = f"Scaled up replica set {meta.name_of(made)} from 0 to {facts.wanted(made)}"
             self.event("Normal", "ScalingReplicaSet", text)
-        news = self._set_revision(str(revision))
+        changed = self._set_revision(str(revision))
         if not known and facts.has_deadline(self.deployment):
             self._set_progressing("True", "NewReplicaSetCreated", f'Created new replica set "{meta.name_of(made)}"')
-            news = True
-        if news:
+            changed = True
+        if changed:
             await self.write_status(self.deployment.setdefault("status", {}))
 
     def _fresh_set(self, revision: int) -> Tree:
         deployment = self.deployment
         spec, status = deployment["spec"], deployment.get("status") or {}
-        pod_hash = template_hash(spec["template"], status.get("collisionCount"), self.hands.release)
+        pod_hash = template_hash(spec["template"], status.get("collisionCount"), self.context.release)
         own_labels = {**meta.labels_of(spec["template"]), facts.HASH_LABEL: pod_hash}
         selector = spec["selector"]
         template = {**spec["template"], "metadata": {**(spec["template"].get("metadata") or {}), "labels": own_labels}}
@@ -128,12 +127,12 @@ class Rollout:
         new["spec"]["replicas"] = facts.size_of_new(deployment, [*self.sets, new], new)
         return new
 
-    async def _look_at_clash(self, new: Tree, error: APIError) -> Tree:
+    async def _resolve_collision(self, new: Tree, error: APIError) -> Tree:
         """The set that has the name already, if it is what was to be made; otherwise the hash is to be another one.
 
         Raises APIError: the one given, once a collision was counted.
         """
-        there = await self.hands.client.get(REPLICA_SETS, meta.name_of(new), meta.namespace_of(new))
+        there = await self.context.client.get(REPLICA_SETS, meta.name_of(new), meta.namespace_of(new))
         template = self.deployment["spec"]["template"]
         if meta.is_controlled_by(there, self.deployment) and facts.same_template(template, there["spec"]["template"]):
             return there
@@ -180,8 +179,8 @@ class Rollout:
         return True
 
     async def _update_set(self, one: Tree) -> Tree:
-        written = await self.hands.client.update(REPLICA_SETS, one)
-        self.hands.wrote(REPLICA_SETS, written)
+        written = await self.context.client.update(REPLICA_SETS, one)
+        self.context.wrote(REPLICA_SETS, written)
         uid = meta.uid_of(written)
         self.sets = [written if meta.uid_of(other) == uid else other for other in self.sets]
         if self.new is not None and meta.uid_of(self.new) == uid:
@@ -196,26 +195,26 @@ class Rollout:
             seen = facts.counted(one, "observedGeneration")
             if facts.wanted(one) or facts.counted(one, "replicas") or meta.generation_of(one) > seen:
                 continue
-            await self.hands.client.delete(REPLICA_SETS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
+            await self.context.client.delete(REPLICA_SETS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
 
     # the Deployment
 
     def status(self) -> Tree:
         """The status that the sets make now."""
         return statuses.calculate(
-            self.deployment, self.sets, self.new, self.now, terminating=self.hands.tells_terminating)
+            self.deployment, self.sets, self.new, self.now, terminating=self.context.counts_terminating)
 
     async def write_status(self, status: Tree) -> None:
         """Write the status, and the revision in the annotations. Raises APIError."""
         self.deployment["status"] = status
-        self._written(await self.hands.client.update_status(DEPLOYMENTS, self.deployment))
+        self._written(await self.context.client.update_status(DEPLOYMENTS, self.deployment))
 
     async def write(self) -> None:
         """Write the Deployment itself. Raises APIError."""
-        self._written(await self.hands.client.update(DEPLOYMENTS, self.deployment))
+        self._written(await self.context.client.update(DEPLOYMENTS, self.deployment))
 
     def _written(self, written: Tree) -> None:
-        self.hands.wrote(DEPLOYMENTS, written)
+        self.context.wrote(DEPLOYMENTS, written)
         self.deployment["metadata"]["resourceVersion"] = meta.resource_version_of(written)
 
     async def write_status_if_new(self, status: Tree) -> bool:
@@ -227,4 +226,4 @@ class Rollout:
 
     def event(self, kind: EventType, reason: str, message: str) -> None:
         """Say something about the Deployment."""
-        self.hands.recorder.event(self.deployment, kind, reason, message)
+        self.context.recorder.event(self.deployment, kind, reason, message)

@@ -49,7 +49,7 @@ def calculate(
 
 
 def _terminating(sets: Sequence[ReadOnlyTree]) -> int | None:
-    """How many pods are on their way out; None when a set that was looked at does not say."""
+    """How many pods are on their way out; None when a set that was reconciled does not say."""
     found = 0
     for one in sets:
         status = one.get("status") or meta.EMPTY

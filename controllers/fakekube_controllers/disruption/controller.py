@@ -48,7 +48,7 @@ class DisruptionReconciler:
         self.stale = ctx.queue("stale_pod_disruption")
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods."""
+        """Watch pods."""
         self.queue = queue
         self.ctx.add_handler(PODS, self._pod_changed, lambda _, new: self._pod_changed(new), self._enqueue_budgets_of)
         Worker(self.ctx, self.stale, self._sync_stale).start()

@@ -131,7 +131,7 @@ def _ips(pod: Tree) -> list[Tree]:
     return (pod.get("status") or {}).get("podIPs") or []
 
 
-class TriggerTimes:
+class TriggerTimeTracker:
     """Remembers for each Service which change its endpoints have told of, for the annotation that says so."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ Upstream: pkg/controller/endpoint/endpoints_controller.go.
 
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, PODS, SERVICES
 from fakekube.runtime import pods
@@ -13,7 +13,6 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import backends
-from fakekube_controllers.endpoints.owned import is_namespace_closed
 from fakekube_controllers.endpoints.slices import address_types
 from fakekube_controllers.endpoints.subsets import repack, truncate
 
@@ -30,10 +29,10 @@ class EndpointsReconciler:
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.services, self.pods, self.endpoints = ctx.lister(SERVICES), ctx.lister(PODS), ctx.lister(ENDPOINTS)
-        self.events, self.times = ctx.recorder("endpoint-controller"), backends.TriggerTimes()
+        self.events, self.times = ctx.recorder("endpoint-controller"), backends.TriggerTimeTracker()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods and of Endpoints that go; Endpoints that are left over from Services are removed first."""
+        """Watch pods, and the deletion of Endpoints. Endpoints that are left over from Services are removed first."""
         self.queue = queue
         backends.enqueue_services_of_pods(self.ctx, self.services, queue)
         self.ctx.add_handler(ENDPOINTS, None, None, self._enqueue)
@@ -70,7 +69,7 @@ class EndpointsReconciler:
             else:
                 await self.client.update(ENDPOINTS, wanted)
         except APIError as error:
-            if present is None and is_namespace_closed(error):
+            if present is None and is_namespace_terminating(error):
                 return
             self._warn(wanted, created=present is None, error=error)
             raise

@@ -7,7 +7,7 @@ import ipaddress
 from typing import Any
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINTS, SERVICES
 from fakekube.runtime.context import Context
@@ -16,8 +16,8 @@ from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import backends
 from fakekube_controllers.endpoints.endpointscontroller import LEADER
 from fakekube_controllers.endpoints.hashes import slice_port_hash
-from fakekube_controllers.endpoints.owned import OwnSlices, is_namespace_closed
 from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME, identity, port_key, prefix, same_state
+from fakekube_controllers.endpoints.slicetracker import SliceTracker
 from fakekube_controllers.endpoints.subsets import repack
 
 MANAGER = "endpointslicemirroring-controller.k8s.io"
@@ -32,7 +32,7 @@ class MirroringReconciler:
     """Keeps the slices that mirror one Endpoints object."""
 
     queue: WorkQueue[Request]
-    slices: OwnSlices
+    slices: SliceTracker
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
@@ -40,8 +40,8 @@ class MirroringReconciler:
         self.events = ctx.recorder("endpoint-slice-mirroring-controller")
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of Services, Endpoints and slices."""
-        self.queue, self.slices = queue, OwnSlices(self.ctx, queue, MANAGER)
+        """Watch Services, Endpoints and slices."""
+        self.queue, self.slices = queue, SliceTracker(self.ctx, queue, MANAGER)
         self.ctx.add_handler(SERVICES, self._service_changed, self._service_updated, self._service_changed)
         self.ctx.add_handler(ENDPOINTS, self._endpoints_changed, self._endpoints_updated, self._endpoints_changed)
         self.slices.listen()
@@ -77,7 +77,7 @@ class MirroringReconciler:
         try:
             await self._mirror(endpoints, existing)
         except APIError as error:
-            if not is_namespace_closed(error):
+            if not is_namespace_terminating(error):
                 raise
 
     async def _mirror(self, endpoints: Tree, existing: list[Tree]) -> None:

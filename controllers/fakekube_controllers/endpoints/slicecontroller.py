@@ -1,21 +1,21 @@
 """Keeps the EndpointSlices of every Service with a selector.
 
-Slices are read from the server when a Service is looked at, so that what was written a moment ago counts.
+Slices are read from the server when a Service is reconciled, so that what was written a moment ago counts.
 Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
 """
 
 from datetime import timedelta
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES, PODS, SERVICES
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.endpoints import MAX_RETRY_SECONDS, MIN_RETRY_SECONDS, backends
-from fakekube_controllers.endpoints.owned import OwnSlices, is_namespace_closed
 from fakekube_controllers.endpoints.slices import MANAGER, Changes, Planner, address_types
+from fakekube_controllers.endpoints.slicetracker import SliceTracker
 
 MAX_RETRIES = 15
 SAME_TRAFFIC = "PreferSameTrafficDistribution"
@@ -24,22 +24,22 @@ SAME_TRAFFIC = "PreferSameTrafficDistribution"
 class EndpointSliceReconciler:
     """Keeps the EndpointSlices of one Service."""
 
-    slices: OwnSlices
+    slices: SliceTracker
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.services, self.pods, self.nodes = ctx.lister(SERVICES), ctx.lister(PODS), ctx.lister(NODES)
-        self.events, self.times = ctx.recorder("endpoint-slice-controller"), backends.TriggerTimes()
+        self.events, self.times = ctx.recorder("endpoint-slice-controller"), backends.TriggerTimeTracker()
         self._tries: dict[Request, int] = {}
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods and of slices."""
-        self.slices = OwnSlices(self.ctx, queue, MANAGER)
+        """Watch pods and slices."""
+        self.slices = SliceTracker(self.ctx, queue, MANAGER)
         backends.enqueue_services_of_pods(self.ctx, self.services, queue)
         self.slices.listen()
 
     async def reconcile(self, key: Request) -> Result | None:
-        """Write the slices of a Service; the result says when to look again for nodes that are missing. Raises APIError."""
+        """Write the slices of a Service; the result says when to reconcile it again because of missing nodes. Raises APIError."""
         service = self.services.get(key.namespace, key.name)
         if service is None:
             self.times.forget(key)
@@ -59,7 +59,7 @@ class EndpointSliceReconciler:
             others = [each for each in existing if each["addressType"] not in families]
             await self._write(service, Changes([], [], others), trigger)
         except APIError as error:
-            if is_namespace_closed(error):
+            if is_namespace_terminating(error):
                 return None
             self._warn(service, str(error))
             raise
@@ -75,7 +75,10 @@ class EndpointSliceReconciler:
             await self.slices.delete(each)
 
     def _later(self, key: Request, service: Tree, lost: list[Tree]) -> Result | None:
-        """Pods whose node is not there are left out, and looked for some more times; nobody has to wait for that."""
+        """When to reconcile again because pods are left out, whose node does not exist; never after a few times.
+
+        Virtual time does not wait for that.
+        """
         if not lost:
             self._tries.pop(key, None)
             return None

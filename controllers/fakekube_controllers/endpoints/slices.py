@@ -187,7 +187,7 @@ class Planner:
                 delete.append(gone)
         return Changes(create, update, delete)
 
-    # what slices look like
+    # the form of slices
 
     def labels(self) -> dict[str, str]:
         """The Service's own labels, and what every slice has."""

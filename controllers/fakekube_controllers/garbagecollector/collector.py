@@ -1,6 +1,7 @@
 """What the garbage collector does: deletes what has no owner left, frees what is orphaned, ends foreground deletions.
 
-Every decision is checked against a live read, since the graph may lag: but for owners whose end was told, which never come back.
+Every decision is checked against a live read, since the graph may lag: except for owners whose
+deletion an informer showed, which never come back.
 Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 """
 
@@ -16,7 +17,7 @@ from fakekube.client.resources import EVENTS, Resource
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
-from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, tells_of_owners
+from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
@@ -46,7 +47,7 @@ class GarbageCollector:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder("garbage-collector-controller")
         self.to_delete, self.to_orphan = ctx.queue("attempt_to_delete"), ctx.queue("attempt_to_orphan")
-        self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_stray)
+        self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
         for resource in await self.client.resources(verbs=NEEDED_VERBS):
             self._resources[(resource.api_version, resource.kind)] = resource
@@ -62,12 +63,12 @@ class GarbageCollector:
         observe = functools.partial(self.graph.observe, api_version=resource.api_version, kind=resource.kind)
 
         def changed(old: Tree, new: Tree) -> None:
-            if tells_of_owners(old["metadata"], new["metadata"]):
+            if affects_graph(old["metadata"], new["metadata"]):
                 observe(new)
 
         self.ctx.add_handler(resource, observe, changed, lambda last: self.graph.forget(meta.uid_of(last)), whole=False)
 
-    def _report_stray(self, node: Node, ref: Owner) -> None:
+    def _report_invalid_namespace(self, node: Node, ref: Owner) -> None:
         identity = node.identity
         about = {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": {
             "namespace": identity.namespace, "name": identity.name, "uid": identity.uid}}

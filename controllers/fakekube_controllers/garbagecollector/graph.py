@@ -1,7 +1,8 @@
 """Who owns whom, by uid, as the informers tell it.
 
 A node is observed (an informer showed it) or virtual: known only because somebody names it as an owner, until a live read
-says otherwise. The graph decides what has to be looked at and says so through two callbacks; it reads and writes nothing.
+says otherwise. The graph decides which objects may have to be deleted or orphaned, and names them to two callbacks; it makes no
+requests.
 Upstream: pkg/controller/garbagecollector/{graph.go,graph_builder.go}.
 """
 
@@ -84,7 +85,7 @@ class Node:
 NO_DEPENDENTS: Mapping[str, Node] = MappingProxyType({})
 
 
-def tells_of_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def affects_graph(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether the graph has anything to learn of a change, given the metadata before and after.
 
     Finalizers say something only of what is being deleted.
@@ -95,15 +96,15 @@ def tells_of_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 class Graph:
     """Nodes by uid.
 
-    ``look_at`` is called with what may have to be deleted, ``orphan`` with whose dependents go free, and ``stray`` with a
-    node and a reference of it that points into another namespace.
+    ``to_delete`` is called with the uid of what may have to be deleted, ``to_orphan`` with that of an object whose dependents
+    lose their owner, and ``report`` with a node and a reference of it that points into another namespace.
     """
 
     def __init__(
-        self, look_at: Callable[[str], None], orphan: Callable[[str], None], stray: Callable[[Node, Owner], None],
+        self, to_delete: Callable[[str], None], to_orphan: Callable[[str], None], report: Callable[[Node, Owner], None],
     ) -> None:
         self.nodes: dict[str, Node] = {}
-        self._look_at, self._orphan, self._stray = look_at, orphan, stray
+        self._delete_later, self._orphan_later, self._report = to_delete, to_orphan, report
 
     def observe(self, obj: Mapping[str, Any], api_version: str, kind: str) -> None:
         """An informer showed an object, for the first time or changed."""
@@ -117,16 +118,16 @@ class Graph:
             self._link(node, owners)
             self._update_state(node, meta)
             if any(self.nodes[ref.uid].virtual for ref in owners):
-                self._look_at(uid)
+                self._delete_later(uid)
             return
         if node.virtual:
-            self._meet(node, Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid))
+            self._confirm(node, Identity(api_version, kind, meta.get("namespace", ""), meta["name"], uid))
         old = node.owners
         node.owners = owners
         self._relink(node, old, owners)
         self._update_state(node, meta)
         if old != owners and owners:
-            self._look_at(uid)
+            self._delete_later(uid)
 
     def _owners(self, meta: Mapping[str, Any]) -> tuple[Owner, ...]:
         """An object's owners; the same tuple as of the last object with just these."""
@@ -143,14 +144,14 @@ class Graph:
             first.owners_of_last = owners
         return first.owners_of_last
 
-    def _meet(self, node: Node, identity: Identity) -> None:
-        """A virtual node turns out to exist; those who named it by other coordinates are looked at again."""
+    def _confirm(self, node: Node, identity: Identity) -> None:
+        """A virtual node turns out to exist; dependents that named it by other coordinates are checked again."""
         node.virtual = node.gone = False
         node.identify(identity)
         for dependent in node.dependents.values():
             for ref in dependent.owners:
                 if ref.uid == identity.uid and not self._agrees(node, ref, dependent):
-                    self._look_at(dependent.uid)
+                    self._delete_later(dependent.uid)
 
     def _update_state(self, node: Node, meta: Mapping[str, Any]) -> None:
         if "deletionTimestamp" not in meta:
@@ -160,13 +161,13 @@ class Graph:
         was_orphaning, was_waiting = node.orphaning, node.deleting_dependents
         node.being_deleted, node.orphaning = True, ORPHAN in finalizers
         if node.orphaning and not was_orphaning:
-            self._orphan(node.uid)
+            self._orphan_later(node.uid)
         if FOREGROUND in finalizers:
             node.deleting_dependents = True
             if not was_waiting:
                 for dependent in list(node.dependents.values()):
-                    self._look_at(dependent.uid)
-            self._look_at(node.uid)
+                    self._delete_later(dependent.uid)
+            self._delete_later(node.uid)
 
     def _link(self, node: Node, owners: Sequence[Owner]) -> None:
         for ref in owners:
@@ -174,16 +175,16 @@ class Graph:
             if owner is None:
                 identity = Identity(ref.api_version, ref.kind, node.namespace, ref.name, ref.uid)
                 owner = self.nodes[ref.uid] = Node(identity, virtual=True)
-                self._look_at(ref.uid)
+                self._delete_later(ref.uid)
             elif not self._agrees(owner, ref, node):
-                self._look_at(node.uid)
+                self._delete_later(node.uid)
             owner.add_dependent(node)
 
     def _agrees(self, owner: Node, ref: Owner, node: Node) -> bool:
         """Whether a reference describes its owner as it is; one into another namespace is reported."""
         if owner.namespace != node.namespace and (owner.namespace or owner.virtual):
             if owner.namespace and not owner.virtual:
-                self._stray(node, ref)
+                self._report(node, ref)
             return False
         return owner.name == ref.name and owner.kind == ref.kind and owner.api_version == ref.api_version
 
@@ -200,22 +201,22 @@ class Graph:
         for ref in [*old, *new]:
             owner = self.nodes.get(ref.uid)
             if owner is not None and owner.deleting_dependents:
-                self._look_at(ref.uid)
+                self._delete_later(ref.uid)
 
     def _drop_if_idle(self, node: Node) -> None:
         if node.virtual and not node.dependents:
             self.nodes.pop(node.uid, None)
 
     def absent(self, uid: str) -> None:
-        """A live read found nothing where a virtual node should be: those who name it are looked at."""
+        """A live read did not find the object of a virtual node: its dependents are checked."""
         node = self.nodes.get(uid)
         if node is not None and node.virtual:
             for dependent in list(node.dependents.values()):
-                self._look_at(dependent.uid)
+                self._delete_later(dependent.uid)
             self._drop_if_idle(node)
 
     def forget(self, uid: str) -> None:
-        """An object is gone: its dependents are looked at, and owners that waited for it."""
+        """An object is gone: its dependents are checked, and owners that waited for it."""
         node = self.nodes.pop(uid, None)
         if node is None:
             return
@@ -225,17 +226,17 @@ class Graph:
                 owner.drop_dependent(uid)
                 self._drop_if_idle(owner)
                 if owner.deleting_dependents:
-                    self._look_at(ref.uid)
+                    self._delete_later(ref.uid)
         if node.dependents:
-            ghost = self.nodes[uid] = Node(node.identity, virtual=True)
-            ghost.dependents, ghost.gone = node.dependents, True
+            placeholder = self.nodes[uid] = Node(node.identity, virtual=True)
+            placeholder.dependents, placeholder.gone = node.dependents, True
             for dependent in list(node.dependents.values()):
-                self._look_at(dependent.uid)
+                self._delete_later(dependent.uid)
 
     def is_gone(self, reference: Mapping[str, Any], namespace: str) -> bool:
         """Whether the owner that a reference of an object in ``namespace`` means was there and is no more.
 
-        Its dependents need not look for it, one after the other. Upstream: absentOwnerCache.
+        So it is not read again for each of its dependents. Upstream: absentOwnerCache.
         """
         node = self.nodes.get(reference["uid"])
         if node is None or not node.gone or node.namespace not in ("", namespace):

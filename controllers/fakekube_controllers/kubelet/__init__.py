@@ -1,18 +1,20 @@
-"""A kubelet that runs nothing: it decides how pods fare, on the cluster's clock, and says so in their status.
+"""A kubelet that runs no containers: it simulates them on the cluster's clock, and writes the
+status of pods and nodes.
 
-Read ``kubelet.py`` first, then ``pods/run.py`` (a pod's life as a chain of instants) and ``outcomes/outcome.py`` (who decides
-how it ends). ``docs/kubelet.md`` is the manual. The packages, each with a docstring of its own:
+Read ``kubelet.py`` first, then ``pods/workers.py`` (what happens when a pod changes),
+``pods/run.py`` (a pod as a state machine) and ``outcomes/outcome.py`` (how its containers end).
+``docs/kubelet.md`` is the manual. The packages, each with a docstring of its own:
 
     node        registration, status, leases and addresses of nodes
     pods        admission, life, status and Events of pods
     containers  one container as a state machine
-    outcomes    who decides how a container fares
+    outcomes    how a container runs and ends, and who decides it
     server      logs, usage, exec, attach and port-forward
-    shell       what a command in a container does when nobody has scripted it
-    stages      KWOK's Stages, which decide instead where there are any
+    shell       what a command in a container does by default
+    stages      KWOK's Stages, which write status instead where there are any (``staged.py``)
 
-Upstream: pkg/kubelet, and KWOK for the idea. Left out: volumes, devices, references to ConfigMaps and Secrets, postStart hooks,
-resizes.
+Upstream: pkg/kubelet, and KWOK for the idea. Left out: volumes, devices, references to ConfigMaps
+and Secrets, postStart hooks, resizes.
 """
 
 from importlib import import_module

@@ -1,7 +1,9 @@
-"""One component that is the kubelet of every node: it puts the parts together and hands their state on.
+"""One component that is the kubelet of every node: it puts the parts together and hands their state
+on.
 
-``node`` looks after nodes, ``pods`` takes pods through their life, ``server`` answers the API server. ``staged.py`` lets KWOK's
-Stages write the status of pods and nodes instead. Upstream: pkg/kubelet/kubelet.go.
+``node`` looks after nodes, ``pods`` takes pods through their life, ``server`` answers the API
+server. ``staged.py`` lets KWOK's Stages write the status of pods and nodes instead. Upstream:
+pkg/kubelet/kubelet.go.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,11 +36,12 @@ RESTART_RULES, QUICK_RESTARTS = "ContainerRestartRules", "ReduceDefaultCrashLoop
 class Kubelet:
     """A component for the manager.
 
-    Options of the context: ``nodes`` (how many to register), ``node_capacity``, ``outcome`` (a callback, see
-    ``outcomes/outcome.py``), ``on_exec`` and ``on_connect`` (callbacks, see ``server/process.py``), and ``kubelet_defaults``.
+    Options of the context: ``nodes`` (how many to register), ``node_capacity``, ``outcome`` (a
+    callback, see ``outcomes/outcome.py``), ``on_exec`` and ``on_connect`` (callbacks, see
+    ``server/process.py``), and ``kubelet_defaults``.
 
-    What containers do and who has which address outlives a stop: containers run on while their kubelet is down. Everything else
-    is made anew by ``start``.
+    What containers do and who has which address outlives a stop: containers run on while their
+    kubelet is down. Everything else is made anew by ``start``.
     """
 
     name = "kubelet"
@@ -102,9 +105,13 @@ class Kubelet:
         self.agent.close()
 
     def add_stages(self, manifests: Sequence[Mapping[str, Any]]) -> None:
-        """Let KWOK's Stages write the status of pods and nodes. Raises ValueError for one that cannot be meant."""
+        """Let KWOK's Stages write the status of pods and nodes. Raises ValueError for one that is
+        invalid.
+        """
         self.staged.add(manifests)
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
-        """End a pod as a node does that runs short of a resource. KeyError when there is no such pod here."""
+        """End a pod as a node does that runs short of a resource. KeyError when there is no such
+        pod here.
+        """
         self.workers.evict(namespace, name, resource)

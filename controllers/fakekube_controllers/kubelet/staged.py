@@ -1,6 +1,7 @@
-"""The part of the kubelet's work that Stages take over, while there are any.
+"""Which pods and nodes KWOK's Stages look after, in place of the kubelet.
 
-Pods that the kubelet runs already stay its own; so do nodes and pods that no Stage of their kind is for.
+Pods that the kubelet runs already stay its own; so do nodes and pods that no Stage of their kind is
+for.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,7 @@ class Staged:
         self._modes: KubeletModes | None = None
 
     def start(self, ctx: Context, addresses: Addresses, modes: KubeletModes) -> None:
-        """Begin to play; what was added before counts."""
+        """Begin to play the Stages that were added before, and those that are added from now on."""
         self._ctx, self._addresses, self._modes = ctx, addresses, modes
         self._player = None
         if self._stages:
@@ -48,13 +49,13 @@ class Staged:
         ctx.add_handler(NODES, self._node_seen, lambda _, new: self._node_seen(new), self._node_gone)
 
     def dump(self) -> Tree | None:
-        """The manifests that are in force, and what is about to be played; None when nobody ever gave any."""
+        """The manifests in force, and the player's state; None when none were ever added."""
         if not self._manifests:
             return None
         return {"manifests": list(self._manifests), "player": self._recalled if self._player is None else self._player.dump()}
 
     def load(self, state: Tree | None) -> None:
-        """Play what another was about to play, once it is started."""
+        """Add what another dumped, and go on from there once this is started."""
         if state is not None:
             self.add(state["manifests"])
             self._recalled = state["player"]
@@ -67,7 +68,8 @@ class Staged:
         self._player = self._ctx = None
 
     def add(self, manifests: Sequence[Mapping[str, Any]]) -> None:
-        """Take up Stages, and what a KwokConfiguration says of whom they are for; all of them or, where one is bad, none.
+        """Add Stages, and a KwokConfiguration, which says which nodes they are for; all of them or,
+        where one is invalid, none.
 
         A Stage of a name that is known replaces it. Raises StageError.
         """
@@ -92,11 +94,11 @@ class Staged:
             self.take(pod)
 
     def has_node(self, node: Mapping[str, Any]) -> bool:
-        """Whether Stages say what a node is like."""
+        """Whether Stages write a node's status."""
         return self._plays("Node") and self._manages(node)
 
     def take(self, pod: Tree) -> bool:
-        """Whether a pod is theirs; then they look at it."""
+        """Whether Stages look after a pod; then the player is told of it."""
         if not self._plays("Pod") or self._runs(meta.uid_of(pod)) or not (name := pod["spec"].get("nodeName")):
             return False
         node = self._ctx.lister(NODES).get("", name) if self._ctx is not None else None
@@ -134,7 +136,9 @@ class Staged:
 
 
 def _in_force(manifests: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The manifests without those that a later one replaces: a Stage of the same name, and any other configuration."""
+    """The manifests without those that a later one replaces: a Stage of the same name, and any
+    other configuration.
+    """
     last: dict[tuple[str, ...], Mapping[str, Any]] = {}
     for manifest in manifests:
         key: tuple[str, ...] = (manifest["kind"],)

@@ -61,7 +61,7 @@ def _bad(remaining: Remaining, failures: Sequence[str]) -> dict[str, tuple[str, 
         text = f"Failed to delete all resource types, {len(failures)} remaining: {', '.join(sorted(failures))}"
         result["NamespaceDeletionContentFailure"] = ("ContentDeletionFailed", text)
     if remaining.only_pods:
-        return result  # nothing else was looked at, and upstream tells of totals only then
+        return result  # nothing else was listed, and upstream reports totals only then
     if remaining.counts:
         parts = sorted(f"{name} has {count} resource instances" for name, count in remaining.counts.items())
         result["NamespaceContentRemaining"] = ("SomeResourcesRemain", f"Some resources are remaining: {', '.join(parts)}")

@@ -1,7 +1,7 @@
-"""Empties namespaces that are on their way out.
+"""Empties namespaces that are being deleted.
 
-Pods go first; while some are left, nothing else is touched. What stays (finalizers, grace periods) is told in conditions, and
-looked at again later. Upstream: pkg/controller/namespace/{namespace_controller.go,deletion}.
+Pods are deleted first; while some are left, nothing else is touched. What stays (finalizers, grace periods) is reported in
+conditions, and tried again later. Upstream: pkg/controller/namespace/{namespace_controller.go,deletion}.
 """
 
 from datetime import timedelta
@@ -32,7 +32,7 @@ class NamespaceReconciler:
         self.ctx, self.client = ctx, ctx.client
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of namespaces."""
+        """Watch namespaces."""
         self.queue = queue
         self.ctx.add_handler(NAMESPACES, self._enqueue, lambda _, new: self._enqueue(new))
 
@@ -46,7 +46,7 @@ class NamespaceReconciler:
         if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
             return None
         remaining, failures = await self._delete_content(request.name)
-        await self._tell(namespace, remaining, failures)
+        await self._write_conditions(namespace, remaining, failures)
         if failures:
             raise failures[0]
         if remaining.estimate_seconds:
@@ -96,7 +96,7 @@ class NamespaceReconciler:
         ends = [times.parse_time(item["metadata"]["deletionTimestamp"]) for item in left if meta.is_deleting(item)]
         return max(1, int(max(ends, default=now) - now))
 
-    async def _tell(self, namespace: Tree, remaining: Remaining, failures: list[APIError]) -> None:
+    async def _write_conditions(self, namespace: Tree, remaining: Remaining, failures: list[APIError]) -> None:
         changed: Tree = orjson.loads(orjson.dumps(namespace))
         now = times.format_time(self.ctx.clock.time())
         if conditions.update(changed.setdefault("status", {}), remaining, [str(error) for error in failures], now):

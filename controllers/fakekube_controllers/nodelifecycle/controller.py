@@ -18,7 +18,7 @@ from fakekube.client.resources import LEASES, NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.nodelifecycle import taints, zones
-from fakekube_controllers.nodelifecycle.health import Health, Healths
+from fakekube_controllers.nodelifecycle.health import NodeHealth, NodeHealthMap
 from fakekube_controllers.nodelifecycle.zones import Zone
 
 LEASE_NAMESPACE = "kube-node-lease"
@@ -41,7 +41,7 @@ class NodeLifecycleReconciler:
     """Its queue has three sorts of keys: a node, a pod of a node that is given up, and a pass over all nodes."""
 
     queue: WorkQueue[Key]
-    health: Healths
+    health: NodeHealthMap
 
     def __init__(self, ctx: Context) -> None:
         self._zones: dict[str, Zone] = {}
@@ -52,15 +52,15 @@ class NodeLifecycleReconciler:
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
 
     def setup(self, queue: WorkQueue[Key]) -> None:
-        """Hear of nodes, leases and pods."""
+        """Watch nodes, leases and pods."""
         ctx, self.queue = self.ctx, queue
-        self.health = Healths(ctx.clock, grace_seconds(ctx.version), lambda: queue.add(MONITOR))
+        self.health = NodeHealthMap(ctx.clock, grace_seconds(ctx.version), lambda: queue.add(MONITOR))
         ctx.on_close(self.health.disarm)
         ctx.add_handler(NODES, self._node_seen, lambda _, new: self._node_seen(new), self._node_gone)
         ctx.add_handler(LEASES, self._lease_seen, lambda _, new: self._lease_seen(new))
         ctx.add_handler(PODS, self._pod_seen, self._pod_changed)
 
-    # what is heard
+    # events
 
     def _node_seen(self, node: Tree) -> None:
         before = self.health.nodes.get(meta.name_of(node))
@@ -90,7 +90,7 @@ class NodeLifecycleReconciler:
         if old["spec"].get("nodeName") != new["spec"].get("nodeName"):
             self._pod_seen(new)
 
-    # what is done
+    # work
 
     async def reconcile(self, key: Key) -> None:
         """Work on a node, a pod or all nodes. Raises APIError."""
@@ -108,13 +108,14 @@ class NodeLifecycleReconciler:
         node = self.nodes.get("", name)
         known = self._known.get(name)
         if known is not None and (node is None or meta.uid_of(known) != meta.uid_of(node)):
-            self._tell_of_node(self._known.pop(name), "RemovingNode", f"Node {name} event: Removing Node {name} from Controller")
+            gone = self._known.pop(name)
+            self._record_node_event(gone, "RemovingNode", f"Node {name} event: Removing Node {name} from Controller")
             known = None
         if node is None:
             return
         if known is None:
             self._known[name] = node
-            self._tell_of_node(node, "RegisteredNode", f"Node {name} event: Registered Node {name} in Controller")
+            self._record_node_event(node, "RegisteredNode", f"Node {name} event: Registered Node {name} in Controller")
         add, remove = taints.no_schedule_change(node)
         if add or remove:
             await taints.change(self.client, name, self.clock.time(), add=add, remove=remove)
@@ -129,12 +130,12 @@ class NodeLifecycleReconciler:
             if health is not None and self.health.is_overdue(health) and health.ready != "Unknown":
                 await self._give_up(node, health)
         self.health.arm(self.health.nodes.values())
-        self._judge_zones(nodes)
+        self._update_zones(nodes)
         for node in nodes:
             await self._taint(node)
-        await self._taint_those_waiting()
+        await self._taint_queued()
 
-    async def _give_up(self, node: Tree, health: Health) -> None:
+    async def _give_up(self, node: Tree, health: NodeHealth) -> None:
         """Nothing was heard of it: what its kubelet last said of it is no longer known to be true."""
         name, now = meta.name_of(node), times.format_time(self.clock.time())
         changed = copy.deepcopy(node)
@@ -153,7 +154,7 @@ class NodeLifecycleReconciler:
         await self.client.update_status(NODES, changed)
         health.ready = "Unknown"
         if was == "True":
-            self._tell_of_node(node, "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+            self._record_node_event(node, "NodeNotReady", f"Node {name} status is now: NodeNotReady")
             for pod in self.pods.by_index(NODE_INDEX, name):
                 await self._make_unready(pod)
 
@@ -173,7 +174,7 @@ class NodeLifecycleReconciler:
 
     # taints that drive pods away
 
-    def _judge_zones(self, nodes: list[Tree]) -> None:
+    def _update_zones(self, nodes: list[Tree]) -> None:
         """Take up in what state the zones are, and how fast nodes may be given up there."""
         ready: dict[str, list[bool]] = {}
         for node in nodes:
@@ -217,7 +218,7 @@ class NodeLifecycleReconciler:
         else:
             zone.waiting[name] = None
 
-    async def _taint_those_waiting(self) -> None:
+    async def _taint_queued(self) -> None:
         now = self.clock.time()
         for zone in self._zones.values():
             while (name := zone.take(now)) is not None:
@@ -227,12 +228,12 @@ class NodeLifecycleReconciler:
             if zone.waiting and zone.rate:
                 self.queue.add_after(MONITOR, zone.next_at - now)
 
-    def _tell_of_node(self, node: Tree, reason: str, text: str) -> None:
+    def _record_node_event(self, node: Tree, reason: str, text: str) -> None:
         about = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": meta.name_of(node), "uid": meta.uid_of(node)}}
         self.events.event(about, "Normal", reason, text)
 
 
-def _taint_for(health: Health) -> str:
+def _taint_for(health: NodeHealth) -> str:
     return taints.NOT_READY if health.ready == "False" else taints.UNREACHABLE
 
 

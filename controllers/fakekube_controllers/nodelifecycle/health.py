@@ -1,7 +1,7 @@
 """When each node was last heard of, and until when that is good.
 
 A node is heard of by its lease, and by a heartbeat in its status. Upstream: nodeHealthData in pkg/controller/nodelifecycle.
-Upstream looks at all nodes every five seconds; here a deadline is a timer, and a lazy one where a node renews its lease, so that
+Upstream checks all nodes every five seconds; here a deadline is a timer, and a lazy one where a node renews its lease, so that
 virtual time does not stop for nodes that are well.
 """
 
@@ -19,7 +19,7 @@ STARTUP_GRACE_SECONDS = 60.0
 
 
 @dataclass(slots=True)
-class Health:
+class NodeHealth:
     """What is known of one node. ``ready`` is the status of its condition Ready, empty when it has none."""
 
     heard_at: float
@@ -28,22 +28,22 @@ class Health:
     renewals: int = 0
 
 
-class Healths:
+class NodeHealthMap:
     """All nodes. ``overdue()`` is called when one may have been silent for too long. Grace in seconds."""
 
     def __init__(self, clock: Clock, grace_seconds: float, overdue: Callable[[], None]) -> None:
-        self.nodes: dict[str, Health] = {}
+        self.nodes: dict[str, NodeHealth] = {}
         self._clock, self._grace, self._overdue = clock, grace_seconds, overdue
         self._timers: dict[bool, Timer] = {}
 
-    def seen(self, node: Mapping[str, Any]) -> Health:
+    def seen(self, node: Mapping[str, Any]) -> NodeHealth:
         """Take up what a node's status says."""
         name, now = meta.name_of(node), self._clock.time()
         condition = meta.find_condition(node, "Ready") or {}
         status, heartbeat = str(condition.get("status", "")), str(condition.get("lastHeartbeatTime", ""))
         health = self.nodes.get(name)
         if health is None:
-            health = self.nodes[name] = Health(now, status, heartbeat)
+            health = self.nodes[name] = NodeHealth(now, status, heartbeat)
         elif bool(health.ready) != bool(status) or health.heartbeat != heartbeat:
             health.heard_at = now
         health.ready, health.heartbeat = status, heartbeat
@@ -61,11 +61,11 @@ class Healths:
         """The node is gone."""
         self.nodes.pop(name, None)
 
-    def is_overdue(self, health: Health) -> bool:
+    def is_overdue(self, health: NodeHealth) -> bool:
         """Whether nothing was heard of it for too long."""
         return self._clock.time() >= self._deadline(health)
 
-    def arm(self, healths: Iterable[Health]) -> None:
+    def arm(self, healths: Iterable[NodeHealth]) -> None:
         """Be called when the first of those is overdue that are not known to be lost."""
         for health in healths:
             self._arm(health)
@@ -76,10 +76,10 @@ class Healths:
             timer.cancel()
         self._timers.clear()
 
-    def _deadline(self, health: Health) -> float:
+    def _deadline(self, health: NodeHealth) -> float:
         return health.heard_at + (self._grace if health.ready else STARTUP_GRACE_SECONDS)
 
-    def _arm(self, health: Health) -> None:
+    def _arm(self, health: NodeHealth) -> None:
         if health.ready == "Unknown":
             return
         # Who renews a lease is trusted to do so where time lands; for others time stops.
@@ -91,5 +91,5 @@ class Healths:
             self._timers[lazy] = self._clock.call_at(due, self._let_renew if lazy else self._overdue, daemon=True, lazy=lazy)
 
     def _let_renew(self) -> None:
-        """Time may have jumped here over renewals that are still to come: look once they have come."""
+        """Time may have jumped here over renewals that are still to come: check once they have come."""
         self._timers[True] = self._clock.call_at(self._clock.time(), self._overdue, lazy=True)

@@ -20,12 +20,12 @@ UP_STABILIZED = (
 DOWN_STABILIZED = (
     "ScaleDownStabilized", "recent recommendations were higher than current one, applying the highest recent recommendation")
 
-Words = tuple[str, str]
+ReasonAndMessage = tuple[str, str]
 """A condition's reason and message."""
 Rules = dict[str, Any]
 
 
-class Moment(NamedTuple):
+class Timestamped(NamedTuple):
     """A number at a time (Unix seconds): a recommendation, or by how much the scale was changed."""
 
     number: int
@@ -36,31 +36,31 @@ class Normalized(NamedTuple):
     """What becomes of a recommendation, and what the conditions AbleToScale and ScalingLimited say of it."""
 
     replicas: int
-    able: Words
-    limited: Words
+    able: ReasonAndMessage
+    limited: ReasonAndMessage
     is_limited: bool
 
 
-class Memory:
+class ScaleHistory:
     """What is remembered of one autoscaler."""
 
     def __init__(self, current: int, now: float) -> None:
-        self.recommendations = [Moment(current, now)]
-        self.ups: list[Moment] = []
-        self.downs: list[Moment] = []
+        self.recommendations = [Timestamped(current, now)]
+        self.ups: list[Timestamped] = []
+        self.downs: list[Timestamped] = []
 
-    def scaled(self, behavior: Rules, before: int, after: int, now: float) -> None:
+    def note_scaled(self, behavior: Rules, before: int, after: int, now: float) -> None:
         """Remember a change, for as long as the longest period of its policies."""
         events, rules = (self.ups, behavior["scaleUp"]) if after > before else (self.downs, behavior["scaleDown"])
         longest = max((policy["periodSeconds"] for policy in rules.get("policies") or ()), default=0)
-        events[:] = [event for event in events if event.time >= now - longest] + [Moment(abs(after - before), now)]
+        events[:] = [event for event in events if event.time >= now - longest] + [Timestamped(abs(after - before), now)]
 
-    def plain(self, current: int, desired: int, least: int, most: int, now: float) -> Normalized:
+    def normalize(self, current: int, desired: int, least: int, most: int, now: float) -> Normalized:
         """Without ``spec.behavior``."""
         since = now - DOWNSCALE_STABILIZATION_SECONDS
         kept = [each for each in self.recommendations if each.time >= since]
         stable = max([desired, *(each.number for each in kept)])
-        self.recommendations = [*kept, Moment(desired, now)]
+        self.recommendations = [*kept, Timestamped(desired, now)]
         able = READY if stable == desired else DOWN_STABILIZED
         limit = int(max(UP_FACTOR * current, UP_LEAST))
         highest, too_many = (limit, UP_LIMIT) if most > limit else (most, TOO_MANY)
@@ -70,12 +70,14 @@ class Memory:
             return Normalized(highest, able, too_many, is_limited=True)
         return Normalized(stable, able, WITHIN_RANGE, is_limited=False)
 
-    def by_rules(self, behavior: Rules, current: int, desired: int, least: int, most: int, now: float) -> Normalized:
+    def normalize_with_behavior(
+        self, behavior: Rules, current: int, desired: int, least: int, most: int, now: float,
+    ) -> Normalized:
         """With ``spec.behavior``, both directions of which are given."""
         up, down = behavior["scaleUp"], behavior["scaleDown"]
         stable = self._stabilized(up, down, current, desired, now)
         able = READY if stable == desired else UP_STABILIZED if desired >= current else DOWN_STABILIZED
-        replicas, words = self._held(up, down, current, stable, least, most, now)
+        replicas, words = self._limited(up, down, current, stable, least, most, now)
         return Normalized(replicas, able, words, is_limited=replicas != stable)
 
     def _stabilized(self, up: Rules, down: Rules, current: int, desired: int, now: float) -> int:
@@ -85,12 +87,12 @@ class Memory:
         lowest = min([desired, *(each.number for each in self.recommendations if each.time > up_since)])
         highest = max([desired, *(each.number for each in self.recommendations if each.time > down_since)])
         oldest = min(up_since, down_since)
-        self.recommendations = [*(each for each in self.recommendations if each.time >= oldest), Moment(desired, now)]
+        self.recommendations = [*(each for each in self.recommendations if each.time >= oldest), Timestamped(desired, now)]
         return min(max(current, lowest), highest)
 
-    def _held(
+    def _limited(
         self, up: Rules, down: Rules, current: int, desired: int, least: int, most: int, now: float,
-    ) -> tuple[int, Words]:
+    ) -> tuple[int, ReasonAndMessage]:
         if desired > current:
             limit = max(self._limit(up, current, now, upwards=True), current)
             highest, words = (limit, UP_LIMIT) if most > limit else (most, TOO_MANY)
@@ -119,5 +121,5 @@ class Memory:
         return math.ceil(start * (1 + value / 100)) if upwards else int(start * (1 - value / 100))
 
 
-def _sum(events: list[Moment], since: float) -> int:
+def _sum(events: list[Timestamped], since: float) -> int:
     return sum(event.number for event in events if event.time > since)

@@ -15,7 +15,7 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.podautoscaler.shared import Shared
-from fakekube_controllers.podautoscaler.sync import Sync, Unfinished
+from fakekube_controllers.podautoscaler.sync import Sync, SyncFailed
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class HorizontalReconciler:
         self.ctx, self.shared = ctx, Shared(ctx)
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of autoscalers."""
+        """Watch autoscalers."""
         self.queue = queue
         self.ctx.add_handler(HORIZONTAL_POD_AUTOSCALERS, self._added, self._updated, self._deleted)
 
@@ -55,7 +55,7 @@ class HorizontalReconciler:
         key = meta.key_of(autoscaler)
         self.queue.withdraw(key)
         self.shared.selectors.pop(key, None)
-        self.shared.memories.pop(key, None)
+        self.shared.histories.pop(key, None)
 
     def _later(self, key: Request) -> None:
         self.queue.add_after(key, SYNC_SECONDS, daemon=True)
@@ -67,6 +67,6 @@ class HorizontalReconciler:
             return None
         try:
             await Sync(self.shared, autoscaler).run()
-        except (Unfinished, APIError) as error:
+        except (SyncFailed, APIError) as error:
             log.info("horizontalpodautoscaler: %s: %s", request, error)
         return Result(requeue_after=timedelta(seconds=SYNC_SECONDS), daemon=True)

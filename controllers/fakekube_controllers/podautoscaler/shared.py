@@ -10,7 +10,7 @@ from fakekube_controllers.podautoscaler.specs import Specs
 if TYPE_CHECKING:
     from fakekube.apimachinery.labels import Selector
     from fakekube.apimachinery.meta import ObjectKey
-    from fakekube_controllers.podautoscaler.behavior import Memory
+    from fakekube_controllers.podautoscaler.behavior import ScaleHistory
 
 NEWEST_MINOR = 37
 
@@ -18,7 +18,7 @@ NEWEST_MINOR = 37
 class Shared:
     """``minor`` is the minor number of the cluster's release.
 
-    ``selectors`` holds the pods that each autoscaler was last found to scale, ``memories`` its past recommendations and changes.
+    ``selectors`` holds the pods that each autoscaler was last found to scale, ``histories`` its past recommendations and changes.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -29,4 +29,4 @@ class Shared:
         self.specs = Specs(
             Sources(ctx), self.pods, ctx.clock.time, pod_level=ctx.enabled("PodLevelResources"), minor=self.minor)
         self.selectors: dict[ObjectKey, Selector] = {}
-        self.memories: dict[ObjectKey, Memory] = {}
+        self.histories: dict[ObjectKey, ScaleHistory] = {}

@@ -87,7 +87,7 @@ class Sources:
         try:
             obj = await self._described(reference, namespace)
         except MetricError:
-            if self._callback is None:  # no adapter looks at objects either
+            if self._callback is None:  # there is no adapter that would read objects
                 raise _not_registered() from None
             raise
         values = self._values(MetricQuery("Object", name, namespace, obj, metric_selector), obj, CUSTOM_API)
@@ -123,21 +123,21 @@ class Sources:
             raise MetricError(f"{CUSTOM_API}: {error}") from error
 
     def _values(self, query: MetricQuery, carrier: Tree, api: str) -> list[int]:
-        """What is said, in thousandths; nothing when nobody says anything."""
-        said: Any = None
+        """What the callback or an annotation says, in thousandths; nothing when nobody says anything."""
+        result: Any = None
         if self._callback is not None:
-            said, error = attempt(self._callback, query)
+            result, error = attempt(self._callback, query)
             if error is not None:
                 log.warning("the callback for metrics raised on %s", query.name, exc_info=error)
                 raise MetricError(f"{api}: the callback for metrics raised {type(error).__name__}: {error}")
-        if said is None:
-            said = meta.annotations_of(carrier).get(ANNOTATION + query.name)
-        if said is None:
+        if result is None:
+            result = meta.annotations_of(carrier).get(ANNOTATION + query.name)
+        if result is None:
             return []
         try:
-            return [quantity.parse(amount).milli_value for amount in (said if isinstance(said, list | tuple) else [said])]
+            return [quantity.parse(amount).milli_value for amount in (result if isinstance(result, list | tuple) else [result])]
         except quantity.QuantityError as error:
-            raise MetricError(f"{api}: {query.name} is {said!r}: {error}") from error
+            raise MetricError(f"{api}: {query.name} is {result!r}: {error}") from error
 
 
 def _not_registered() -> MetricError:

@@ -14,11 +14,11 @@ from fakekube_controllers.podautoscaler import replicas
 from fakekube_controllers.podautoscaler.replicas import Proposal, Tolerances
 from fakekube_controllers.podautoscaler.sources import MetricError, Sources
 
-OBJECT_WORDS_SINCE = 37  # the minor number of the release that names the object before what is wrong with its metric
+OBJECT_TEXT_SINCE = 37  # the minor number of the release that names the object before what is wrong with its metric
 MILLI = quantity.NANO // 1000
 
 
-class Failed(Exception):
+class MetricFailed(Exception):
     """A metric that says nothing. ``reason`` and ``why`` are the condition's and the Event's; the text is the whole error."""
 
     def __init__(self, reason: str, why: str, text: str) -> None:
@@ -26,7 +26,7 @@ class Failed(Exception):
         super().__init__(text)
 
 
-class Scaled(NamedTuple):
+class ScaleState(NamedTuple):
     """What is scaled: whose pods, how many there should be, and how many there are."""
 
     autoscaler: Tree
@@ -36,7 +36,7 @@ class Scaled(NamedTuple):
     tolerances: Tolerances
 
 
-class Said(NamedTuple):
+class MetricResult(NamedTuple):
     """What one metric says: replicas, what Events call it, its entry in ``status.currentMetrics``."""
 
     replicas: int
@@ -56,39 +56,39 @@ class Specs:
             "Resource": self._resource, "ContainerResource": self._container, "Pods": self._of_pods, "Object": self._object,
             "External": self._external}
 
-    async def compute(self, spec: Tree, scaled: Scaled) -> Said:
-        """What a metric says now. Raises Failed."""
+    async def compute(self, spec: Tree, scaled: ScaleState) -> MetricResult:
+        """What a metric says now. Raises MetricFailed."""
         of_kind = self._kinds.get(spec["type"])
         if of_kind is None:
             text = f'unknown metric source type "{spec["type"]}"'
-            raise Failed("InvalidMetricSourceType", text, text)
+            raise MetricFailed("InvalidMetricSourceType", text, text)
         return await of_kind(spec, scaled)
 
-    async def _resource(self, spec: Tree, scaled: Scaled) -> Said:
+    async def _resource(self, spec: Tree, scaled: ScaleState) -> MetricResult:
         source = spec["resource"]
         name = source["name"]
         try:
-            said, current = await self._usage(source, "", scaled)
+            result, current = await self._usage(source, "", scaled)
         except MetricError as error:
             text = f"failed to get {name} resource metric value: {error}"
-            raise Failed("FailedGetResourceMetric", str(error), text) from error
+            raise MetricFailed("FailedGetResourceMetric", str(error), text) from error
         what = f"{name} resource" + (" utilization (percentage of request)" if "averageUtilization" in current else "")
-        return Said(said.replicas, what, {"type": "Resource", "resource": {"name": name, "current": current}})
+        return MetricResult(result.replicas, what, {"type": "Resource", "resource": {"name": name, "current": current}})
 
-    async def _container(self, spec: Tree, scaled: Scaled) -> Said:
+    async def _container(self, spec: Tree, scaled: ScaleState) -> MetricResult:
         source = spec["containerResource"]
         name, container = source["name"], source["container"]
         try:
-            said, current = await self._usage(source, container, scaled)
+            result, current = await self._usage(source, container, scaled)
         except MetricError as error:
             text = f"failed to get {container} container metric value: {error}"
-            raise Failed("FailedGetContainerResourceMetric", str(error), text) from error
+            raise MetricFailed("FailedGetContainerResourceMetric", str(error), text) from error
         by_share = "averageUtilization" in current
         what = f"{name} container resource utilization (percentage of request)" if by_share else f"{name} resource"
         status = {"name": name, "container": container, "current": current}
-        return Said(said.replicas, what, {"type": "ContainerResource", "containerResource": status})
+        return MetricResult(result.replicas, what, {"type": "ContainerResource", "containerResource": status})
 
-    async def _usage(self, source: Tree, container: str, scaled: Scaled) -> tuple[Proposal, Tree]:
+    async def _usage(self, source: Tree, container: str, scaled: ScaleState) -> tuple[Proposal, Tree]:
         """What pods use of a resource, and how it stands in the status. Raises MetricError."""
         name, target, namespace = source["name"], source["target"], meta.namespace_of(scaled.autoscaler)
         value, share = target.get("averageValue"), target.get("averageUtilization")
@@ -104,16 +104,16 @@ class Specs:
             pods = self._pods.list(namespace, scaled.selector)
             if value is not None:
                 target_value = quantity.parse(value).milli_value
-                said = replicas.by_value(pods, samples, target_value, scaled.wanted, scaled.tolerances, name, self._now())
-                return said, {"averageValue": _amount(said.usage, name)}
-            said = replicas.by_utilization(
+                result = replicas.by_value(pods, samples, target_value, scaled.wanted, scaled.tolerances, name, self._now())
+                return result, {"averageValue": _amount(result.usage, name)}
+            result = replicas.by_utilization(
                 pods, samples, lambda: replicas.requests_of(pods, container, name, pod_level=self._pod_level),
                 int(share), scaled.wanted, scaled.tolerances, name, self._now())
-            return said, {"averageUtilization": said.utilization, "averageValue": _amount(said.usage, name)}
+            return result, {"averageUtilization": result.utilization, "averageValue": _amount(result.usage, name)}
         except MetricError as error:
             raise MetricError(f"failed to get {name} {'usage' if value is not None else 'utilization'}: {error}") from error
 
-    async def _of_pods(self, spec: Tree, scaled: Scaled) -> Said:
+    async def _of_pods(self, spec: Tree, scaled: ScaleState) -> MetricResult:
         metric, namespace = spec["pods"]["metric"], meta.namespace_of(scaled.autoscaler)
         name, target = metric["name"], quantity.parse(spec["pods"]["target"]["averageValue"]).milli_value
         try:
@@ -123,46 +123,46 @@ class Specs:
             except MetricError as error:
                 raise MetricError(f"unable to get metric {name}: {error}") from error
             pods = self._pods.list(namespace, scaled.selector)
-            said = replicas.by_value(pods, samples, target, scaled.wanted, scaled.tolerances, "", self._now())
+            result = replicas.by_value(pods, samples, target, scaled.wanted, scaled.tolerances, "", self._now())
         except MetricError as error:
-            raise Failed("FailedGetPodsMetric", str(error), f"failed to get pods metric value: {error}") from error
-        status = {"metric": metric, "current": {"averageValue": _amount(said.usage)}}
-        return Said(said.replicas, f"pods metric {name}", {"type": "Pods", "pods": status})
+            raise MetricFailed("FailedGetPodsMetric", str(error), f"failed to get pods metric value: {error}") from error
+        status = {"metric": metric, "current": {"averageValue": _amount(result.usage)}}
+        return MetricResult(result.replicas, f"pods metric {name}", {"type": "Pods", "pods": status})
 
-    async def _object(self, spec: Tree, scaled: Scaled) -> Said:
+    async def _object(self, spec: Tree, scaled: ScaleState) -> MetricResult:
         source = spec["object"]
         metric, target, described = source["metric"], source["target"], source["describedObject"]
         name, by_value = metric["name"], target["type"] == "Value"
         wrapped = "failed to get object metric value: {}"
         if not by_value and "averageValue" not in target:
             text = "invalid object metric source: neither a value target nor an average value target was set"
-            raise Failed("FailedGetObjectMetric", text, wrapped.format(text))
+            raise MetricFailed("FailedGetObjectMetric", text, wrapped.format(text))
         try:
             total = await self._of_object(metric, described, meta.namespace_of(scaled.autoscaler))
-            said, current = self._shared(total, target, scaled, by_value=by_value)
+            result, current = self._shared(total, target, scaled, by_value=by_value)
         except MetricError as error:
             text = str(error) if by_value else f"failed to get {name} object metric: {error}"
-            raise Failed("FailedGetObjectMetric", str(error), wrapped.format(text)) from error
+            raise MetricFailed("FailedGetObjectMetric", str(error), wrapped.format(text)) from error
         what = f"{described['kind']} metric {name}" if by_value else _external_name(metric)
         status = {"metric": metric, "current": current, "describedObject": described}
-        return Said(said.replicas, what, {"type": "Object", "object": status})
+        return MetricResult(result.replicas, what, {"type": "Object", "object": status})
 
     async def _of_object(self, metric: Tree, described: Tree, namespace: str) -> int:
         name, what, asked = metric["name"], f"{described['kind']} {namespace}/{described['name']}", _selector(metric)
         try:
             return await self._sources.object(name, namespace, described, asked)
         except MetricError as error:
-            if self._minor < OBJECT_WORDS_SINCE:
+            if self._minor < OBJECT_TEXT_SINCE:
                 raise MetricError(f"unable to get metric {name}: {error} on {what}") from error
             raise MetricError(f"unable to get metric {name} on {what}: {error}") from error
 
-    async def _external(self, spec: Tree, scaled: Scaled) -> Said:
+    async def _external(self, spec: Tree, scaled: ScaleState) -> MetricResult:
         metric, target = spec["external"]["metric"], spec["external"]["target"]
         name, by_value = metric["name"], "averageValue" not in target
         wrapped = f"failed to get {name} external metric value: {{}}"
         if by_value and "value" not in target:
             text = "invalid external metric source: neither a value target nor an average value target was set"
-            raise Failed("FailedGetExternalMetric", text, wrapped.format(text))
+            raise MetricFailed("FailedGetExternalMetric", text, wrapped.format(text))
         try:
             asked = _selector(metric)
             try:
@@ -170,24 +170,24 @@ class Specs:
             except MetricError as error:
                 where = f"{meta.namespace_of(scaled.autoscaler)}/{name}/{labels.go_text(metric.get('selector'))}"
                 raise MetricError(f"unable to get external metric {where}: {error}") from error
-            said, current = self._shared(total, target, scaled, by_value=by_value)
+            result, current = self._shared(total, target, scaled, by_value=by_value)
         except MetricError as error:
             text = f"failed to get external metric {name}: {error}" if by_value else (
                 f"failed to get {name} external metric: {error}")
-            raise Failed("FailedGetExternalMetric", str(error), wrapped.format(text)) from error
-        return Said(said.replicas, _external_name(metric), {"type": "External", "external": {
+            raise MetricFailed("FailedGetExternalMetric", str(error), wrapped.format(text)) from error
+        return MetricResult(result.replicas, _external_name(metric), {"type": "External", "external": {
             "metric": metric, "current": current}})
 
-    def _shared(self, total: int, target: Tree, scaled: Scaled, *, by_value: bool) -> tuple[Proposal, Tree]:
+    def _shared(self, total: int, target: Tree, scaled: ScaleState, *, by_value: bool) -> tuple[Proposal, Tree]:
         """What one number for all pods says, and how it stands in the status. Raises MetricError."""
         if by_value:
             pods = self._pods.list(meta.namespace_of(scaled.autoscaler), scaled.selector)
-            said = replicas.by_total(
+            result = replicas.by_total(
                 pods, total, quantity.parse(target["value"]).milli_value, scaled.wanted, scaled.tolerances)
-            return said, {"value": _amount(said.usage)}
-        said = replicas.by_share(
+            return result, {"value": _amount(result.usage)}
+        result = replicas.by_share(
             total, quantity.parse(target["averageValue"]).milli_value, scaled.present, scaled.tolerances)
-        return said, {"averageValue": _amount(said.usage)}
+        return result, {"averageValue": _amount(result.usage)}
 
 
 def _selector(metric: Mapping[str, Any]) -> Selector:

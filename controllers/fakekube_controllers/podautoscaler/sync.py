@@ -14,20 +14,20 @@ from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, Resource
-from fakekube_controllers.podautoscaler.behavior import Memory, Words
+from fakekube_controllers.podautoscaler.behavior import ReasonAndMessage, ScaleHistory
 from fakekube_controllers.podautoscaler.replicas import Tolerances
 from fakekube_controllers.podautoscaler.shared import Shared
-from fakekube_controllers.podautoscaler.specs import Failed, Said, Scaled
+from fakekube_controllers.podautoscaler.specs import MetricFailed, MetricResult, ScaleState
 
 TOLERANCE = 0.1  # --horizontal-pod-autoscaler-tolerance
 TRIES = 5  # of an update of the scale that meets another one
 ZERO_BY_CONDITION_SINCE = 36  # the minor number of the release that tells a scale of none by an autoscaler from one by a user
-ONE_OWNER_WORDS_SINCE = 37
+ONE_OWNER_TEXT_SINCE = 37
 ABLE, ACTIVE, LIMITED, AT_ZERO = "AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"
 BELOW_MINIMUM = "Current number of replicas below Spec.MinReplicas"
 
 
-class Unfinished(Exception):
+class SyncFailed(Exception):
     """A reconcile that came to an error, which the status tells already."""
 
 
@@ -48,11 +48,11 @@ class Sync:
         self._least: int = 1 if minimum is None else minimum
 
     async def run(self) -> None:
-        """Do all of it. Raises Unfinished, APIError."""
+        """Do all of it. Raises SyncFailed, APIError."""
         resource, scale = await self._scale()
         current: int = scale["spec"].get("replicas", 0)
         key = meta.key_of(self._hpa)
-        self._memory = self._shared.memories.setdefault(key, Memory(current, self._now))
+        self._history = self._shared.histories.setdefault(key, ScaleHistory(current, self._now))
         self._condition(ABLE, "True", ("SucceededGetScale", "the HPA controller was able to get the target's current scale"))
         at_zero = self._left_at_zero()
         forced = self._forced(current, at_zero=at_zero)
@@ -67,7 +67,7 @@ class Sync:
         self._set_status(current, desired, statuses, rescaled=desired != current)
         await self._write()
         if failure is not None:
-            raise Unfinished(failure)
+            raise SyncFailed(failure)
 
     # the scale
 
@@ -77,26 +77,26 @@ class Sync:
             group, _ = split_api_version(target.get("apiVersion", ""))
             resource = await self._shared.client.for_kind(GroupVersionKind(group, "", target["kind"]))
         except ValueError as error:
-            await self._no_scale(str(error), f"invalid API version in scale target reference: {error}")
+            await self._fail_for_scale(str(error), f"invalid API version in scale target reference: {error}")
         except KeyError:
             text = f'no matches for kind "{target["kind"]}" in group "{group}"'
-            await self._no_scale(text, f"unable to determine resource for scale target reference: {text}")
+            await self._fail_for_scale(text, f"unable to determine resource for scale target reference: {text}")
         try:
             return resource, await self._read_scale(resource)
         except APIError as error:
             text = "the server could not find the requested resource" if error.code == 404 and not error.reason else str(error)
-            await self._no_scale(text, f"failed to query scale subresource for {self._reference}: {text}")
+            await self._fail_for_scale(text, f"failed to query scale subresource for {self._reference}: {text}")
 
     async def _read_scale(self, resource: Resource) -> Tree:
         name = self._spec["scaleTargetRef"]["name"]
         return await self._shared.client.get(resource, name, meta.namespace_of(self._hpa), subresource="scale")
 
-    async def _no_scale(self, why: str, text: str) -> NoReturn:
+    async def _fail_for_scale(self, why: str, text: str) -> NoReturn:
         self._event("Warning", "FailedGetScale", why)
         message = f"the HPA controller was unable to get the target's current scale: {why}"
         self._condition(ABLE, "False", ("FailedGetScale", message))
         await self._write()
-        raise Unfinished(text)
+        raise SyncFailed(text)
 
     async def _rescale(
         self, resource: Resource, scale: Tree, current: int, desired: int, why: str, statuses: list[Tree] | None,
@@ -109,13 +109,13 @@ class Sync:
             self._condition(ABLE, "False", ("FailedUpdateScale", message))
             self._set_status(current, self._status.get("desiredReplicas", 0), statuses, rescaled=False)
             await self._write()
-            raise Unfinished(f"failed to rescale {self._reference}: {error}") from error
+            raise SyncFailed(f"failed to rescale {self._reference}: {error}") from error
         message = f"the HPA controller was able to update the target scale to {desired}"
         self._condition(ABLE, "True", ("SucceededRescale", message))
         self._event("Normal", "SuccessfulRescale", f"New size: {desired}; reason: {why}")
         if self._spec.get("behavior"):
-            self._memory.scaled(self._spec["behavior"], current, desired, self._now)
-        self._tell_zero(desired)
+            self._history.note_scaled(self._spec["behavior"], current, desired, self._now)
+        self._note_zero(desired)
 
     async def _write_scale(self, resource: Resource, scale: Tree, desired: int) -> None:
         for tries_left in reversed(range(TRIES)):
@@ -158,7 +158,7 @@ class Sync:
         """Whether any metric does not come from the pods themselves."""
         return any(spec["type"] in ("Object", "External") for spec in self._spec.get("metrics") or ())
 
-    def _tell_zero(self, desired: int) -> None:
+    def _note_zero(self, desired: int) -> None:
         if self._shared.minor < ZERO_BY_CONDITION_SINCE:
             return
         if not self._shared.ctx.enabled("HPAScaleToZero"):
@@ -177,12 +177,12 @@ class Sync:
         """How many the metrics ask for, within all rules; why; what they say; and what is wrong with some of them."""
         statuses: list[Tree] = []
         try:
-            best, failure = await self._ask(scale, statuses)
-        except Unfinished as error:
+            best, failure = await self._compute(scale, statuses)
+        except SyncFailed as error:
             self._set_status(current, self._status.get("desiredReplicas", 0), statuses, rescaled=False)
             await self._write()
             self._event("Warning", "FailedComputeMetricsReplicas", str(error))
-            raise Unfinished(
+            raise SyncFailed(
                 f"failed to compute desired number of replicas based on listed metrics for {self._reference}: {error}"
             ) from error
         desired, why = best.replicas, ""
@@ -195,38 +195,38 @@ class Sync:
             desired, why = self._least, why or BELOW_MINIMUM
         return desired, why, statuses, failure
 
-    async def _ask(self, scale: Tree, statuses: list[Tree]) -> tuple[Said, str | None]:
-        """What the metric says that asks for most, and the error of others. Raises Unfinished when none can be trusted."""
+    async def _compute(self, scale: Tree, statuses: list[Tree]) -> tuple[MetricResult, str | None]:
+        """What the metric says that asks for most, and the error of others. Raises SyncFailed when none can be trusted."""
         wanted = scale["spec"].get("replicas", 0)
-        scaled = Scaled(
+        scaled = ScaleState(
             self._hpa, self._selector((scale.get("status") or {}).get("selector", "")), wanted,
             (scale.get("status") or {}).get("replicas", 0), self._tolerances())
-        best, first = Said(0, "", {}), None
+        best, first = MetricResult(0, "", {}), None
         failures, specs = 0, self._spec.get("metrics") or []
         for spec in specs:
             try:
-                said = await self._shared.specs.compute(spec, scaled)
-            except Failed as error:
+                result = await self._shared.specs.compute(spec, scaled)
+            except MetricFailed as error:
                 self._event("Warning", error.reason, error.why)
                 first, failures = first or error, failures + 1
                 statuses.append({"type": ""})
                 continue
-            statuses.append(said.status)
-            if best.replicas == 0 or said.replicas > best.replicas:
-                best = said
+            statuses.append(result.status)
+            if best.replicas == 0 or result.replicas > best.replicas:
+                best = result
         text = None if first is None else (
             f"invalid metrics ({failures} invalid out of {len(specs)}), first error is: {first}")
         if failures >= len(specs) or (failures and best.replicas < wanted):
             if first is not None:
                 message = f"the HPA was unable to compute the replica count: {first.why}"
                 self._condition(ACTIVE, "False", (first.reason, message))
-            raise Unfinished(text or "")
+            raise SyncFailed(text or "")
         message = f"the HPA was able to successfully calculate a replica count from {best.name}"
         self._condition(ACTIVE, "True", ("ValidMetricFound", message))
         return best, text
 
     def _selector(self, text: str) -> labels.Selector:
-        """The selector of the pods, if no other autoscaler has any of them. Raises Unfinished."""
+        """The selector of the pods, if no other autoscaler has any of them. Raises SyncFailed."""
         if not text:
             self._bad_selector("SelectorRequired", "selector is required", "the HPA target's scale is missing a selector")
         try:
@@ -236,7 +236,7 @@ class Sync:
             self._bad_selector("InvalidSelector", why, why)
         shared, key = self._shared, meta.key_of(self._hpa)
         if key not in shared.selectors:
-            raise Unfinished(f"HPA {key.namespace}/{key.name} was deleted during reconciliation")
+            raise SyncFailed(f"HPA {key.namespace}/{key.name} was deleted during reconciliation")
         shared.selectors[key] = selector
         pods = shared.pods.list(key.namespace, selector)
         claiming = sorted(
@@ -244,7 +244,7 @@ class Sync:
             if other.namespace == key.namespace and any(claimed.matches(meta.labels_of(pod)) for pod in pods))
         if len(claiming) > 1:
             shown = [f"{other.namespace}/{other.name}" for other in claiming]
-            if shared.minor < ONE_OWNER_WORDS_SINCE:
+            if shared.minor < ONE_OWNER_TEXT_SINCE:
                 why = f"pods by selector {text} are controlled by multiple HPAs: [{' '.join(shown)}]"
             else:  # two are enough to tell
                 why = f"pods by selector {text} are controlled by more than one HPA (e.g. [{' '.join(shown[:2])}])"
@@ -254,7 +254,7 @@ class Sync:
     def _bad_selector(self, reason: str, why: str, message: str) -> NoReturn:
         self._event("Warning", reason, why)
         self._condition(ACTIVE, "False", ("AmbiguousSelector" if reason == "AmbiguousSelector" else "InvalidSelector", message))
-        raise Unfinished(why)
+        raise SyncFailed(why)
 
     def _tolerances(self) -> Tolerances:
         behavior = self._spec.get("behavior") or {} if self._shared.ctx.enabled("HPAConfigurableTolerance") else {}
@@ -266,9 +266,9 @@ class Sync:
     def _normalized(self, current: int, desired: int) -> int:
         most, behavior = self._spec["maxReplicas"], self._spec.get("behavior")
         if behavior:
-            result = self._memory.by_rules(behavior, current, desired, self._least, most, self._now)
+            result = self._history.normalize_with_behavior(behavior, current, desired, self._least, most, self._now)
         else:
-            result = self._memory.plain(current, desired, self._least, most, self._now)
+            result = self._history.normalize(current, desired, self._least, most, self._now)
         self._condition(ABLE, "True", result.able)
         self._condition(LIMITED, "True" if result.is_limited else "False", result.limited)
         return result.replicas
@@ -278,7 +278,7 @@ class Sync:
     def _event(self, kind: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         self._shared.events.event(self._hpa, kind, reason, message)
 
-    def _condition(self, kind: str, status: Literal["True", "False"], words: Words) -> None:
+    def _condition(self, kind: str, status: Literal["True", "False"], words: ReasonAndMessage) -> None:
         conditions.set_condition(self._conditions, kind, status, now=format_time(self._now), reason=words[0], message=words[1])
 
     def _set_status(self, current: int, desired: int, statuses: list[Tree] | None, *, rescaled: bool) -> None:

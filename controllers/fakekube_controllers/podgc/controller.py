@@ -29,14 +29,14 @@ TERMINATED_POD_THRESHOLD = 12500
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 ORPHANED = ("DeletionByPodGC", "PodGC: node no longer exists")
 NODE_NAME = "node"
-ROUND, LOOK = "round", "look"
+ROUND, CHECK = "round", "look"
 
 
 log = logging.getLogger(__name__)
 
 
 class PodGarbageCollector:
-    """Its queue has two keys: a round, and a look at nodes that seem to be missing.
+    """Its queue has two keys: a round, and a check for nodes that seem to be missing.
 
     Of finished pods ``terminated_pod_threshold`` are kept; 0 or less: all.
     """
@@ -52,11 +52,11 @@ class PodGarbageCollector:
         self._missing_until: dict[str, float] = {}  # nodes in quarantine
         self._suspects: dict[str, None] = {}  # nodes that pods name and that the cache did not show
         self._next: Timer | None = None
-        self._looked = False
+        self._has_run = False
         self._began = self.clock.time()
 
     def setup(self, queue: WorkQueue[str]) -> None:
-        """Hear of pods and nodes; the first round is now."""
+        """Watch pods and nodes; the first round is now."""
         self.queue = queue
         self.ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)
         self.ctx.add_handler(NODES, None, lambda _, new: self._node_changed(new), self._node_changed)
@@ -79,7 +79,7 @@ class PodGarbageCollector:
         node = pod["spec"].get("nodeName")
         if node and self.nodes.get("", node) is None:
             self._suspects[node] = None
-            self.queue.add(LOOK)
+            self.queue.add(CHECK)
         elif terminating:
             if not node or self._is_out_of_service(node):
                 self._plan_round()
@@ -95,7 +95,7 @@ class PodGarbageCollector:
             self._plan_round()
 
     def _plan_round(self, *, daemon: bool = False) -> None:
-        if not self._looked:
+        if not self._has_run:
             return
         if self._next is not None and not self._next.cancelled:
             if daemon or not self._next.daemon:
@@ -124,7 +124,7 @@ class PodGarbageCollector:
         self._suspects.clear()
 
     async def _round(self) -> None:
-        self._looked, failed = True, False
+        self._has_run, failed = True, False
         if (surplus := self._surplus()) > 0:
             finished = [pod for pod in self.pods.list() if pods.is_finished(pod)]
             failed |= await self._remove(sorted(finished, key=_oldest_first)[:surplus])

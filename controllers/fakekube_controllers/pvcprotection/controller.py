@@ -29,7 +29,7 @@ class ClaimReconciler:
         self.pods.add_index(INDEX, claims_of)
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of claims and pods."""
+        """Watch claims and pods."""
         self.queue = queue
         self.ctx.add_handler(PERSISTENT_VOLUME_CLAIMS, self._claim_seen, lambda _, new: self._claim_seen(new))
         self.ctx.add_handler(PODS, self._pod_seen, lambda _, new: self._pod_seen(new), self._pod_gone)

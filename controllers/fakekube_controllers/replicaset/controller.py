@@ -19,8 +19,8 @@ from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.podcontrol import PodControl, pod_from_template, slow_start
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
-from fakekube_controllers.replicaset.facts import PodFacts
-from fakekube_controllers.replicaset.status import calculate, is_news
+from fakekube_controllers.replicaset.podsummaries import PodSummaries
+from fakekube_controllers.replicaset.status import calculate, is_changed
 
 BURST_REPLICAS = 500
 
@@ -37,24 +37,24 @@ class ReplicaSetReconciler:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.pods = ctx.lister(self.resource), ctx.lister(PODS)
         self.expectations = Expectations(ctx.clock)
-        self.facts: dict[str, PodFacts] = {}  # by the uid of the set
+        self.summaries: dict[str, PodSummaries] = {}  # by the uid of the set
         self.control = PodControl(ctx.client, ctx.recorder(self.component))
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods."""
+        """Watch pods."""
         self.ctx.add_handler(self.resource, on_delete=self._forget)
         self.children = OwnedObjects(self.ctx, self.resource, queue, self.expectations)
         self.ctx.add_handler(PODS, on_delete=self._forget_pod)
 
     def _forget(self, owner: Tree) -> None:
-        self.facts.pop(meta.uid_of(owner), None)
+        self.summaries.pop(meta.uid_of(owner), None)
         self.expectations.forget(meta.key_of(owner))
 
     def _forget_pod(self, pod: Tree) -> None:
         reference = meta.controller_of(pod)
-        facts = self.facts.get(reference["uid"]) if reference is not None else None
-        if facts is not None:
-            facts.forget(pod)
+        summaries = self.summaries.get(reference["uid"]) if reference is not None else None
+        if summaries is not None:
+            summaries.forget(pod)
 
     async def reconcile(self, key: Request) -> Result | None:
         """Create or delete pods and write the status; the result says when pods become available.
@@ -66,17 +66,17 @@ class ReplicaSetReconciler:
             self.expectations.forget(key)
             return None
         satisfied = self.expectations.satisfied(key)
-        facts = self._facts_of(owner)
+        summaries = self._summaries_of(owner)
         candidates = self.children.candidates(owner)
-        active = await self._claim(owner, candidates, facts)
+        active = await self._claim(owner, candidates, summaries)
         error: APIError | None = None
         if satisfied and not meta.is_deleting(owner):
             error = await self._manage(owner, active)
         now = self.ctx.clock.time()
         terminating = None
         if self.counts_terminating and self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"):
-            terminating = sum(fact.terminating and fact.settled for fact in map(facts.of, candidates))
-        status = calculate(owner, [facts.of(pod) for pod in active], terminating, error, now)
+            terminating = sum(summary.terminating and summary.claimed for summary in map(summaries.of, candidates))
+        status = calculate(owner, [summaries.of(pod) for pod in active], terminating, error, now)
         await self._write_status(owner, status)
         if error is not None:
             raise error
@@ -86,18 +86,18 @@ class ReplicaSetReconciler:
         wait = pods.seconds_until_available(active, min_ready, now)
         return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
 
-    def _facts_of(self, owner: Tree) -> PodFacts:
-        found = self.facts.get(meta.uid_of(owner))
+    def _summaries_of(self, owner: Tree) -> PodSummaries:
+        found = self.summaries.get(meta.uid_of(owner))
         if found is None or found.generation != meta.generation_of(owner):
-            found = self.facts[meta.uid_of(owner)] = PodFacts(owner)
+            found = self.summaries[meta.uid_of(owner)] = PodSummaries(owner)
         return found
 
-    async def _claim(self, owner: Tree, candidates: Sequence[Tree], facts: PodFacts) -> list[Tree]:
-        """The active pods that are the set's: those that are settled, and those that it adopts. Raises ClaimFailed."""
-        active = [(pod, fact) for pod in candidates if (fact := facts.of(pod)).active]
-        undecided = [pod for pod, fact in active if not fact.settled]
+    async def _claim(self, owner: Tree, candidates: Sequence[Tree], summaries: PodSummaries) -> list[Tree]:
+        """The active pods that are the set's: those that are claimed, and those that it adopts. Raises ClaimFailed."""
+        active = [(pod, summary) for pod in candidates if (summary := summaries.of(pod)).active]
+        undecided = [pod for pod, summary in active if not summary.claimed]
         adopted = await self.children.claim(owner, undecided) if undecided else []
-        return [*(pod for pod, fact in active if fact.settled), *adopted]
+        return [*(pod for pod, summary in active if summary.claimed), *adopted]
 
     # pods
 
@@ -118,10 +118,10 @@ class ReplicaSetReconciler:
             self.expectations.creation_observed(key)
         return error
 
-    async def _delete(self, owner: Tree, victims: Sequence[pods.Pod]) -> APIError | None:
+    async def _delete(self, owner: Tree, surplus: Sequence[pods.Pod]) -> APIError | None:
         key, failure = meta.key_of(owner), None
-        self.expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in victims])
-        for pod in victims:
+        self.expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in surplus])
+        for pod in surplus:
             try:
                 if not await self.control.delete(owner, meta.name_of(pod), meta.namespace_of(pod)):
                     self.expectations.deletion_observed(key, meta.uid_of(pod))
@@ -131,24 +131,25 @@ class ReplicaSetReconciler:
         return failure
 
     def _surplus(self, owner: Tree, active: Sequence[Tree], count: int) -> Sequence[pods.Pod]:
-        """Which pods are to go. Where relatives crowd a node, pods of other ReplicaSets of one Deployment count too."""
+        """Which pods are to go. Where siblings crowd a node, pods of other ReplicaSets of one Deployment count too."""
         if count >= len(active):
             return active
-        company: dict[str, int] = {}
-        for pod in self._relatives(owner):
+        active_on_node: dict[str, int] = {}
+        for pod in self._sibling_pods(owner):
             node = pod["spec"].get("nodeName", "")
-            company[node] = company.get(node, 0) + pods.is_active(pod)
-        ranked = pods.least_worthy(active, company, self.ctx.clock.time(), costs=self.ctx.enabled("PodDeletionCost"))
+            active_on_node[node] = active_on_node.get(node, 0) + pods.is_active(pod)
+        ranked = pods.ranked_for_deletion(
+            active, active_on_node, self.ctx.clock.time(), costs=self.ctx.enabled("PodDeletionCost"))
         return ranked[:count]
 
-    def _relatives(self, owner: Tree) -> list[Tree]:
+    def _sibling_pods(self, owner: Tree) -> list[Tree]:
         """The pods that the ReplicaSets of the same controller select."""
         controller = meta.controller_of(owner)
         if controller is None:
             return []
         found: dict[str, Tree] = {}
-        for relative in self.owners.controlled_by(controller["uid"]):
-            for pod in self.pods.list(meta.namespace_of(relative), selector_of(relative)):
+        for sibling in self.owners.controlled_by(controller["uid"]):
+            for pod in self.pods.list(meta.namespace_of(sibling), selector_of(sibling)):
                 found.setdefault(meta.uid_of(pod), pod)
         return list(found.values())
 
@@ -156,7 +157,7 @@ class ReplicaSetReconciler:
 
     async def _write_status(self, owner: Tree, status: Tree) -> None:
         """Write a status that says something new; once more on what is there now, when that failed."""
-        if not is_news(owner, status):
+        if not is_changed(owner, status):
             return
         status["observedGeneration"] = meta.generation_of(owner)
         try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fakekube.apimachinery import conditions, meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
-from fakekube_controllers.replicaset.facts import Facts
+from fakekube_controllers.replicaset.podsummaries import PodSummary
 
 FAILURE = "ReplicaFailure"
 COUNTED = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
@@ -13,7 +13,7 @@ COMPARED = ("replicas", *COUNTED, "terminatingReplicas", "conditions")
 
 
 def calculate(
-    owner: ReadOnlyTree, active: Sequence[Facts], terminating: int | None, error: APIError | None, now: float,
+    owner: ReadOnlyTree, active: Sequence[PodSummary], terminating: int | None, error: APIError | None, now: float,
 ) -> Tree:
     """The status for these pods; ``error`` is what kept their number from being right."""
     spec = owner["spec"]
@@ -48,7 +48,7 @@ def _note_failure(status: Tree, surplus: int, error: APIError | None, now: float
             del status["conditions"]
 
 
-def is_news(owner: ReadOnlyTree, status: ReadOnlyTree) -> bool:
+def is_changed(owner: ReadOnlyTree, status: ReadOnlyTree) -> bool:
     """Whether there is something to write."""
     before = owner.get("status") or {}
     if before.get("observedGeneration", 0) != meta.generation_of(owner):

@@ -44,7 +44,7 @@ class QuotaReconciler:
         self._watched: set[Resource] = set()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of quotas, and count all of them every five minutes."""
+        """Watch quotas, and count all of them every five minutes."""
         self.queue = queue
         self.ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
         self._resync_later()

@@ -7,7 +7,7 @@ namespace has of itself since 1.24, are filled in ``tokens.py``.
 
 
 from fakekube.apimachinery import meta
-from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.namespace_defaults import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
@@ -26,7 +26,7 @@ class NamespaceDefaultsReconciler:
         self.certificate = str(ctx.options.get("root_ca", ""))
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of namespaces, service accounts and ConfigMaps."""
+        """Watch namespaces, service accounts and ConfigMaps."""
         ctx, self.queue = self.ctx, queue
         ctx.add_handler(NAMESPACES, self._namespace_seen, lambda _, new: self._namespace_seen(new))
         ctx.add_handler(SERVICE_ACCOUNTS, on_delete=lambda last: self._changed(last, ACCOUNT))
@@ -64,6 +64,5 @@ class NamespaceDefaultsReconciler:
         try:
             await self.client.create(resource, obj)
         except APIError as error:
-            closed = any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
-            if error.code not in (404, 409) and not closed:
+            if error.code not in (404, 409) and not is_namespace_terminating(error):
                 raise

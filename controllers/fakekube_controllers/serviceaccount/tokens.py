@@ -41,7 +41,7 @@ class TokenReconciler:
         self.certificate = str(ctx.options.get("root_ca", ""))
 
     def setup(self, queue: WorkQueue[Key]) -> None:
-        """Hear of Secrets and of service accounts that go."""
+        """Watch Secrets, and the deletion of service accounts."""
         self.queue = queue
         self.ctx.add_handler(SECRETS, self._seen, lambda _, new: self._seen(new), self._seen)
         self.ctx.add_handler(SERVICE_ACCOUNTS, on_delete=self._account_gone)

@@ -1,7 +1,7 @@
 """Which StatefulSets are reconciled and when, their revisions, and one reconcile up to the written status.
 
-Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and a look at revisions that
-differ only by what later releases default.
+Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and the
+comparison of revisions that differ only in fields that later releases default.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.statefulset import identity
 from fakekube_controllers.statefulset import status as statuses
-from fakekube_controllers.statefulset.hands import Hands
+from fakekube_controllers.statefulset.podcontrol import StatefulPodControl
 from fakekube_controllers.statefulset.update import Features, Revisions, Update
 
 CATCH_UP = timedelta(milliseconds=5)
@@ -42,7 +42,7 @@ class StatefulSetReconciler:
         self.completes_any = tuple(int(part) for part in ctx.version.split(".")[:2] if part) >= COMPLETES_ANY_STRATEGY
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of pods."""
+        """Watch pods."""
         self.children = OwnedObjects(self.ctx, STATEFUL_SETS, queue)
 
     async def reconcile(self, key: Request) -> Result | None:
@@ -57,17 +57,17 @@ class StatefulSetReconciler:
         found = await self.children.claim(
             owner, self.children.candidates(owner), lambda pod: identity.is_member(owner, pod))
         now = self.ctx.clock.time()
-        hands = Hands(
+        control = StatefulPodControl(
             self.client, self.recorder, self.claims,
             lambda resource, written: self.consistency.wrote(key, self.ctx.informer(resource), written))
-        known = await self._revisions(owner, history, hands)
-        update = Update(owner, found, known, hands, self.features, now)
+        known = await self._revisions(owner, history, control)
+        update = Update(owner, found, known, control, self.features, now)
         failure: APIError | None = None
         try:
             await update.run()
         except APIError as error:
             failure = error
-        await self._write_status(owner, update.status, hands, now)
+        await self._write_status(owner, update.status, control, now)
         await self._truncate(owner, history, [known.current, known.update], found)
         if failure is not None:
             raise failure
@@ -77,19 +77,19 @@ class StatefulSetReconciler:
         wait = pods.seconds_until_available(found, min_ready, now)
         return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
 
-    async def _write_status(self, owner: Tree, status: Tree, hands: Hands, now: float) -> None:
+    async def _write_status(self, owner: Tree, status: Tree, control: StatefulPodControl, now: float) -> None:
         statuses.complete(owner, status, any_strategy=self.completes_any, now=times.format_time(now))
-        if not statuses.is_news(owner, status):
+        if not statuses.is_changed(owner, status):
             return
         wanted = {**owner, "status": statuses.as_written(status)}
         try:
-            hands.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
+            control.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
         except APIError as error:
             if error.code != 409:
                 raise
             fresh = await self.client.get(STATEFUL_SETS, meta.name_of(owner), meta.namespace_of(owner))
             wanted = {**fresh, "status": wanted["status"]}
-            hands.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
+            control.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
 
     # revisions
 
@@ -102,7 +102,7 @@ class StatefulSetReconciler:
             can_adopt=recheck_deletion(self.client, STATEFUL_SETS, owner))
         return revisions.in_order(await manager.claim(one for one in found if selector.matches(meta.labels_of(one))))
 
-    async def _revisions(self, owner: Tree, history: Sequence[Tree], hands: Hands) -> Revisions:
+    async def _revisions(self, owner: Tree, history: Sequence[Tree], control: StatefulPodControl) -> Revisions:
         """The current revision and that of the template, which is made or renumbered where needed. Raises APIError."""
         status = owner.get("status") or meta.EMPTY
         collisions: int = status.get("collisionCount", 0)
@@ -113,12 +113,12 @@ class StatefulSetReconciler:
             update = history[-1]
         elif equal:
             update = await revisions.renumber(self.client, equal[-1], revisions.next_number(history))
-            hands.wrote(CONTROLLER_REVISIONS, update)
+            control.wrote(CONTROLLER_REVISIONS, update)
         else:
             fresh = revisions.new_revision(
                 owner, data, revisions.next_number(history), meta.labels_of(template), collisions)
             update, collisions = await revisions.create(self.client, owner, fresh, collisions)
-            hands.wrote(CONTROLLER_REVISIONS, update)
+            control.wrote(CONTROLLER_REVISIONS, update)
         current = next((one for one in history if meta.name_of(one) == status.get("currentRevision")), update)
         return Revisions(current, update, collisions)
 

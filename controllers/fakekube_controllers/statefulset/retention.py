@@ -26,7 +26,7 @@ def has_stale_owner(claim: ReadOnlyTree, obj: ReadOnlyTree) -> bool:
     return bool(named) and named[0]["uid"] != meta.uid_of(obj)
 
 
-def has_stranger(claim: ReadOnlyTree, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
+def has_other_controller(claim: ReadOnlyTree, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
     """Whether somebody else controls a claim that the policy is about."""
     if not any(policy_of(owner)):
         return False
@@ -54,7 +54,7 @@ def is_right(claim: ReadOnlyTree, owner: ReadOnlyTree, pod: ReadOnlyTree) -> boo
     """Whether the claim's owners are as the policy has them; one that is a stranger's or a former set's is left alone."""
     if has_stale_owner(claim, owner) or has_stale_owner(claim, pod):
         return True
-    if has_stranger(claim, owner, pod):
+    if has_other_controller(claim, owner, pod):
         return not _owns(claim, owner) and not _owns(claim, pod)
     ours = (meta.uid_of(owner), meta.uid_of(pod))
     if any(not reference.get("controller") for reference in meta.owners_of(claim) if reference["uid"] in ours):
@@ -67,7 +67,7 @@ def with_owners(claim: ReadOnlyTree, owner: ReadOnlyTree, pod: ReadOnlyTree) -> 
     """The claim with its owners as the policy has them."""
     references = [
         reference for reference in meta.owners_of(claim) if not _names(reference, owner) and not _names(reference, pod)]
-    wanted = None if has_stranger(claim, owner, pod) else _wanted_owner(owner, pod)
+    wanted = None if has_other_controller(claim, owner, pod) else _wanted_owner(owner, pod)
     if wanted is not None:
         references.append(meta.controller_reference(wanted))
     metadata = {key: value for key, value in claim["metadata"].items() if key != "ownerReferences"}

@@ -55,7 +55,7 @@ def note_progress(status: Tree, value: Status, reason: str, message: str, now: s
     status["conditions"] = conditions
 
 
-def is_news(owner: ReadOnlyTree, status: Mapping[str, Any]) -> bool:
+def is_changed(owner: ReadOnlyTree, status: Mapping[str, Any]) -> bool:
     """Whether there is something to write."""
     before = owner.get("status") or meta.EMPTY
     if status["observedGeneration"] > before.get("observedGeneration", 0):

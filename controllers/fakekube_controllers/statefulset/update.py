@@ -16,7 +16,7 @@ from fakekube.runtime.podcontrol import slow_start
 from fakekube.runtime.revisions import template_of
 from fakekube_controllers.statefulset import identity
 from fakekube_controllers.statefulset import status as statuses
-from fakekube_controllers.statefulset.hands import Hands
+from fakekube_controllers.statefulset.podcontrol import StatefulPodControl
 
 RECREATING = "RecreateInProgress"
 
@@ -40,9 +40,10 @@ class Update:
     """A set, its pods and its revisions at one time; ``run`` does the step, ``status`` is what there is to tell then."""
 
     def __init__(
-        self, owner: Tree, found: Sequence[Tree], revisions: Revisions, hands: Hands, features: Features, now: float,
+        self, owner: Tree, found: Sequence[Tree], revisions: Revisions, control: StatefulPodControl,
+        features: Features, now: float,
     ) -> None:
-        self.owner, self.hands, self.features, self.now = owner, hands, features, now
+        self.owner, self.control, self.features, self.now = owner, control, features, now
         self.current, self.update = meta.name_of(revisions.current), meta.name_of(revisions.update)
         self._current_set, self._update_set = _at(owner, revisions.current), _at(owner, revisions.update)
         self.in_order: bool = owner["spec"].get("podManagementPolicy") != "Parallel"
@@ -112,25 +113,25 @@ class Update:
     async def _process(self, pod: Tree) -> bool:
         if identity.is_created(pod) and pods.is_finished(pod):
             if not pods.is_terminating(pod):
-                await self.hands.delete(self.owner, pod)
+                await self.control.delete(self.owner, pod)
             return True
         if not identity.is_created(pod):
-            if self.hands.has_stale_claim(self.owner, pod):
+            if self.control.has_stale_claim(self.owner, pod):
                 return True
-            await self.hands.create(self.owner, pod)
+            await self.control.create(self.owner, pod)
             return self.in_order
         if pods.phase(pod) == "Pending":
-            await self.hands.create_missing_claims(self.owner, pod)
+            await self.control.create_missing_claims(self.owner, pod)
         if self.in_order and (
             pods.is_terminating(pod) or not identity.is_running_and_ready(pod) or self._is_unavailable(pod)
         ):
             return True
-        await self.hands.mend(self._update_set, pod)
+        await self.control.update_pod(self._update_set, pod)
         return False
 
     async def _keep_claims(self, pod: Tree) -> bool:
-        if not self.hands.claims_are_right(self._update_set, pod):
-            await self.hands.keep_claims(self._update_set, pod)
+        if not self.control.claims_are_right(self._update_set, pod):
+            await self.control.keep_claims(self._update_set, pod)
         return False
 
     async def _condemn(self, pod: Tree) -> bool:
@@ -138,7 +139,7 @@ class Update:
             return self.in_order
         if self.in_order and pod is not self._first_unavailable() and self._is_unavailable(pod):
             return True
-        await self.hands.delete(self.owner, pod)
+        await self.control.delete(self.owner, pod)
         return True
 
     def _first_unavailable(self) -> Tree | None:
@@ -148,7 +149,7 @@ class Update:
     # old pods
 
     async def _delete_old(self, pod: Tree) -> None:
-        await self.hands.delete(self.owner, pod)
+        await self.control.delete(self.owner, pod)
         self.status["currentReplicas"] -= 1
 
     def _is_old(self, pod: Tree) -> bool:
@@ -192,13 +193,13 @@ class Update:
         if not self.features.recreate:
             text = (f"statefulset {meta.namespace_of(self.owner)}/{meta.name_of(self.owner)} uses Recreate strategy but "
                     "feature gate StatefulSetRecreateStrategy is disabled")
-            self.hands.recorder.event(self.owner, "Warning", "UnknownStrategy", text)
+            self.control.recorder.event(self.owner, "Warning", "UnknownStrategy", text)
             raise APIError(422, "Invalid", text)
         there = [pod for pod in [*self.replicas, *self.condemned] if identity.is_created(pod)]
         old = [pod for pod in there if identity.revision_of(pod) != self.update]
         for pod in old:
             if not pods.is_terminating(pod):
-                await self.hands.delete(self.owner, pod)
+                await self.control.delete(self.owner, pod)
         if old:
             statuses.note_progress(self.status, "True", RECREATING, "Deleting old revision pods", now)
             return False

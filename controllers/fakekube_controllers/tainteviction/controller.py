@@ -45,7 +45,7 @@ class TaintEvictionReconciler:
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Hear of nodes with taints, and of pods that come to one or tolerate something else."""
+        """Watch nodes with taints, and of pods that come to one or tolerate something else."""
         self.queue = queue
         self.ctx.add_handler(NODES, self._node_seen, self._node_changed)
         self.ctx.add_handler(PODS, self._pod_seen, self._pod_changed, self._pod_gone)

@@ -101,11 +101,7 @@ def _strategy(strategy: Tree, path: str) -> list[FieldError]:
     if kind == "OnDelete":
         return []
     if kind != "RollingUpdate":
-        shown = {"Type": kind, "RollingUpdate": None}
-        if rolling is not None:
-            shown["RollingUpdate"] = {
-                "MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
-        return [field_errors.not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
+        return [workloads.unsupported_strategy(path, strategy, ("RollingUpdate", "OnDelete"))]
     path = f"{path}.rollingUpdate"
     unavailable, surge = (rolling or {}).get("maxUnavailable", 0), (rolling or {}).get("maxSurge", 0)
     found = workloads.int_or_percent(f"{path}.maxUnavailable", unavailable)

@@ -71,11 +71,7 @@ def _strategy(strategy: Tree, path: str) -> list[FieldError]:
         what = "may not be specified when strategy `type` is 'Recreate'"
         return [] if rolling is None else [field_errors.forbidden(f"{path}.rollingUpdate", what)]
     if kind != "RollingUpdate":
-        shown = {"Type": kind, "RollingUpdate": None}
-        if rolling is not None:
-            shown["RollingUpdate"] = {
-                "MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
-        return [field_errors.not_supported(path, shown, ("Recreate", "RollingUpdate"))]
+        return [workloads.unsupported_strategy(path, strategy, ("Recreate", "RollingUpdate"))]
     return _rolling(rolling or {}, f"{path}.rollingUpdate")
 
 

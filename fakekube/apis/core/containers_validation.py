@@ -11,6 +11,7 @@ from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.pods import is_sidecar
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.checks import PROTOCOLS, PULL_POLICIES
 from fakekube.apis.core.container_env import accepts_env, validate_env, validate_env_from
 from fakekube.apis.core.container_handlers import PROBES, accepts_probes, validate_lifecycle, validate_probes
 from fakekube.apis.core.mounts_validation import accepts_mounts, validate_devices, validate_mounts
@@ -19,8 +20,6 @@ from fakekube.apis.core.security_validation import validate_container_context
 from fakekube.registry.validation import complaints, one_of
 
 MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
-PULL_POLICIES = ("Always", "IfNotPresent", "Never")
-PROTOCOLS = ("SCTP", "TCP", "UDP")
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 RULE_ACTIONS = ("Restart", "RestartAllContainers")
 MAX_RULES, MAX_CODES, MAX_PORT = 20, 255, 65535

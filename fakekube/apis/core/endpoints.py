@@ -4,13 +4,12 @@ Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/c
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, index, not_supported, required
+from fakekube.apimachinery.field_errors import FieldError, child, index, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings, legacy_ip, special_ip
-from fakekube.apis.checks import port_number, ruled
+from fakekube.apis.checks import port_number, port_protocol, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 
-PROTOCOLS = ("SCTP", "TCP", "UDP")
 ADDRESSES = ("addresses", "notReadyAddresses")
 MANAGED_BY, CONTROLLER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
 
@@ -79,8 +78,7 @@ def _port(path: str, port: Tree, *, named: bool) -> list[FieldError]:
     elif named:
         found.append(required(child(path, "name")))
     found += port_number(child(path, "port"), port.get("port", 0))
-    if port.get("protocol") not in PROTOCOLS:
-        found.append(not_supported(child(path, "protocol"), port.get("protocol", ""), PROTOCOLS))
+    found += port_protocol(path, port)
     if "appProtocol" in port:
         found += ruled(child(path, "appProtocol"), port["appProtocol"], names.qualified_name)
     return found

@@ -12,12 +12,11 @@ from fakekube.apimachinery.field_errors import (
     index,
     invalid,
     key,
-    not_supported,
     required,
 )
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_cidr, legacy_ip, parse_ip, special_ip
-from fakekube.apis.checks import port_number, port_number_or_name, required_name, ruled
+from fakekube.apis.checks import port_number, port_number_or_name, port_protocol, required_name, ruled
 from fakekube.apis.core.service_rules import (
     change_errors,
     family_errors,
@@ -29,7 +28,6 @@ from fakekube.registry.strategy import WriteContext
 from fakekube.registry.validation import labels, one_of
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-PROTOCOLS = ("SCTP", "TCP", "UDP")
 AFFINITIES, POLICIES = ("ClientIP", "None"), ("Cluster", "Local")
 DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 MAX_AFFINITY_SECONDS = 86400
@@ -112,9 +110,7 @@ def _ports(ports: list[Tree]) -> list[FieldError]:
         elif len(ports) > 1:
             found.append(required(child(path, "name")))
         found += port_number(child(path, "port"), port.get("port", 0))
-        protocol = port.get("protocol", "")
-        if protocol not in PROTOCOLS:
-            found.append(not_supported(child(path, "protocol"), protocol, PROTOCOLS))
+        found += port_protocol(path, port)
         found += port_number_or_name(child(path, "targetPort"), port.get("targetPort", 0))
         if "appProtocol" in port:
             found += ruled(child(path, "appProtocol"), port["appProtocol"], names.qualified_name)

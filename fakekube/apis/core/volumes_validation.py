@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.checks import template_metadata
+from fakekube.apis.checks import PULL_POLICIES, template_metadata
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_errors
 from fakekube.apis.core.projected_validation import accepts_projected, validate_projected
 from fakekube.apis.core.security_validation import validate_descending_path
@@ -24,7 +24,6 @@ from fakekube.apis.core.volume_items import validate_downward_file, validate_key
 from fakekube.registry.validation import complaints, one_of
 
 MORE_TYPES = "may not specify more than 1 volume type"
-PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 # In the order in which upstream looks for them, which decides which of two is the one too many.
 TYPES = (
     "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi",

@@ -18,13 +18,12 @@ from fakekube.apimachinery.field_errors import (
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings, legacy_ip, parse_ip, special_ip, strict_ip
 from fakekube.apis.base import stored_as_null
-from fakekube.apis.checks import ruled
+from fakekube.apis.checks import port_protocol, ruled
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import declared_immutable
 
 MAX_ENDPOINTS, MAX_ADDRESSES, MAX_PORTS, MAX_HINTS = 1000, 100, 20000, 8
 ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
-PROTOCOLS = ("SCTP", "TCP", "UDP")
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
@@ -110,8 +109,7 @@ def _ports(ports: list[Tree]) -> list[FieldError]:
         if name in seen:
             found.append(duplicate(child(path, "name"), name))
         seen.add(name)
-        if port.get("protocol") not in PROTOCOLS:
-            found.append(not_supported(child(path, "protocol"), port.get("protocol", ""), PROTOCOLS))
+        found += port_protocol(path, port)
         if "appProtocol" in port:
             found += ruled(child(path, "appProtocol"), port["appProtocol"], names.qualified_name)
     return found

@@ -2,16 +2,16 @@
 
 import pytest
 
-from fakekube_controllers.garbagecollector.graph import Graph, tells_of_owners
+from fakekube_controllers.garbagecollector.graph import Graph, affects_graph
 
 
 class Heard:
     """A graph, and what it asked for."""
 
     def __init__(self):
-        self.look, self.orphan, self.stray = [], [], []
+        self.look, self.orphan, self.invalid_namespace = [], [], []
         self.graph = Graph(
-            self.look.append, self.orphan.append, lambda node, ref: self.stray.append((node.uid, ref.uid)))
+            self.look.append, self.orphan.append, lambda node, ref: self.invalid_namespace.append((node.uid, ref.uid)))
 
     def see(self, uid, *owners, namespace="n", **metadata):
         refs = [{"apiVersion": "v1", "kind": "Thing", "name": owner, "uid": owner} | more for owner, more in owners]
@@ -63,7 +63,7 @@ def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
 def test_only_owners_and_ends_are_news(old, new, expected):
     """Given an object that changed / then the graph hears of it when its owners did, or when it is to go: finalizers say
     something only of what is on its way out."""
-    assert tells_of_owners(old, new) == expected
+    assert affects_graph(old, new) == expected
 
 
 def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
@@ -106,7 +106,7 @@ def test_a_reference_into_another_namespace_is_stray(heard):
     """Given an owner of another namespace / when a dependent names it / then that is told, and the dependent looked at."""
     heard.see("parent", namespace="elsewhere")
     heard.see("child", owner("parent"))
-    assert heard.stray == [("child", "parent")]
+    assert heard.invalid_namespace == [("child", "parent")]
     assert "child" in heard.taken()
 
 

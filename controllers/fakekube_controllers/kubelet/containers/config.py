@@ -1,4 +1,5 @@
-"""What a container's specification says of how it is run: restart rules, probes, preStop hook, grace period, pull policy.
+"""What a container's specification says of how it is run: restart rules, probes, preStop hook,
+grace period, pull policy.
 
 Upstream: pkg/kubelet/container/helpers.go (restart rules), pkg/kubelet/prober.
 """
@@ -29,7 +30,9 @@ class Probe(NamedTuple):
 
 
 class ContainerConfig(NamedTuple):
-    """How a container is run. ``rules`` are its restartPolicyRules, back-off is what restarts wait for."""
+    """How a container is run. ``rules`` are its restartPolicyRules, back-off is what restarts wait
+    for.
+    """
 
     rules: Sequence[Spec] = ()
     liveness: Probe | None = None
@@ -41,7 +44,9 @@ class ContainerConfig(NamedTuple):
     max_back_off_seconds: float = 300.0
 
     def action(self, exit_code: int) -> str:
-        """What the first rule that matches an exit code says: Restart, RestartAllContainers, or nothing."""
+        """What the first rule that matches an exit code says: Restart, RestartAllContainers, or
+        nothing.
+        """
         for rule in self.rules:
             codes = rule.get("exitCodes") or {}
             listed = exit_code in (codes.get("values") or ())
@@ -56,7 +61,8 @@ DEFAULT_CONFIG = ContainerConfig()
 def config_of(container: Spec, pod: Spec, *, rules: bool, quick: bool) -> ContainerConfig:
     """The configuration of a container.
 
-    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s, and not from 10 s to 300 s.
+    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s, and not
+    from 10 s to 300 s.
     """
     return ContainerConfig(
         rules=tuple(container.get("restartPolicyRules") or ()) if rules else (),

@@ -1,8 +1,9 @@
-"""One container's life: waiting, running, terminated, and around again with back-off.
+"""One container as a state machine: waiting, running, terminated, and restarted with back-off.
 
-What happens to it by itself happens at instants: the end of a pull, a probe's verdict, its own end, the next start. ``due`` is
-the next of them, ``step`` lives it. Upstream: pkg/kubelet/kuberuntime, pkg/kubelet/images, pkg/kubelet/prober. Times are Unix
-seconds.
+It changes by itself at instants only: when a pull ends, a probe succeeds or has failed too often,
+its command ends, or its back-off is over. ``due`` is the next of these instants, ``step`` does what
+is due. Times are Unix seconds. Upstream: pkg/kubelet/kuberuntime, pkg/kubelet/images,
+pkg/kubelet/prober.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, assert_never
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.kubelet.containers import images
+from fakekube_controllers.kubelet.containers import images, states
 from fakekube_controllers.kubelet.containers.config import DEFAULT_CONFIG, MIN_GRACE_SECONDS, RESTART_ALL, ContainerConfig
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
@@ -21,12 +22,13 @@ BACK_OFF_RESET_SECONDS = 600.0  # a run of this length has the back-off begin ag
 SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
 
 Plan = Callable[[int], Outcome]
+"""``plan(attempt)`` says how a run goes. It may raise InvalidOutcome."""
 
 
 class Timer(StrEnum):
     """What is to happen to a container besides its end, its readiness and its restart."""
 
-    PULL = "pull"  # it ends, or begins again
+    PULL = "pull"  # the end of a pull, or the next try
     PULL_BACK_OFF = "pull-backoff"
     STARTUP = "started"
     READINESS_FAILURE = "unready"
@@ -36,15 +38,15 @@ class Timer(StrEnum):
 
 @dataclass(slots=True)
 class Container:
-    """``plan(attempt)`` says how each run fares, ``due`` is the next instant, ``status`` the API's containerStatus."""
+    """A container of one pod, through all of its runs."""
 
     name: str
     image: str
     plan: Plan
     restarts_on: str  # Always, OnFailure, Never
-    pod: str = ""  # as texts call it: name_namespace(uid)
+    pod: str = ""  # as texts name it: name_namespace(uid)
     config: ContainerConfig = DEFAULT_CONFIG
-    waiting: str = "ContainerCreating"
+    waiting: str = "ContainerCreating"  # the reason
     waiting_message: str = ""
     attempt: int = 0
     restart_count: int = 0
@@ -54,18 +56,18 @@ class Container:
     outcome: Outcome | None = None
     started: bool = False  # past its startup probe
     ready: bool = False
-    last: Tree = field(default_factory=dict)
+    last: Tree = field(default_factory=dict)  # the API's lastState
     ends_at: float | None = None
     ready_at: float | None = None
     restarts_at: float | None = None
-    later: dict[Timer, float] = field(default_factory=dict)  # what else is to happen, and when
+    later: dict[Timer, float] = field(default_factory=dict)
     pulls: int = 0
     pulled: bool = False
-    failures: int = 0
+    failures: int = 0  # since the back-off began
     log: list[tuple[float, str]] = field(default_factory=list)
     previous_log: list[tuple[float, str]] = field(default_factory=list)
     stopping: bool = False
-    restarts_all: bool = False  # it has ended in a way that starts the whole pod anew
+    restarts_all: bool = False  # a rule says that its end restarts all containers of the pod
     detail: str = ""  # of what happened last, for Events
 
     @property
@@ -80,7 +82,7 @@ class Container:
 
     @property
     def begun(self) -> bool:
-        """Whether it was its turn: it runs, has run, or waits for its image."""
+        """Whether it was told to start: it runs, has run, or waits for its image."""
         return self.started_at is not None or bool(self.later) or self.waiting not in ("ContainerCreating", "PodInitializing")
 
     @property
@@ -103,10 +105,10 @@ class Container:
     # starting
 
     def start(self, now: float) -> ContainerEvent:
-        """Begin a run, or what has to come before it; the name of what happened: started, pulling, and what went wrong."""
+        """Begin a run, or the pull that has to come before it. Raises InvalidOutcome."""
         outcome = self.outcome = self.plan(self.attempt)
-        if not self.pulled and (complaint := images.name_error(self.image)):
-            self.waiting, self.waiting_message = "InvalidImageName", complaint
+        if not self.pulled and (error := images.name_error(self.image)):
+            self.waiting, self.waiting_message = "InvalidImageName", error
             return ContainerEvent.INVALID_IMAGE_NAME
         if not self.pulled and outcome.image_pull:
             return self._pull(now)
@@ -171,10 +173,10 @@ class Container:
         self.detail = f"{seconds:g}s"
         return ContainerEvent.PULLING
 
-    # living
+    # what happens by itself
 
     def step(self, now: float) -> ContainerEvent | None:
-        """Do what is due; the name of what happened: ready, ended, restarted ..., or nothing."""
+        """Do one thing that is due: what happened, or None. Raises InvalidOutcome."""
         if self.restarts_at is not None and self.restarts_at <= now:
             return self._restart(now)
         if self.ends_at is not None and self.ends_at <= now:
@@ -248,14 +250,14 @@ class Container:
         return self.start(now)
 
     def _keep_last_run(self) -> None:
-        """As before its start, but for what is remembered of the run that is over."""
+        """Keep what the API and the logs show of the last run, and count this restart."""
         self.last = {"terminated": self._terminated(self.container_id)}
         self.previous_log = self.log
         self.restart_count += 1
         self.attempt += 1
 
     def reset(self, now: float) -> None:
-        """Stop now and wait for another start, whatever the restart policy says."""
+        """Kill it if it runs, and have it wait for another start, whatever the restart policy says."""
         if self.started_at is None:
             return
         if self.finished_at is None:
@@ -269,7 +271,9 @@ class Container:
     # stopping
 
     def stop(self, now: float, grace_seconds: float) -> None:
-        """PreStop and SIGTERM now, SIGKILL after the grace period; there is no start after it."""
+        """Run preStop and send SIGTERM now, SIGKILL after the grace period. It is not started
+        again.
+        """
         self.stopping, self.restarts_at = True, None
         if self.finished_at is not None:
             return
@@ -294,35 +298,22 @@ class Container:
 
     # what the API shows
 
-    def _terminated(self, container_id: str) -> Tree:
-        outcome = self.outcome
-        reason = (outcome.reason if outcome is not None else "") or ("Completed" if self.exit_code == 0 else "Error")
-        result: Tree = {"exitCode": self.exit_code, "reason": reason}
-        if outcome is not None and outcome.message:
-            result["message"] = outcome.message
-        result["startedAt"] = times.format_time(0.0 if reason == "StartError" else self.started_at or 0.0)
-        result["finishedAt"] = times.format_time(self.finished_at or 0.0)
-        result["containerID"] = container_id
-        return result
-
     @property
     def container_id(self) -> str:
-        """An id that looks like one and is the same in every run of the same history."""
-        text = f"{self.name}-{self.restart_count}-{int((self.started_at or 0.0) * 1000)}"
-        return "fakekube://" + text.encode().hex().ljust(64, "0")[:64]
+        """The id of this run."""
+        return states.container_id(self.name, self.restart_count, self.started_at)
 
     def status(self, now: float) -> Tree:
         """The API's containerStatus."""
         last, container_id = self.last, "" if self.started_at is None else self.container_id
         if self.started_at is None:
-            message = {"message": self.waiting_message} if self.waiting_message else {}
-            state: Tree = {"waiting": {"reason": self.waiting, **message}}
+            state = states.waiting(self.waiting, self.waiting_message)
         elif self.finished_at is None:
             state = {"running": {"startedAt": times.format_time(self.started_at)}}
         else:
             state = {"terminated": self._terminated(container_id)}
             if self.restarts_at is not None and self.restarts_at > now and self.failures > 1:
-                last, state = state, {"waiting": self._backing_off(self.restarts_at - self.finished_at)}
+                last, state = state, states.crash_loop_back_off(self.restarts_at - self.finished_at, self.name, self.pod)
         result: Tree = {
             "name": self.name, "state": state, "lastState": last, "ready": self.ready, "restartCount": self.restart_count,
             "image": self.image, "imageID": "", "started": self.running and self.started,
@@ -331,9 +322,8 @@ class Container:
             result["imageID"], result["containerID"] = f"fakekube://{self.image}", container_id
         return result
 
-    def _backing_off(self, seconds: float) -> Tree:
-        text = f"back-off {_minutes(int(seconds))} restarting failed container={self.name} pod={self.pod}"
-        return {"reason": "CrashLoopBackOff", "message": text}
+    def _terminated(self, container_id: str) -> Tree:
+        return states.terminated(self.exit_code, self.outcome, self.started_at, self.finished_at, container_id)
 
 
 def container_of(
@@ -341,8 +331,3 @@ def container_of(
 ) -> Container:
     """A container that waits to be started."""
     return Container(spec["name"], spec.get("image", ""), plan, restarts_on, pod, config, attempt=attempt)
-
-
-def _minutes(seconds: int) -> str:
-    """``10s``, ``1m20s``, ``5m0s``, as Go prints a duration."""
-    return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60}s"

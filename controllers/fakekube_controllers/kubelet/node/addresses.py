@@ -4,7 +4,9 @@ from fakekube.apimachinery.types import ReadOnlyTree, Tree
 
 
 class Addresses:
-    """Where nodes and pods are. A node's address follows from its number, a pod's from that and the pod's number there."""
+    """Where nodes and pods are. A node's address follows from its number, a pod's from that and the
+    pod's number there.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # by node

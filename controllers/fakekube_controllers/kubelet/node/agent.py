@@ -1,6 +1,8 @@
-"""The agent of every node: it registers nodes, posts their status and renews their leases, unless the kubelet is stopped.
+"""The agent of every node: it registers nodes, posts their status and renews their leases, unless
+the kubelet is stopped.
 
-``mode.py`` says how a kubelet is stopped or shut down. Another annotation of the Node changes the conditions that are posted:
+``mode.py`` says how a kubelet is stopped or shut down. Another annotation of the Node changes the
+conditions that are posted:
 
     fakekube.dev/conditions  conditions to post besides or instead: "MemoryPressure=True,Ready=False"
 
@@ -26,8 +28,9 @@ CONDITIONS = "fakekube.dev/conditions"
 class NodeAgent:
     """The agent of every Node that there is, whoever made it.
 
-    It keeps ``modes`` up to date, and calls ``mode_changed(name)`` when a node's kubelet is stopped, shut down or runs again.
-    ``is_staged(node)`` is whether KWOK's Stages write a node's status; of such a node only the lease is renewed.
+    It keeps ``modes`` up to date, and calls ``mode_changed(name)`` when a node's kubelet is
+    stopped, shut down or runs again. ``is_staged(node)`` is whether KWOK's Stages write a node's
+    status; of such a node only the lease is renewed.
     """
 
     def __init__(
@@ -93,7 +96,9 @@ class NodeAgent:
         return wanted
 
     async def _post_status(self, name: str) -> None:
-        """Post the node's status; once it is ready the taint of new nodes goes, as the node lifecycle controller sees to."""
+        """Post the node's status; once it is ready the taint of new nodes goes, as the node
+        lifecycle controller sees to.
+        """
         node = await self._client.get(NODES, name, missing_ok=True)
         if node is None or self._is_staged(node):
             return

@@ -1,11 +1,13 @@
 """The leases of nodes, renewed for all of them in one round every ten seconds.
 
-Virtual time does not stop for a renewal: the timer is lazy, so that a round is due after every ten seconds in which
-anything happened at all, and once where time jumps. Whoever looks, whenever that is, sees leases that were renewed within the
-last ten seconds, as with a real kubelet; only the renewals that nobody could have seen are missing.
+Virtual time does not stop for a renewal: the timer is lazy, so that a round is due after every ten
+seconds in which anything happened at all, and once where time jumps. Whoever looks, whenever that
+is, sees leases that were renewed within the last ten seconds, as with a real kubelet; only the
+renewals that nobody could have seen are missing.
 
-When a node's lease is renewed no more, virtual time stops every five seconds for a minute. So the node lifecycle controller
-notices it when it would in a real cluster. Upstream: k8s.io/component-helpers/apimachinery/lease.
+When a node's lease is renewed no more, virtual time stops every five seconds for a minute. So the
+node lifecycle controller notices it when it would in a real cluster. Upstream:
+k8s.io/component-helpers/apimachinery/lease.
 """
 
 

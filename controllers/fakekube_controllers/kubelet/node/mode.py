@@ -1,7 +1,10 @@
-"""How the kubelet of each node fares, as the node's annotation says it; any client can set it.
+"""Whether the kubelet of a node runs, is stopped or shuts down: an annotation of the Node says so.
 
-fakekube.dev/kubelet     "stopped": nothing is heard of it, what runs there runs on; "shutdown": it ends its pods, takes no
-more and is not ready; without it, or "running": it is well
+Any client can set ``fakekube.dev/kubelet``:
+
+    stopped   it renews no lease and writes no status; what runs there runs on
+    shutdown  it ends its pods, takes no more and is not ready
+    running   it is well, as without the annotation
 """
 
 from enum import StrEnum
@@ -24,7 +27,9 @@ _BY_VALUE = {mode.value: mode for mode in KubeletMode}
 
 
 class KubeletModes:
-    """The modes of the kubelets of all nodes, by the name of the node. One that is not known is running."""
+    """The modes of the kubelets of all nodes, by the name of the node. One that is not known is
+    running.
+    """
 
     def __init__(self) -> None:
         self._modes: dict[str, KubeletMode] = {}
@@ -42,7 +47,9 @@ class KubeletModes:
         return self._modes.get(node) is KubeletMode.SHUTDOWN
 
     def read(self, node: ReadOnlyTree) -> bool:
-        """Take the mode from a Node's annotation, running where the value is not known; whether it has changed."""
+        """Take the mode from a Node's annotation, running where the value is not known; whether it
+        has changed.
+        """
         name = meta.name_of(node)
         mode = _BY_VALUE.get(meta.annotations_of(node).get(ANNOTATION, ""), KubeletMode.RUNNING)
         if mode is self.of(name):

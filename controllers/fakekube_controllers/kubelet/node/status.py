@@ -1,6 +1,7 @@
 """The Node object that a kubelet registers, and the status that it posts.
 
-Upstream: pkg/kubelet/kubelet_node_status.go (initialNode, tryUpdateNodeStatus), pkg/kubelet/nodestatus.
+Upstream: pkg/kubelet/kubelet_node_status.go (initialNode, tryUpdateNodeStatus),
+pkg/kubelet/nodestatus.
 """
 
 from collections.abc import Mapping
@@ -40,9 +41,11 @@ def node_status(
     name: str, number: int, version: str, now: float, capacity: Mapping[str, str] | None = None,
     conditions: Mapping[str, str] | None = None, present: Mapping[str, Any] | None = None,
 ) -> Tree:
-    """The status of a node. ``now`` is Unix seconds; ``conditions`` are what it posts instead of being well, by type.
+    """The status of a node. ``now`` is Unix seconds; ``conditions`` are what it posts instead of
+    being well, by type.
 
-    A condition that ``present``, the status until now, has already keeps the time of its last transition.
+    A condition that ``present``, the status until now, has already keeps the time of its last
+    transition.
     """
     text = times.format_time(now)
     resources = dict(capacity or CAPACITY)

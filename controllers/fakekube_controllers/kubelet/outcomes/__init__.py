@@ -1,1 +1,3 @@
-"""Who decides how containers fare: callbacks, annotations, commands, defaults. Read ``outcome.py`` first."""
+"""How containers run and end: callbacks, annotations, commands, defaults. Read ``outcome.py``
+first.
+"""

@@ -1,7 +1,8 @@
 """The annotations by which a pod says how its containers run and end, and what is invalid in them.
 
-``fakekube.dev/KEY`` is for all of the pod's containers but init containers, ``fakekube.dev/KEY.NAME`` for one container, init
-containers included. ``docs/kubelet.md`` has an example of each.
+``fakekube.dev/KEY`` is for all of the pod's containers but init containers,
+``fakekube.dev/KEY.NAME`` for one container, init containers included. ``docs/kubelet.md`` has an
+example of each.
 """
 
 import difflib
@@ -59,7 +60,9 @@ CONTRADICTIONS: Sequence[tuple[str, str]] = (
 
 
 class InvalidOutcome(ValueError):
-    """An annotation is invalid, or a callback failed. ``reason`` is for machines; the text names the annotation or callback."""
+    """An annotation is invalid, or a callback failed. ``reason`` is for machines; the text names
+    the annotation or callback.
+    """
 
     def __init__(self, reason: str, message: str) -> None:
         self.reason = reason
@@ -72,7 +75,9 @@ def invalid(name: str, text: str) -> InvalidOutcome:
 
 
 class ContainerAnnotations:
-    """The annotations for one container. Every reader returns None where there is none, and raises InvalidOutcome."""
+    """The annotations for one container. Every reader returns None where there is none, and raises
+    InvalidOutcome.
+    """
 
     def __init__(self, annotations: Mapping[str, str], container: str, *, is_init: bool) -> None:
         self._annotations, self._container, self._is_init = annotations, container, is_init
@@ -138,7 +143,9 @@ def code_of(key: str, text: str) -> int:
 
 
 def warnings(pod: Pod) -> list[str]:
-    """A line for each annotation of a pod that is not known, or names a container that is not there."""
+    """A line for each annotation of a pod that is not known, or names a container that is not
+    there.
+    """
     spec = pod["spec"]
     names = [c["name"] for c in (*(spec.get("initContainers") or ()), *spec["containers"])]
     result = []

@@ -1,7 +1,9 @@
-"""What a container's command would do, as far as it matters to a scheduler or a controller: how long it runs, how it ends.
+"""What a container's command would do, as far as it matters to a scheduler or a controller: how
+long it runs, how it ends.
 
-Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small script of ``sh -c``. Any other
-command has no known effect, and the cluster's default decides. This is no shell: nothing runs, and no time passes.
+Understood are ``sleep N``, ``echo TEXT``, ``exit N``, ``true`` and ``false``, alone or as a small
+script of ``sh -c``. Any other command has no known effect, and the cluster's default decides. This
+is no shell: nothing runs, and no time passes.
 """
 
 import re

@@ -1,7 +1,9 @@
-"""How one run of a container goes: as a callback, the pod's annotations, its command or the cluster's defaults say.
+"""How one run of a container goes: as a callback, the pod's annotations, its command or the
+cluster's defaults say.
 
-The first of these that says anything decides. ``annotations.py`` has the annotations, ``commands.py`` the commands. An attempt
-is a restart of the container, or, for pods that replace each other (those of a Job), the next of these pods.
+The first of these that says anything decides. ``annotations.py`` has the annotations,
+``commands.py`` the commands. An attempt is a restart of the container, or, for pods that replace
+each other (those of a Job), the next of these pods.
 """
 
 import logging
@@ -24,7 +26,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one run of one container goes. Without a ``run_seconds`` it runs until the pod is deleted."""
+    """How one run of one container goes. Without a ``run_seconds`` it runs until the pod is
+    deleted.
+    """
 
     run_seconds: float | None = 1.0
     exit_code: int = 0
@@ -47,8 +51,9 @@ class Outcome:
 
 
 Callback = Callable[[Pod, int, str], "Outcome | Mapping[str, str] | int | None"]
-"""``callback(pod, attempt, container)``: an Outcome, an exit code, or what the annotations would say (their names without
-the prefix); None lets the next in line decide."""
+"""``callback(pod, attempt, container)``: an Outcome, an exit code, or what the annotations would
+say (their names without the prefix); None lets the next in line decide.
+"""
 
 
 @dataclass(frozen=True, slots=True)

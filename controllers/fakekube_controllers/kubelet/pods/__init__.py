@@ -1,1 +1,3 @@
-"""The life of pods on their nodes. Upstream: pkg/kubelet/pod_workers.go, pkg/kubelet/status, pkg/kubelet/lifecycle."""
+"""The life of pods on their nodes. Read ``workers.py`` first. Upstream: pkg/kubelet/pod_workers.go,
+pkg/kubelet/status, pkg/kubelet/lifecycle.
+"""

@@ -1,6 +1,8 @@
-"""How a kubelet takes pods that were bound to its node: it makes their run, and rejects those that the node cannot take.
+"""How a kubelet takes pods that were bound to its node: it makes their run, and rejects those that
+the node cannot take.
 
-Upstream: pkg/kubelet (HandlePodAdditions), pkg/kubelet/lifecycle, pkg/kubelet/nodeshutdown. ``predicates.py`` has the checks.
+Upstream: pkg/kubelet (HandlePodAdditions), pkg/kubelet/lifecycle, pkg/kubelet/nodeshutdown.
+``predicates.py`` has the checks.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +26,8 @@ REJECT = PREFIX + "admission-reject"
 
 
 class PodAdmission:
-    """Admits pods to nodes. ``pods_on(node)`` are the pods that are bound to a node, ``build`` makes a pod's run.
+    """Admits pods to nodes. ``pods_on(node)`` are the pods that are bound to a node, ``build``
+    makes a pod's run.
 
     ``build(pod, now, attempt)`` takes Unix seconds.
     """
@@ -42,7 +45,9 @@ class PodAdmission:
                 self._allocations.add(run.pod["spec"]["nodeName"], uid, predicates.requests_of(run.pod))
 
     def admit(self, pod: ReadOnlyTree, now: float) -> PodRun:
-        """The run of a pod that is new to this kubelet, rejected where its node does not take it. ``now`` is Unix seconds."""
+        """The run of a pod that is new to this kubelet, rejected where its node does not take it.
+        ``now`` is Unix seconds.
+        """
         known = self._runs.checkpoints.has_run(meta.uid_of(pod))
         run = self._build(pod, now, 0 if known else self._attempts.next(pod))
         try:
@@ -70,7 +75,9 @@ class PodAdmission:
             self._events.pod(run, "Warning", *rejection)
 
     def _rejection(self, pod: ReadOnlyTree, name: str, requests: predicates.Requests, *, known: bool) -> Rejection | None:
-        """Why the node does not take a pod. One whose containers ran already was admitted by an earlier kubelet."""
+        """Why the node does not take a pod. One whose containers ran already was admitted by an
+        earlier kubelet.
+        """
         if wanted := meta.annotations_of(pod).get(REJECT):
             reason, _, message = wanted.partition(":")
             return Rejection(reason.strip(), message.strip() or f"Node rejected the pod: {reason.strip()}")

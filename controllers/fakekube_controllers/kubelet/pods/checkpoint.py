@@ -1,8 +1,10 @@
-"""What goes on in containers, kept for a snapshot, and restored by another kubelet from where it was.
+"""What goes on in containers, kept for a snapshot, and restored by another kubelet from where it
+was.
 
-The API's status says when a container started, and not how long it is going to run. A snapshot must cost next to nothing though
-thousands of pods run: so it holds the runs themselves, and each is made JSON just before it changes, or when somebody reads.
-Upstream: pkg/kubelet/checkpointmanager, and what a container runtime knows while its kubelet is down.
+The API's status says when a container started, and not how long it is going to run. A snapshot must
+cost next to nothing though thousands of pods run: so it holds the runs themselves, and each is made
+JSON just before it changes, or when somebody reads. Upstream: pkg/kubelet/checkpointmanager, and
+what a container runtime knows while its kubelet is down.
 """
 
 import weakref
@@ -16,7 +18,8 @@ from fakekube_controllers.kubelet.pods.run import PodRun
 class Checkpoint:
     """What a kubelet knew at one moment.
 
-    ``runs`` were live then, ``saved`` are JSON already, or packed; ``rest`` is what the kubelet keeps beside its runs.
+    ``runs`` were live then, ``saved`` are JSON already, or packed; ``rest`` is what the kubelet
+    keeps beside its runs.
     """
 
     def __init__(self, runs: Mapping[str, PodRun], rest: Tree, saved: "Mapping[str, Tree | bytes] | None" = None) -> None:
@@ -46,7 +49,9 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints that were taken and that somebody still has, and the one that this kubelet began with."""
+    """The checkpoints that were taken and that somebody still has, and the one that this kubelet
+    began with.
+    """
 
     def __init__(self) -> None:
         self._taken: list[weakref.ref[Checkpoint]] = []

@@ -31,7 +31,9 @@ class PodEvents:
         self._recorder.event(run.pod, type_, reason, message, host=run.pod["spec"]["nodeName"])
 
     def container(self, run: PodRun, event: ContainerEvent, container: Container, _: float) -> None:
-        """Record what happened to a container, as ``PodRun`` calls it; most of what happens has no Event."""
+        """Record what happened to a container, as ``PodRun`` calls it; most of what happens has no
+        Event.
+        """
         described = _EVENTS.get(event)
         if described is None:
             return

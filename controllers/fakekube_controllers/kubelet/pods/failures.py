@@ -1,4 +1,6 @@
-"""Pods that fail because what was said of their outcome cannot be meant: a bad annotation, a callback that raises."""
+"""Pods that fail because their outcome is invalid: an annotation that cannot be read, a callback
+that raises.
+"""
 
 import traceback
 from collections.abc import Iterator
@@ -12,7 +14,9 @@ SHOWN_LINES = 40
 
 
 class OutcomeFailures:
-    """Fails such pods. ``lines`` is where it says so, for whoever waits for something else; it may outlive this object."""
+    """Fails such pods. It adds a text to ``lines``, for whoever waits for something else; the list
+    may outlive this object.
+    """
 
     def __init__(self, events: PodEvents, lines: list[str]) -> None:
         self._events, self._lines = events, lines

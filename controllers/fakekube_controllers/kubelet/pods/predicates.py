@@ -1,7 +1,7 @@
 """Whether a node takes a pod: what the kubelet checks again, whoever bound the pod.
 
-Upstream: pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/nodeshutdown. Left out: preemption for critical pods, volumes, topology
-and devices.
+Upstream: pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/nodeshutdown. Left out: preemption for
+critical pods, volumes, topology and devices.
 """
 
 from collections.abc import Callable, Iterable
@@ -80,8 +80,8 @@ def _out_of(name: str, requested: int, used: int, capacity: int) -> Rejection:
 
 
 def failed_predicate(pod: ReadOnlyTree, node: ReadOnlyTree, others: Callable[[str], Iterable[ReadOnlyTree]]) -> Rejection | None:
-    """Why the node does not take the pod beside those that ``others(name)`` has there, apart from what it lacks; None when it
-    does.
+    """Why the node does not take the pod beside those that ``others(name)`` has there, apart from
+    what it lacks; None when it does.
     """
     spec = pod["spec"]
     if not placement.selects(spec, meta.name_of(node), meta.labels_of(node)):

@@ -1,8 +1,10 @@
-"""A pod's life on a node, as a chain of instants: nothing happens between two of them.
+"""What one pod does on its node, as a state machine: it changes at instants only, and nothing
+happens between two of them.
 
-``advance(now)`` takes the pod through everything that is due and says when the next thing is. Init containers run one after
-the other, sidecars (restartPolicy Always among them) run along, app containers run together. A deletion stops what runs.
-Upstream: pkg/kubelet (syncPod, computePodActions).
+``advance(now)`` does everything that is due, and returns when the next thing is. Init containers
+run one after the other. Sidecars (init containers whose restartPolicy is Always) go on running
+beside what follows. App containers run together. A deletion stops what runs. Upstream: pkg/kubelet
+(syncPod, computePodActions).
 """
 
 from collections.abc import Callable, Mapping
@@ -35,10 +37,10 @@ class PodRun:
     deleting_since: float | None = None
     grace_seconds: float = 0.0
     failure: tuple[str, str] | None = None  # reason and message of a pod that failed as a whole
-    rejected: bool = False  # by the node: it was never taken
+    rejected: bool = False  # by the node, which never admitted it
     disruption: str = ""  # the message of its condition DisruptionTarget, when the kubelet ended it
     evicts_at: float | None = None
-    concluded: str = ""  # the terminal phase that the API shows: there is no way back from it
+    concluded: str = ""  # the terminal phase that the API shows: it never changes again
     status: Mapping[str, Any] | None = None  # what was written last
     _current: int = 0  # the init container whose turn it is
     _apps_started: bool = field(default=False)
@@ -71,7 +73,9 @@ class PodRun:
         return self._phase_of_apps() if self._apps_started else "Pending"
 
     def _phase_of_apps(self) -> str:
-        """The phase of a pod whose app containers were told to start. A loop, as it is asked at every step."""
+        """The phase of a pod whose app containers were told to start. A loop, as it is asked at
+        every step.
+        """
         ended, failed, begun = True, False, False
         for container in self.apps:
             begun = begun or container.started_at is not None
@@ -98,19 +102,23 @@ class PodRun:
 
     @property
     def over(self) -> bool:
-        """Whether nothing happens any more to a pod whose phase is terminal, short of its deletion."""
+        """Whether nothing but its deletion can happen to a pod whose phase is terminal."""
         return self.deleting_since is None and not self.running
 
     def _init_failed(self) -> bool:
         return any(c.done and c.exit_code != 0 and c.restarts_on == "Never" and not c.restarts_all for c in self.init)
 
     def fail(self, now: float, reason: str, message: str, *, grace_seconds: float = 0.0, disruption: str = "") -> None:
-        """The pod fails as a whole, and what runs is stopped. ``disruption`` says that the kubelet wanted it so."""
+        """The pod fails as a whole, and what runs is stopped.
+
+        ``disruption``: the message of the condition DisruptionTarget; empty where the kubelet did
+        not end the pod.
+        """
         self.failure, self.disruption = (reason, message), disruption
         self._kill(now, grace_seconds)
 
     def reject(self, reason: str, message: str) -> None:
-        """The node does not take the pod."""
+        """The node does not admit the pod."""
         self.failure, self.rejected = (reason, f"Pod was rejected: {message}"), True
 
     def conclude(self, now: float, phase: str) -> None:
@@ -129,7 +137,9 @@ class PodRun:
                     container.stop(now, 0.0)
 
     def delete(self, now: float, grace_seconds: float) -> None:
-        """Stop everything, sidecars after the rest; said again with a shorter grace period, sooner."""
+        """Stop everything, sidecars after the rest. Called again with a shorter grace period, it
+        stops things sooner.
+        """
         if self.deleting_since is None:
             self.deleting_since = now
             for container in self.containers:
@@ -151,13 +161,13 @@ class PodRun:
 
     @property
     def _grace_is_over_at(self) -> float | None:
-        """When sidecars that wait for the rest are waited for no more."""
+        """When sidecars that go on until the rest has stopped are killed."""
         if self.deleting_since is None or not self.init or not any(c.running and not c.stopping for c in self.init):
             return None
         return self.deleting_since + self.grace_seconds
 
     def advance(self, now: float) -> float | None:
-        """Do all that is due until ``now``; the time of what comes next, or None."""
+        """Do all that is due until ``now``; when the next thing is, or None. Raises InvalidOutcome."""
         while not self.finished or self.running:
             due = self._next_due()
             if due is None or due > now:
@@ -183,7 +193,7 @@ class PodRun:
         return self.initialized or not self.init[self._current].begun
 
     def _step(self, moment: float) -> None:
-        if self._has_ended_by_order(moment):
+        if self._ended_by_kubelet(moment):
             return
         if (over := self._grace_is_over_at) is not None and over <= moment:
             self._stop_sidecars(moment, 0.0)
@@ -205,7 +215,8 @@ class PodRun:
                 self._sidecar_started(container)
             return
 
-    def _has_ended_by_order(self, moment: float) -> bool:
+    def _ended_by_kubelet(self, moment: float) -> bool:
+        """Whether its deadline or its eviction has come; then it has failed."""
         if (self.deadline is None and self.evicts_at is None) or self.finished:
             return False
         if self.deadline is not None and self.deadline <= moment:
@@ -217,7 +228,7 @@ class PodRun:
         return True
 
     def evict(self, now: float, resource: str) -> None:
-        """The node runs short of something, and this pod has to go."""
+        """The node runs short of a resource: the pod fails."""
         message = LOW_ON_RESOURCE.format(resource)
         self.fail(now, "Evicted", message, disruption=message)
 
@@ -231,7 +242,7 @@ class PodRun:
         self._after_end(container, moment)
 
     def _restart_all(self, moment: float) -> None:
-        """A rule wants all containers to be restarted, init containers too."""
+        """A restart rule says so: restart all containers, init containers too."""
         for container in self.containers:
             container.reset(moment)
         self._current, self._apps_started, self.starts_at = 0, False, moment
@@ -253,7 +264,7 @@ class PodRun:
             self._sidecar_started(container)
 
     def _sidecar_started(self, container: Container) -> None:
-        """The next one's turn comes once a sidecar is past its startup probe."""
+        """Go on to the next init container once a sidecar is past its startup probe."""
         if not self.initialized and container is self.init[self._current] and container.restarts_on == "Always" and (
                 container.started):
             self._current += 1

@@ -1,9 +1,10 @@
-"""The runs of all pods: whole while they live, and as data once they have ended.
+"""The runs of all pods: as objects while they live, packed once they have ended.
 
-Of a pod that has ended only its logs and its last status are asked for, or nothing at all until it is deleted. So what is left
-of its run is JSON, of what differs from a container that never ran: a few hundred bytes, which Python's collector does not look
-at. Whoever asks gets a run that is built again from the pod and from that. Upstream: the containers that a runtime keeps until
-the kubelet's garbage collection (pkg/kubelet/container/container_gc.go).
+Of a pod that has ended only its logs and its last status are asked for, or nothing at all until it
+is deleted. So its run is packed into a few hundred bytes of JSON, which Python's garbage collector
+does not look at. Whoever asks for the run gets one that is built again from the pod and from these
+bytes. Upstream: the containers that a runtime keeps until the kubelet's garbage collection
+(pkg/kubelet/container/container_gc.go).
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -24,8 +25,8 @@ from fakekube_controllers.kubelet.pods.run import OnEvent, PodRun
 class RunBuilder:
     """Makes the run of a pod that is about to start.
 
-    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s; ``on_event`` is called for
-    what happens to its containers.
+    ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s;
+    ``on_event`` is called for what happens to its containers.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class RunBuilder:
         self._rules, self._quick = rules, quick
 
     def build(self, pod: Pod, now: float, attempt: int) -> PodRun:
-        """The run of a pod that is accepted now (Unix seconds), as try number ``attempt`` of its containers."""
+        """The run of a pod that is accepted now (Unix seconds), as try number ``attempt`` of its
+        containers.
+        """
         spec, name, asked = pod["spec"], format_pod(pod), pod
         if self._callback is None:  # only a callback asks for more, and this stays for as long as the pod lives
             asked = {"metadata": {"annotations": meta.annotations_of(pod)}, "spec": spec}
@@ -131,5 +134,7 @@ class PodRuns:
 
 
 def format_pod(pod: Pod) -> str:
-    """A pod as the kubelet's texts name it: ``name_namespace(uid)``, as pkg/kubelet/util/format does."""
+    """A pod as the kubelet's texts name it: ``name_namespace(uid)``, as pkg/kubelet/util/format
+    does.
+    """
     return f"{meta.name_of(pod)}_{meta.namespace_of(pod)}({meta.uid_of(pod)})"

@@ -1,4 +1,6 @@
-"""The status that a kubelet writes for a pod. Upstream: pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go."""
+"""The status that a kubelet writes for a pod. Upstream: pkg/kubelet/kubelet_pods.go,
+pkg/kubelet/status/generate.go.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +24,8 @@ MINE = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", 
 def render(
     run: PodRun, present: Mapping[str, Any], *, host_ip: str, pod_ip: str, now: float, observed_generation: bool,
 ) -> Tree:
-    """The whole status, from what the pod's is now; what others wrote into it (conditions, quality of service) stays.
+    """The whole status, from what the pod's is now; what others wrote into it (conditions, quality
+    of service) stays.
 
     ``observed_generation``: whether the status says which generation of the pod it speaks of.
     """
@@ -137,7 +140,9 @@ def _gates(pod: Mapping[str, Any], present: Sequence[Mapping[str, Any]]) -> Verd
 
 
 def _merged(present: Sequence[Mapping[str, Any]], conditions: Sequence[Condition], generation: int, now: str) -> list[Tree]:
-    """What others wrote, then the kubelet's own; a condition whose status did not change keeps its time."""
+    """What others wrote, then the kubelet's own; a condition whose status did not change keeps its
+    time.
+    """
     before = {c["type"]: c for c in present}
     mine = []
     for kind, status, reason, message in conditions:

@@ -19,7 +19,8 @@ HOLD_STATUS = PREFIX + "hold-status"
 class StatusManager:
     """``observed_generation``: whether a status says which generation of the pod it speaks of.
 
-    ``removal_seconds``: how long a deleted pod is there after its containers have stopped, while its kubelet cleans up.
+    ``removal_seconds``: how long a deleted pod is there after its containers have stopped, while
+    its kubelet cleans up.
     """
 
     def __init__(self, client: Client, addresses: Addresses, *, observed_generation: bool, removal_seconds: float) -> None:
@@ -27,7 +28,9 @@ class StatusManager:
         self._observed_generation, self._removal_seconds = observed_generation, removal_seconds
 
     def is_held(self, pod: ReadOnlyTree) -> bool:
-        """Whether a pod is to look as on a dead node: nothing is written of it, and it is not deleted."""
+        """Whether a pod is to look as on a dead node: nothing is written of it, and it is not
+        deleted.
+        """
         return meta.annotations_of(pod).get(HOLD_STATUS) == "true"
 
     async def sync(self, run: PodRun, now: float) -> bool:
@@ -50,7 +53,9 @@ class StatusManager:
         return False
 
     def seconds_until_removal(self, run: PodRun, now: float) -> float:
-        """How long a pod that has stopped is still to be seen. One that had ended before it was deleted goes at once."""
+        """How long a pod that has stopped is still to be seen. One that had ended before it was
+        deleted goes at once.
+        """
         if run.deleting_since is None:
             return 0.0
         ended = max((c.finished_at or 0.0 for c in run.containers if c.ran), default=0.0)

@@ -1,7 +1,9 @@
-"""Takes every pod that is bound to a node through its life, one step whenever the pod changes or something is due.
+"""Takes every pod that is bound to a node through its life, one step whenever the pod changes or
+something is due.
 
-It acts on what the cache shows and on the clock. A deleted pod gets its final status first, and then the delete that removes
-it. Upstream: pkg/kubelet/pod_workers.go, and syncPod and SyncTerminatingPod in pkg/kubelet/kubelet.go.
+It acts on what the cache shows and on the clock. A deleted pod gets its final status first, and
+then the delete that removes it. Upstream: pkg/kubelet/pod_workers.go, and syncPod and
+SyncTerminatingPod in pkg/kubelet/kubelet.go.
 """
 
 from collections.abc import Hashable
@@ -68,7 +70,9 @@ class PodWorkers:
             self._pod_added(pod)
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
-        """End a pod as a node does that runs short of a resource. KeyError when there is no such pod here."""
+        """End a pod as a node does that runs short of a resource. KeyError when there is no such
+        pod here.
+        """
         pod = self._pods.get(namespace, name)
         if pod is None or meta.uid_of(pod) not in self._runs:
             raise KeyError(f"{namespace}/{name}")

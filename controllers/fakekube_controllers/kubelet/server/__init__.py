@@ -1,1 +1,5 @@
-"""What a kubelet serves to the API server: logs, usage, exec, attach and port-forward. Upstream: pkg/kubelet/server."""
+"""What a kubelet serves to the API server: logs, usage, exec, attach and port-forward. Read
+``server.py`` first.
+
+Upstream: pkg/kubelet/server.
+"""

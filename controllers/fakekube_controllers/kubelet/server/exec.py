@@ -1,8 +1,9 @@
 """Commands in containers: exec, and attaching to a container's own command.
 
-A command is answered by the callback ``on_exec``, then by the pod's annotation ``fakekube.dev/exec``, then by the shell. The
-annotation is JSON, from command lines to what they come to: an output, an exit code, or an object with ``stdout``, ``stderr``
-and ``exitCode``. Upstream: pkg/kubelet/kubelet_pods.go (GetExec, GetAttach) and k8s.io/cri-streaming.
+A command is answered by the callback ``on_exec``, then by the pod's annotation
+``fakekube.dev/exec``, then by the shell. The annotation is JSON, from command lines to what they
+come to: an output, an exit code, or an object with ``stdout``, ``stderr`` and ``exitCode``.
+Upstream: pkg/kubelet/kubelet_pods.go (GetExec, GetAttach) and k8s.io/cri-streaming.
 """
 
 import asyncio
@@ -62,7 +63,9 @@ class Exec:
         return run
 
     async def attach(self, options: CommandOptions) -> Command:
-        """What a running container logs from now on; if it has an input, its own command with what is sent. Raises NodeError."""
+        """What a running container logs from now on; if it has an input, its own command with what
+        is sent. Raises NodeError.
+        """
         run, container = self._running(options)
         if run is None or container is None:
             name = f"{meta.name_of(options.pod)}_{meta.namespace_of(options.pod)}"
@@ -178,7 +181,9 @@ def _spec(options: CommandOptions) -> ReadOnlyTree:
 
 
 def _annotated(process: Process) -> Answer:
-    """What the pod's annotation says of a command. Raises StreamError for an annotation that cannot be meant."""
+    """What the pod's annotation says of a command. Raises StreamError for an annotation that cannot
+    be meant.
+    """
     annotations = process.pod["metadata"].get("annotations") or {}
     text = annotations.get(f"{PREFIX}exec.{process.container}", annotations.get(f"{PREFIX}exec"))
     if text is None:

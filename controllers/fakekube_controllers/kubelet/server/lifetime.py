@@ -1,4 +1,6 @@
-"""What commands and connections have in common: they end with their container, and a callback of theirs may raise."""
+"""What commands and connections have in common: they end with their container, and a callback of
+theirs may raise.
+"""
 
 import asyncio
 from collections.abc import Coroutine
@@ -16,7 +18,8 @@ T = TypeVar("T")
 async def while_running(
     logs: ContainerLogs, uid: str, container: Container, work: Coroutine[Any, Any, T], over: asyncio.Event,
 ) -> T | None:
-    """What the work comes to; None when ``over`` was set before, which it is when the container ends.
+    """What the work comes to; None when ``over`` was set before, which it is when the container
+    ends.
 
     ``uid`` is the pod's. The end of a log that nobody reads is the end of its container.
     """
@@ -31,6 +34,8 @@ async def while_running(
 
 
 def callback_failed(who: str, error: Exception, log: Logger) -> StreamError:
-    """What a client is told of an author's function that raised; the author finds the traceback in the log."""
+    """What a client is told of an author's function that raised; the author finds the traceback in
+    the log.
+    """
     log.error("%s raised", who, exc_info=error)
     return StreamError(f"{who} raised {type(error).__name__}: {error}")

@@ -1,7 +1,7 @@
 """The logs of containers: what they have logged until now, and lines as they come.
 
-A container's lines are known when it starts; each is served when its time has come. Upstream: pkg/kubelet/kuberuntime/logs,
-which reads and watches a file.
+A container's lines are known when it starts; each is served when its time has come. Upstream:
+pkg/kubelet/kuberuntime/logs, which reads and watches a file.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,8 @@ class ContainerLogs:
         self._followers: dict[str, dict[LogFollower, None]] = {}  # by the pod's uid
 
     def lines(self, namespace: str, name: str, container: str, *, previous: bool = False) -> list[Line] | None:
-        """The lines that a container has logged until now; None when there is no such container, or it never ran.
+        """The lines that a container has logged until now; None when there is no such container, or
+        it never ran.
 
         ``previous``: those of its last run before this one.
         """
@@ -46,7 +47,8 @@ class ContainerLogs:
     def follow(
         self, pod: ReadOnlyTree, container: str, skip: int, on_line: Callable[[Line], None], on_end: Callable[[], None],
     ) -> Callable[[], None]:
-        """Call ``on_line`` for each line but the first ``skip``, now and as they come, and ``on_end`` once the container ends.
+        """Call ``on_line`` for each line but the first ``skip``, now and as they come, and
+        ``on_end`` once the container ends.
 
         A container that is not known has ended. Call what is returned to follow no more.
         """
@@ -107,7 +109,9 @@ class LogFollower:
         self._over = False
 
     def update(self) -> None:
-        """Serve the lines that are due; called whenever anything may have happened to the container."""
+        """Serve the lines that are due; called whenever anything may have happened to the
+        container.
+        """
         if self._over:
             return
         container, lines = self._container, self._lines

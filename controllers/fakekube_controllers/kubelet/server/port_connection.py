@@ -1,6 +1,7 @@
-"""A connection to a port of a pod whose other end is in the same process: the API server's proxy has it.
+"""A connection to a port of a pod, whose other end is the API server's proxy in the same process.
 
-Both ends wait for each other without keeping virtual time from passing, and both keep it from passing while they are at work.
+Both ends wait for each other without keeping virtual time from passing, and both keep it from
+passing while they are at work.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -11,11 +12,11 @@ from fakekube.util.activity import Activity
 from fakekube.util.pipe import PatientPipe
 from fakekube.util.tasks import Tasks, turn
 
-PATIENCE_TURNS = 8  # so many turns of the loop a server has to be done, before its answer is taken for one that goes on
+PATIENCE_TURNS = 8  # turns of the loop after which an answer that has not ended is streamed
 
 
 class PortConnection:
-    """The caller's end; ``serve`` is what goes on at the other, ``over`` is called when it is over."""
+    """The proxy's end. ``serve`` serves the other end, ``over`` is called when it has returned."""
 
     def __init__(
         self, port: int, activity: Activity, serve: Callable[[PortStreams], Awaitable[None]],
@@ -54,7 +55,9 @@ class PortConnection:
         self._sent.feed(data)
 
     async def read(self, limit: int | None = None) -> bytes:
-        """What has come, at least one byte and at most ``limit``; empty at the end. Raises what the server failed with."""
+        """What has come, at least one byte and at most ``limit``; empty at the end. Raises what the
+        server failed with.
+        """
         return self._checked(await self._answered.read(limit))
 
     async def read_line(self) -> bytes:
@@ -67,7 +70,7 @@ class PortConnection:
         return data
 
     async def rest(self) -> None:
-        """Let the server do what it does without waiting for anything."""
+        """Give the server some turns of the loop, or fewer if it ends before."""
         for _ in range(PATIENCE_TURNS):
             if self.ended:
                 break

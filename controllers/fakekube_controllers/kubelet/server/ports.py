@@ -1,7 +1,7 @@
 """Connections to the ports of pods: port-forward, and the API server's proxy.
 
-A port is answered by the callback ``on_connect``, or by an echo; the proxy is not answered by the echo. Upstream:
-pkg/kubelet/kubelet_pods.go (GetPortForward) and k8s.io/cri-streaming.
+A port is answered by the callback ``on_connect``, or by an echo; the proxy is not answered by the
+echo. Upstream: pkg/kubelet/kubelet_pods.go (GetPortForward) and k8s.io/cri-streaming.
 """
 
 import asyncio
@@ -51,8 +51,9 @@ class Ports:
         return connect
 
     async def dial(self, pod: ReadOnlyTree, port: int) -> PortConnection:
-        """A connection to a port on which ``on_connect`` listens. ConnectionRefusedError when nothing runs that could; reading
-        from it raises that when ``on_connect`` does not care for the port.
+        """A connection to a port on which ``on_connect`` listens. ConnectionRefusedError when
+        nothing runs that could; reading from it raises that when ``on_connect`` does not care for
+        the port.
         """
         running = self._any_running(pod)
         if running is None or self._on_connect is None:

@@ -1,4 +1,5 @@
-"""A command in a container, as whoever answers for it sees it: what was asked, and streams to the client.
+"""What the callbacks ``on_exec`` and ``on_connect`` are given: a command with its streams, a
+connection to a port.
 
 Upstream: the executor behind a kubelet's exec and attach, which is a container runtime.
 """
@@ -12,15 +13,18 @@ from fakekube_controllers.kubelet.shell.files import Files
 from fakekube_controllers.kubelet.shell.session import Result
 
 Answer = Result | str | bytes | int | None
-"""What a command came to: a Result; an output, with success; an exit code; None for "ask the next in line"."""
+"""What a command came to: a Result; an output, with exit code 0; an exit code; None leaves it to
+the annotation or the shell.
+"""
 
 
 class Process:
     """A command while it runs.
 
-    ``pod`` is the object, ``container`` the container's name, ``command`` the words, ``tty`` whether a terminal is at the
-    other end, ``attached`` whether this is the container's own command, which somebody attached to. ``files`` are the
-    container's, as far as commands made any.
+    ``pod`` is the object, ``container`` the container's name, ``command`` the words, ``tty``
+    whether a terminal is at the other end, ``attached`` whether this is the container's own
+    command, which somebody attached to. ``files`` are the container's, as far as commands have made
+    any.
     """
 
     def __init__(
@@ -38,7 +42,9 @@ class Process:
         return (size.columns, size.rows) if size.columns else None
 
     async def read(self) -> bytes:
-        """What the client has sent, at least one byte; empty at the end, at once if it sends nothing."""
+        """What the client has sent, at least one byte; empty at the end, at once if it sends
+        nothing.
+        """
         return await self._streams.stdin.read()
 
     async def read_line(self) -> bytes:
@@ -101,4 +107,6 @@ OnExec = Callable[[Process], Answer | Awaitable[Answer]]
 """``on_exec(process)``, plain or async, answers for commands."""
 
 OnConnect = Callable[[Connection], Awaitable[bool | None] | bool | None]
-"""``on_connect(connection)``, plain or async, serves a connection to a port. False leaves it to the default, an echo."""
+"""``on_connect(connection)``, plain or async, serves a connection to a port. False leaves it to the
+default, an echo.
+"""

@@ -1,4 +1,5 @@
-"""What the API server asks a kubelet for: logs, usage, commands in containers, ports, and which pods there are.
+"""What the API server asks a kubelet for: logs, usage, commands in containers, ports, and which
+pods there are.
 
 Upstream: pkg/kubelet/server/server.go.
 """
@@ -19,7 +20,9 @@ from fakekube_controllers.kubelet.server.stats import Stats
 
 
 class Server:
-    """The servers of all kubelets. ``queue`` is where pods are put that the kubelet has to look at again."""
+    """The servers of all kubelets. ``queue`` is where pods are put that the kubelet has to look at
+    again.
+    """
 
     def __init__(
         self, ctx: Context, runs: PodRuns, modes: KubeletModes, queue: WorkQueue[ObjectKey], defaults: Defaults,

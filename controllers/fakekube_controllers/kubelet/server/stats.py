@@ -1,7 +1,8 @@
 """What containers use of the CPU and of memory, for whoever serves metrics.
 
-A pod's annotations say it (``fakekube.dev/cpu-usage``, ``memory-usage``), as one amount or as steps in time, and are read when
-somebody asks; then the Outcome of the run; then the cluster's defaults. Upstream: pkg/kubelet/server/stats.
+A pod's annotations say it (``fakekube.dev/cpu-usage``, ``memory-usage``), as one amount or as steps
+in time, and are read when somebody asks; then the Outcome of the run; then the cluster's defaults.
+Upstream: pkg/kubelet/server/stats.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +31,8 @@ class Usage(NamedTuple):
 class Stats:
     """Usage by container, pod and node.
 
-    ``responds(node)`` is whether a node is there and its kubelet is not stopped, ``pods_on(node)`` are the pods bound to it.
+    ``responds(node)`` is whether a node is there and its kubelet is not stopped, ``pods_on(node)``
+    are the pods bound to it.
     """
 
     def __init__(
@@ -41,7 +43,8 @@ class Stats:
         self._responds, self._pods_on = responds, pods_on
 
     def of_pod(self, namespace: str, name: str) -> dict[str, Usage] | None:
-        """The usage of each running container of a pod; None when there is no such pod, or its kubelet is stopped.
+        """The usage of each running container of a pod; None when there is no such pod, or its
+        kubelet is stopped.
 
         Raises InvalidOutcome for an annotation that cannot be meant.
         """
@@ -49,7 +52,8 @@ class Stats:
         return self._of_pod(pod) if pod is not None else None
 
     def of_node(self, name: str) -> Usage | None:
-        """The usage of all pods on a node together; None when there is no such node, or its kubelet is stopped.
+        """The usage of all pods on a node together; None when there is no such node, or its kubelet
+        is stopped.
 
         Raises InvalidOutcome.
         """

@@ -1,7 +1,8 @@
 """A terminal's line discipline, between a client that sends keys and a command that reads lines.
 
-What is typed is echoed; a line is handed on when it is finished; ^D ends the input, ^C the command. Output gets carriage
-returns. Upstream: the pseudo-terminal that a container runtime opens. Left out: raw mode, cursor keys, ^Z.
+What is typed is echoed; a line is passed on when it is finished; ^D ends the input, ^C the command.
+Output gets carriage returns. Upstream: the pseudo-terminal that a container runtime opens. Left
+out: raw mode, cursor keys, ^Z.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,8 @@ INTERRUPT, END, BACKSPACE, RETURN, NEWLINE, DELETE = 3, 4, 8, 13, 10, 127
 
 
 class Terminal:
-    """Wraps the streams of a client: ``streams`` are for the command, and ``type`` is run while the command is.
+    """Wraps the streams of a client: ``streams`` are for the command, and ``type`` is run while the
+    command is.
 
     ``interrupt`` is called for ^C.
     """
@@ -25,7 +27,7 @@ class Terminal:
         self.streams = CommandStreams(Pipe(ended=client.stdin.ended), output, output, client.size)
 
     async def type(self) -> None:
-        """Hand on what is typed, until the client sends nothing more."""
+        """Pass lines on as they are typed, until the client sends nothing more."""
         while data := await self._client.stdin.read():
             echo = bytearray()
             for key in data:

@@ -1,7 +1,8 @@
-"""The files of a container, as far as commands have made any: enough for ``kubectl cp``, ``cat`` and redirections.
+"""The files of a container, as far as commands have made any: enough for ``kubectl cp``, ``cat``
+and redirections.
 
-Nothing is there at the beginning, and a restart begins again. Left out: owners, modes, links; snapshots
-do not hold them.
+Nothing is there at the beginning, and a restart begins again. Left out: owners, modes, links;
+snapshots do not hold them.
 """
 
 import io

@@ -1,6 +1,8 @@
-"""The little of a shell's language that people write into ``sh -c``: words and quotes, variables, lists, pipes, redirections.
+"""The little of a shell's language that people write into ``sh -c``: words and quotes, variables,
+lists, pipes, redirections.
 
-Left out: everything with a keyword (if, for, while, case, functions), globs, substitution of commands, jobs.
+Left out: everything with a keyword (if, for, while, case, functions), globs, substitution of
+commands, jobs.
 """
 
 import re
@@ -16,7 +18,9 @@ class BadScript(ValueError):
 
 
 class Token(NamedTuple):
-    """An operator, or a word: pieces of text, of which each says whether variables in it are replaced."""
+    """An operator, or a word: pieces of text, of which each says whether variables in it are
+    replaced.
+    """
 
     operator: str
     pieces: tuple[tuple[str, bool], ...] = ()

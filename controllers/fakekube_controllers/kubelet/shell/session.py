@@ -51,7 +51,8 @@ class Result:
 class Session:
     """The state of a shell: the files and the clock of its container, and its variables.
 
-    ``environment`` are the variables that the container was started with; ``variables`` are the shell's own.
+    ``environment`` are the variables that the container was started with; ``variables`` are the
+    shell's own.
     """
 
     def __init__(
@@ -61,12 +62,16 @@ class Session:
         self.variables = dict(environment if variables is None else variables)
 
     def child(self) -> "Session":
-        """The session of a shell within the shell: it starts with the same variables, and its changes to them are lost."""
+        """The session of a shell within the shell: it starts with the same variables, and its
+        changes to them are lost.
+        """
         return Session(self.files, self.environment, self.clock, self.variables)
 
 
 class Io:
-    """Where one command reads and writes. ``piped`` is what a pipe or a file has for it; None is ``stdin``."""
+    """Where one command reads and writes. ``piped`` is what a pipe or a file has for it; None is
+    ``stdin``.
+    """
 
     def __init__(self, stdin: Input, stdout: Write, stderr: Write, piped: bytes | None = None) -> None:
         self.stdin, self.stdout, self.stderr, self.piped = stdin, stdout, stderr, piped
@@ -87,4 +92,6 @@ class Io:
 
 
 Utility = Callable[[Session, Sequence[str], Io], Awaitable[int]]
-"""A command: ``utility(session, arguments, io)`` is its exit code. It may raise ConnectionError when who reads has gone."""
+"""A command: ``utility(session, arguments, io)`` is its exit code. It may raise ConnectionError
+when who reads has gone.
+"""

@@ -1,12 +1,13 @@
 """A shell: it runs scripts of the commands in ``utilities.py``, or the lines that it is sent.
 
-A command that is not known writes its own words and succeeds, since nothing is installed here that could be missing. No
-program runs. By itself:
+A command that is not known writes its own words and succeeds, since nothing is installed here that
+could be missing. No program runs. By itself:
 
     shell = Shell(Files(), {"HOSTNAME": "web-0"}, clock)
     result = await shell.run("echo hello >/tmp/a; cat /tmp/a | tee /tmp/b")
 
-``parser.py`` says which part of the language is understood. Upstream: busybox ash, of which most is left out.
+``parser.py`` says which part of the language is understood. Upstream: busybox ash, of which most is
+left out.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -45,7 +46,9 @@ class Shell:
         return Result(stdout.decode(errors="replace"), stderr.decode(errors="replace"), code)
 
     async def execute(self, words: Sequence[str], io: Io) -> int:
-        """Run one command, its name and arguments, to its end: the exit code. Raises ConnectionError when who reads has gone."""
+        """Run one command, its name and arguments, to its end: the exit code. Raises
+        ConnectionError when who reads has gone.
+        """
         try:
             return await self._execute(words, io)
         except _Exit as exited:
@@ -179,7 +182,9 @@ def _append_to(content: bytearray) -> Callable[[bytes], Awaitable[None]]:
 
 
 class _Builtin(NamedTuple):
-    """A command of the shell itself. With fewer arguments than ``least_arguments`` it is a command that is not known."""
+    """A command of the shell itself. With fewer arguments than ``least_arguments`` it is a command
+    that is not known.
+    """
 
     run: Callable[[Shell, Sequence[str], Io], Awaitable[int]]
     least_arguments: int = 0

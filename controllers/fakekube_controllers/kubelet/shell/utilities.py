@@ -1,4 +1,5 @@
-"""The commands that every container knows: they work on streams, and on the files that other commands made.
+"""The commands that every container knows: they work on streams, and on the files that other
+commands made.
 
 Each does what tests and people use of it. Upstream: busybox, of which most is left out.
 """
@@ -82,7 +83,9 @@ async def _test(session: Session, words: Sequence[str], _: Io) -> int:
 
 
 async def _tar(session: Session, words: Sequence[str], io: Io) -> int:
-    """What ``kubectl cp`` asks for: an archive from the input unpacked, or one of a path written to the output."""
+    """What ``kubectl cp`` asks for: an archive from the input unpacked, or one of a path written to
+    the output.
+    """
     files, directory, paths = session.files, "/", list[str]()
     flags = words[0].lstrip("-") if words else ""
     rest = iter([word for word in words[1:] if not word.startswith("--")])

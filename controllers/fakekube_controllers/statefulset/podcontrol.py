@@ -15,8 +15,8 @@ from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, Resource
 from fakekube_controllers.statefulset import identity, retention
 
 
-class Hands:
-    """The controller's hold on one set's pods. ``wrote`` hears of every answer to a write."""
+class StatefulPodControl:
+    """Writes the pods and claims of one set. ``wrote`` is called with every answer to a write."""
 
     def __init__(
         self, client: Client, recorder: Recorder, claims: Lister, wrote: Callable[[Resource, ReadOnlyTree], None],
@@ -28,7 +28,7 @@ class Hands:
         try:
             await self._create_claims(owner, pod)
         except APIError as error:
-            self._tell("create", owner, pod, error)
+            self._record("create", owner, pod, error)
             raise
         failure: APIError | None = None
         try:
@@ -38,7 +38,7 @@ class Hands:
                 raise
             failure = error
         await self.keep_claims(owner, pod)
-        self._tell("create", owner, pod, failure)
+        self._record("create", owner, pod, failure)
         if failure is not None:
             raise failure
 
@@ -47,13 +47,13 @@ class Hands:
         try:
             left = await self.client.delete(PODS, meta.name_of(pod), meta.namespace_of(pod), missing_ok=True)
         except APIError as error:
-            self._tell("delete", owner, pod, error)
+            self._record("delete", owner, pod, error)
             raise
         if left is not None and left.get("kind") == "Pod":
             self.wrote(PODS, left)
-        self._tell("delete", owner, pod)
+        self._record("delete", owner, pod)
 
-    async def mend(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> None:
+    async def update_pod(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> None:
         """Give a pod the labels, volumes and claims that it ought to have. Raises APIError after a Warning."""
         if identity.identity_matches(owner, pod) and identity.storage_matches(owner, pod) and self.claims_are_right(owner, pod):
             return
@@ -66,9 +66,9 @@ class Hands:
             self.wrote(PODS, await self.client.update(PODS, wanted))
         except APIError as error:
             if error.code != 409:  # a conflict is tried again
-                self._tell("update", owner, pod, error)
+                self._record("update", owner, pod, error)
             raise
-        self._tell("update", owner, pod)
+        self._record("update", owner, pod)
 
     # claims
 
@@ -116,7 +116,7 @@ class Hands:
         """Give the pod's claims to whom the retention policy gives them. Raises APIError after a Warning."""
         for claim in self._claims_there(owner, pod):
             name = meta.name_of(claim)
-            if retention.has_stranger(claim, owner, pod):
+            if retention.has_other_controller(claim, owner, pod):
                 self.recorder.event(
                     owner, "Warning", "ConflictingController",
                     f"PersistentVolumeClaim {name} has a conflicting OwnerReference that acts as a manging controller, "
@@ -136,7 +136,7 @@ class Hands:
             return False
         return any(retention.has_stale_owner(claim, pod) for claim in self._claims_there(owner, pod))
 
-    def _tell(self, verb: str, owner: ReadOnlyTree, pod: ReadOnlyTree, error: APIError | None = None) -> None:
+    def _record(self, verb: str, owner: ReadOnlyTree, pod: ReadOnlyTree, error: APIError | None = None) -> None:
         word = verb.capitalize()
         what = f"{word} Pod {meta.name_of(pod)} in StatefulSet {meta.name_of(owner)}"
         if error is None:

@@ -4,7 +4,6 @@ Upstream: k8s.io/endpointslice/util/endpointslice_tracker.go.
 """
 
 from fakekube.apimachinery import labels, meta
-from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import ENDPOINT_SLICES
@@ -15,7 +14,7 @@ from fakekube_controllers.endpoints.slices import MANAGED_BY, SERVICE_NAME
 DELAY_SECONDS = 1.0
 
 
-class OwnSlices:
+class SliceTracker:
     """``manager`` is what the slices say of who manages them; ``queue`` gets the Service of those that others touch."""
 
     def __init__(self, ctx: Context, queue: WorkQueue[ObjectKey], manager: str) -> None:
@@ -52,7 +51,7 @@ class OwnSlices:
     # hearing
 
     def listen(self) -> None:
-        """Hear of slices from now on."""
+        """Watch slices from now on."""
         self.ctx.add_handler(ENDPOINT_SLICES, self._seen, self._updated, self._deleted)
 
     def _seen(self, each: Tree) -> None:
@@ -91,8 +90,3 @@ def _sent(each: Tree) -> Tree:
 
 def _service_of(each: Tree) -> ObjectKey:
     return ObjectKey(meta.namespace_of(each), meta.labels_of(each).get(SERVICE_NAME, ""))
-
-
-def is_namespace_closed(error: APIError) -> bool:
-    """Whether nothing can be created in the namespace any more."""
-    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)

@@ -1,7 +1,7 @@
-"""What matters of a ReplicaSet's pods, found out once for each state of a pod.
+"""What matters of a ReplicaSet's pods, worked out once for each state of a pod.
 
-A set is looked at whenever one of its pods changes, and then counts all of them: with a thousand pods that start one after
-the other, what is known of the others must not be found out again. Upstream has nothing of the kind.
+A set is reconciled whenever one of its pods changes, and then counts all of them: with a thousand pods that start one after
+the other, the summaries of the others must not be worked out again. Upstream has nothing of the kind.
 """
 
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from fakekube.runtime import pods
 from fakekube.runtime.owned import selector_of
 
 
-class Facts(NamedTuple):
+class PodSummary(NamedTuple):
     """One pod as the cache shows it.
 
-    ``settled``: the set controls and selects it; ``labelled``: it has all labels of the set's template; ``ready_since`` is in
+    ``claimed``: the set controls and selects it; ``labelled``: it has all labels of the set's template; ``ready_since`` is in
     Unix seconds.
     """
 
-    settled: bool
+    claimed: bool
     active: bool
     terminating: bool
     labelled: bool
@@ -33,32 +33,32 @@ class Facts(NamedTuple):
         return 0 < self.ready_since <= now - min_ready_seconds
 
 
-class PodFacts:
-    """The facts about the pods of one set in one generation."""
+class PodSummaries:
+    """The summaries of the pods of one set in one generation."""
 
     def __init__(self, owner: Tree) -> None:
         self.generation = meta.generation_of(owner)
         self._uid, self._selector = meta.uid_of(owner), selector_of(owner)
         self._labels = meta.labels_of(owner["spec"]["template"]).items()
-        self._known: dict[str, tuple[Tree, Facts]] = {}
+        self._known: dict[str, tuple[Tree, PodSummary]] = {}
 
-    def of(self, pod: Tree) -> Facts:
-        """The facts about a pod."""
+    def of(self, pod: Tree) -> PodSummary:
+        """The summary of a pod."""
         uid = pod["metadata"]["uid"]
         known = self._known.get(uid)
         if known is not None and known[0] is pod:
             return known[1]
-        facts = self._found_out(pod)
-        self._known[uid] = pod, facts
-        return facts
+        summary = self._summarized(pod)
+        self._known[uid] = pod, summary
+        return summary
 
     def forget(self, pod: Tree) -> None:
         """The pod is gone."""
         self._known.pop(meta.uid_of(pod), None)
 
-    def _found_out(self, pod: Tree) -> Facts:
+    def _summarized(self, pod: Tree) -> PodSummary:
         own, reference = meta.labels_of(pod), meta.controller_of(pod)
-        settled = reference is not None and reference["uid"] == self._uid and self._selector.matches(own)
-        return Facts(
-            settled, pods.is_active(pod), pods.is_terminating(pod) and not pods.is_finished(pod), self._labels <= own.items(),
+        claimed = reference is not None and reference["uid"] == self._uid and self._selector.matches(own)
+        return PodSummary(
+            claimed, pods.is_active(pod), pods.is_terminating(pod) and not pods.is_finished(pod), self._labels <= own.items(),
             pods.is_ready(pod), pods.ready_since(pod))
