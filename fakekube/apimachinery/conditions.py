@@ -1,7 +1,7 @@
 """``status.conditions``: finding a condition, and setting one by upstream's rules.
 
-The kinds of conditions differ in their fields, so that most controllers make their own; the rule for ``lastTransitionTime``
-is the same for all. Upstream: apimachinery/pkg/api/meta/conditions.go.
+The kinds of conditions differ in their fields, so that most controllers make their own; the rule
+for ``lastTransitionTime`` is the same for all. Upstream: apimachinery/pkg/api/meta/conditions.go.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,8 @@ def is_true(conditions: Iterable[Tree] | None, type: str) -> bool:  # noqa: A002
 
 
 def transition_time(present: ReadOnlyTree | None, status: str, now: str) -> str:
-    """``lastTransitionTime`` of a condition that gets ``status``: it becomes ``now`` only when the status changes.
+    """``lastTransitionTime`` of a condition that gets ``status``: it becomes ``now`` only when the
+    status changes.
 
     ``present``: the condition so far; None when there is none. ``now``: an RFC 3339 timestamp.
     """
@@ -36,7 +37,9 @@ def transition_time(present: ReadOnlyTree | None, status: str, now: str) -> str:
 
 
 def put(conditions: list[Tree], condition: Tree) -> None:
-    """Put a condition in the place of that of its type, or at the end of a list that the caller owns."""
+    """Put a condition in the place of that of its type, or at the end of a list that the caller
+    owns.
+    """
     for position, present in enumerate(conditions):
         if present.get("type") == condition["type"]:
             conditions[position] = condition
@@ -48,7 +51,9 @@ def set_condition(
     conditions: list[Tree], type: str, status: Status, *, now: str, reason: str = "", message: str = "",  # noqa: A002
     observed_generation: int = 0,
 ) -> bool:
-    """Set the condition of a type in a list that the caller owns; whether something changed. Upstream: SetStatusCondition.
+    """Set the condition of a type in a list that the caller owns; whether something changed.
+
+    Upstream: SetStatusCondition.
 
     ``now``: an RFC 3339 timestamp.
     """

@@ -1,8 +1,9 @@
 """What a pod requests and is limited to as a whole: the one computation that all ask.
 
-The scheduler, the kubelet's admission, quotas, LimitRanger and the pod's own defaults and validation want the same sum with
-small differences, which are options. Upstream: component-helpers/resource/helpers.go (PodRequests, PodLimits,
-PodResourcesOptions), pkg/apis/core/v1/helper/qos. Left out: resources that resource claims allocate.
+The scheduler, the kubelet's admission, quotas, LimitRanger and the pod's own defaults and
+validation want the same sum with small differences, which are options. Upstream:
+component-helpers/resource/helpers.go (PodRequests, PodLimits, PodResourcesOptions),
+pkg/apis/core/v1/helper/qos. Left out: resources that resource claims allocate.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,9 +28,11 @@ MILLI = NANO // 1000
 class Options(NamedTuple):
     """Upstream's PodResourcesOptions.
 
-    ``use_status_resources``: what a resize has in flight counts, too (gate InPlacePodVerticalScaling), ``pod_level_status``:
-    that of the pod as a whole also (gate InPlacePodLevelResourcesVerticalScaling). ``pod_level`` says which resources that a
-    pod names for itself stand in place of its containers' sum. ``missing``: what a container requests that says nothing.
+    ``use_status_resources``: what a resize has in flight counts, too (gate
+    InPlacePodVerticalScaling), ``pod_level_status``: that of the pod as a whole also (gate
+    InPlacePodLevelResourcesVerticalScaling). ``pod_level`` says which resources that a pod names
+    for itself stand in place of its containers' sum. ``missing``: what a container requests that
+    says nothing.
     """
 
     use_status_resources: bool = False
@@ -55,7 +58,8 @@ RESIZE_GATE, POD_LEVEL_RESIZE_GATE = "InPlacePodVerticalScaling", "InPlacePodLev
 def requests(pod: ReadOnlyTree, options: Options = DEFAULTS) -> Sum:
     """What a pod requests.
 
-    Init containers run before the others, so only the largest of them counts; those that keep running count with both.
+    Init containers run before the others, so only the largest of them counts; those that keep
+    running count with both.
     """
     spec = pod["spec"]
     if options.use_status_resources and (status := pod.get("status")) and _has_in_flight(status):
@@ -160,12 +164,16 @@ def _with_missing(resources: Mapping[str, Any] | None, missing: Mapping[str, tup
 
 
 def _has_in_flight(status: ReadOnlyTree) -> bool:
-    """Whether a status says anything of resources: that of a pod which no kubelet has seen does not."""
+    """Whether a status says anything of resources: that of a pod which no kubelet has seen does
+    not.
+    """
     return "containerStatuses" in status or "initContainerStatuses" in status or "resources" in status
 
 
 def in_flight(status: ReadOnlyTree | None) -> tuple[Any, ...]:
-    """All of a pod's status that its requests and limits depend on, to be compared with that of another moment."""
+    """All of a pod's status that its requests and limits depend on, to be compared with that of
+    another moment.
+    """
     if not status or not _has_in_flight(status):
         return ()
     listed = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
@@ -175,7 +183,9 @@ def in_flight(status: ReadOnlyTree | None) -> tuple[Any, ...]:
 
 
 def _is_infeasible(status: ReadOnlyTree) -> bool:
-    """Whether the node has said that a resize will never be done: what is wished for then does not count."""
+    """Whether the node has said that a resize will never be done: what is wished for then does not
+    count.
+    """
     condition = conditions.find(status.get("conditions"), "PodResizePending")
     return condition is not None and condition.get("reason") == "Infeasible"
 
@@ -186,7 +196,9 @@ def _statuses(status: ReadOnlyTree) -> dict[str, ReadOnlyTree]:
 
 
 def _requests_in_flight(pod: ReadOnlyTree, options: Options) -> Sum:
-    """The largest of what is wished for, what the kubelet has allocated, and what the containers run with."""
+    """The largest of what is wished for, what the kubelet has allocated, and what the containers
+    run with.
+    """
     spec, status = pod["spec"], pod["status"]
     statuses, infeasible = _statuses(status), _is_infeasible(status)
 

@@ -1,7 +1,9 @@
-"""Which owners to reconcile when a pod is added, updated or deleted: its controller, or those that might adopt it.
+"""Which owners to reconcile when a pod is added, updated or deleted: its controller, or those that
+might adopt it.
 
-ReplicaSets, StatefulSets, DaemonSets and Jobs handle events of pods in the same way. Upstream: addPod, updatePod, deletePod and
-resolveControllerRef, once in each of pkg/controller/{replicaset,statefulset,daemon,job}.
+ReplicaSets, StatefulSets, DaemonSets and Jobs handle events of pods in the same way. Upstream:
+addPod, updatePod, deletePod and resolveControllerRef, once in each of
+pkg/controller/{replicaset,statefulset,daemon,job}.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +21,10 @@ from fakekube.workqueue.queue import WorkQueue
 
 
 def selector_of(owner: Tree) -> Selector:
-    """``spec.selector``: a label selector, or of a ReplicationController labels. An invalid one selects nothing."""
+    """``spec.selector``: a label selector, or of a ReplicationController labels.
+
+    An invalid one selects nothing.
+    """
     selector = owner["spec"].get("selector")
     if owner["kind"] == "ReplicationController":
         return labels.from_set(selector or {})
@@ -32,9 +37,10 @@ def selector_of(owner: Tree) -> Selector:
 class OwnedObjects:
     """Adds the keys of objects of ``resource`` to ``queue`` when their children change.
 
-    ``expectations``: where creations and deletions of children are noted. ``children``: the resource of the children.
-    ``delay_seconds``: how long the queue holds a key back, so that children which change together make one reconcile.
-    ``finalizers``: what a child gets when it is adopted, and loses when it is released.
+    ``expectations``: where creations and deletions of children are noted. ``children``: the
+    resource of the children. ``delay_seconds``: how long the queue holds a key back, so that
+    children which change together make one reconcile. ``finalizers``: what a child gets when it is
+    adopted, and loses when it is released.
     """
 
     def __init__(
@@ -63,7 +69,8 @@ class OwnedObjects:
     async def claim(
         self, owner: Tree, children: Iterable[Tree], matches: Callable[[Tree], bool] | None = None,
     ) -> list[Tree]:
-        """Those of ``children`` that are the owner's now: it adopts what its selector matches, and releases the rest.
+        """Those of ``children`` that are the owner's now: it adopts what its selector matches, and
+        releases the rest.
 
         Raises ClaimFailed.
         """

@@ -18,7 +18,9 @@ def pod_condition(
     ctx: Context, pod: Tree, type: str, status: Literal["True", "False"], *, reason: str = "",  # noqa: A002
     message: str = "",
 ) -> Tree:
-    """The condition as it is to stand in the pod's status from now on; its transition is now unless the status is as it was."""
+    """The condition as it is to stand in the pod's status from now on; its transition is now unless
+    the status is as it was.
+    """
     now = times.format_time(ctx.clock.time())
     condition: Tree = {
         "type": type, "status": status, "lastProbeTime": None,
@@ -30,7 +32,9 @@ def pod_condition(
 
 
 def condition_patch(pod: Tree, condition: Tree) -> Tree:
-    """What to put into the ``status`` of a strategic merge patch that sets a condition: it comes last if it is new."""
+    """What to put into the ``status`` of a strategic merge patch that sets a condition: it comes
+    last if it is new.
+    """
     present = [each["type"] for each in (pod.get("status") or {}).get("conditions") or ()]
     kept = [*present, *(() if condition["type"] in present else (condition["type"],))]
     return {"conditions": [condition], "$setElementOrder/conditions": [{"type": each} for each in kept]}

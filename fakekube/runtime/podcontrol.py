@@ -3,17 +3,19 @@
 Upstream: pkg/controller/controller_utils.go (RealPodControl, GetPodFromTemplate), pkg/controller/replicaset (slowStartBatch).
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
+from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import PODS
 
 T = TypeVar("T")
+P = TypeVar("P", bound=ReadOnlyTree)
 
 
 class PodControl:
@@ -33,8 +35,9 @@ class PodControl:
         self._recorder.event(owner, "Normal", "SuccessfulCreate", f"Created pod: {meta.name_of(made)}")
         return made
 
-    async def delete(self, owner: ReadOnlyTree, name: str, namespace: str) -> bool:
+    async def delete(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
         """Delete a pod and say so; False when it was gone already. Raises APIError after a Warning."""
+        name, namespace = meta.name_of(pod), meta.namespace_of(pod)
         try:
             gone = await self._client.delete(PODS, name, namespace, missing_ok=True)
         except APIError as error:
@@ -81,3 +84,41 @@ async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]
             return made, failure
         size *= 2
     return made, None
+
+
+async def create_expected(
+    expectations: Expectations, key: Hashable, items: Sequence[T], create: Callable[[T], Awaitable[object]],
+) -> tuple[int, APIError | None]:
+    """Expect a creation for each item, and call ``create`` for them as ``slow_start`` does.
+
+    Items that failed or were not tried are not expected any more. Returns what ``slow_start`` does.
+    """
+    expectations.expect_creations(key, len(items))
+    made, error = await slow_start(items, create)
+    for _ in range(len(items) - made):
+        expectations.creation_observed(key)
+    return made, error
+
+
+async def delete_expected(
+    expectations: Expectations, key: Hashable, pods: Sequence[P], delete: Callable[[P], Awaitable[bool]],
+) -> tuple[list[P], APIError | None]:
+    """Expect the deletion of pods, and call ``delete`` for all of them: False for one that is gone.
+
+    Pods that failed or are gone are not expected any more. Returns the pods that did not fail, and
+    the first error.
+    """
+    if pods:
+        expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in pods])
+    deleted: list[P] = []
+    failure: APIError | None = None
+    for pod in pods:
+        try:
+            if not await delete(pod):
+                expectations.deletion_observed(key, meta.uid_of(pod))
+        except APIError as error:
+            expectations.deletion_observed(key, meta.uid_of(pod))
+            failure = failure or error
+        else:
+            deleted.append(pod)
+    return deleted, failure

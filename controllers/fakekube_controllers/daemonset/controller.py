@@ -13,10 +13,11 @@ from fakekube.cache.consistency import Consistency
 from fakekube.cache.expectations import Expectations
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource
+from fakekube.client.retry import update_with_retry
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
 from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
-from fakekube.runtime.podcontrol import PodControl, slow_start
+from fakekube.runtime.podcontrol import PodControl, create_expected, delete_expected
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.daemonset import history, placing
@@ -24,6 +25,7 @@ from fakekube_controllers.daemonset.backoff import Backoff
 from fakekube_controllers.daemonset.step import Plan, Step
 
 BURST_REPLICAS = 250
+STATUS_TRIES = 2
 CATCH_UP = timedelta(milliseconds=5)
 BY_NODE = "node"
 
@@ -128,19 +130,11 @@ class DaemonSetReconciler:
         """Raises APIError, the first one, after all was tried."""
         owner, key = step.owner, meta.key_of(step.owner)
         create, delete = plan.create[:BURST_REPLICAS], plan.delete[:BURST_REPLICAS]
-        self.expectations.expect_creations(key, len(create))
-        self.expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in delete])
-        made, failure = await slow_start(create, lambda node: self.control.create(
+        _, not_created = await create_expected(self.expectations, key, create, lambda node: self.control.create(
             owner, placing.new_pod(owner, step.tolerations, node, step.hash)))
-        for _ in range(len(create) - made):
-            self.expectations.creation_observed(key)
-        for pod in delete:
-            try:
-                if not await self.control.delete(owner, meta.name_of(pod), meta.namespace_of(pod)):
-                    self.expectations.deletion_observed(key, meta.uid_of(pod))
-            except APIError as error:
-                self.expectations.deletion_observed(key, meta.uid_of(pod))
-                failure = failure or error
+        _, not_deleted = await delete_expected(
+            self.expectations, key, delete, lambda pod: self.control.delete(owner, pod))
+        failure = not_created or not_deleted
         if failure is not None:
             raise failure
 
@@ -150,12 +144,14 @@ class DaemonSetReconciler:
         seen = (owner.get("status") or meta.EMPTY).get("observedGeneration", 0) >= meta.generation_of(owner)
         if status == owner.get("status") and seen:
             return
-        try:
-            written = await self.client.update_status(DAEMON_SETS, {**owner, "status": status})
-        except APIError:
-            fresh = await self.client.get(DAEMON_SETS, meta.name_of(owner), meta.namespace_of(owner))
-            kept = {name: value for name, value in (fresh.get("status") or {}).items() if name == "collisionCount"}
-            written = await self.client.update_status(DAEMON_SETS, {**fresh, "status": status | kept})
+
+        def with_status(current: Tree) -> Tree:
+            kept = {name: value for name, value in (current.get("status") or {}).items() if name == "collisionCount"}
+            return {**current, "status": status | kept}
+
+        written = await update_with_retry(
+            self.client, DAEMON_SETS, owner, with_status, subresource="status", tries=STATUS_TRIES,
+            is_retriable=lambda _: True)
         self._wrote(meta.key_of(owner), DAEMON_SETS, written)
 
 

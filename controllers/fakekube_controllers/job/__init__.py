@@ -1,9 +1,10 @@
 """The Job controller: pods that run to completion.
 
-Read ``sync.py`` first: it is the order of decisions, over the ``SyncState`` that ``syncstate.py`` computes. ``policies.py``,
-``backoff.py``, ``indexes.py`` and ``pods.py`` are rules without I/O; ``podsummaries.py`` tells what each pod is to its Job,
-``manage.py`` creates and deletes pods, ``tracking.py`` counts finished ones, ``writer.py`` and ``finalizers.py`` send the
-writes, ``controller.py`` and ``orphans.py`` handle events.
+Read ``sync.py`` first: it is the order of decisions, over the ``SyncState`` that ``syncstate.py``
+computes. ``policies.py``, ``backoff.py``, ``indexes.py`` and ``pods.py`` are rules without I/O;
+``podsummaries.py`` tells what each pod is to its Job, ``manage.py`` creates and deletes pods,
+``tracking.py`` counts finished ones, ``writer.py`` and ``finalizers.py`` send the writes,
+``controller.py`` and ``orphans.py`` handle events.
 Upstream: pkg/controller/job. Left out: the integration with workload-aware scheduling.
 """
 

@@ -1,7 +1,8 @@
 """How long a Job waits before it replaces a pod that failed.
 
-The delay doubles with every failure since the last success and counts from when the last pod failed. Records live in
-memory only: a controller that restarts has forgotten them. Upstream: pkg/controller/job/backoff_utils.go.
+The delay doubles with every failure since the last success and counts from when the last pod
+failed. Records live in memory only: a controller that restarts has forgotten them. Upstream:
+pkg/controller/job/backoff_utils.go.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ MAX_SECONDS = 600.0
 
 
 class Backoff(NamedTuple):
-    """Failures since the last success, and when the latest of them was (Unix seconds; None after a success)."""
+    """Failures since the last success, and when the latest of them was (Unix seconds; None after a
+    success).
+    """
 
     failures: int = 0
     last_failure: float | None = None
@@ -38,6 +41,8 @@ class Backoff(NamedTuple):
 
 
 def remaining_seconds(failures: int, last_failure: float, now: float) -> float:
-    """What is left at ``now`` of the delay after so many failures, the last of them at ``last_failure`` (Unix seconds)."""
+    """What is left at ``now`` of the delay after so many failures, the last of them at
+    ``last_failure`` (Unix seconds).
+    """
     delay: float = min(BASE_SECONDS * 2 ** min(failures - 1, 16), MAX_SECONDS)
     return max(0.0, last_failure + delay - now)

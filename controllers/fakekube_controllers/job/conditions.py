@@ -1,4 +1,7 @@
-"""A Job's conditions. Upstream: pkg/controller/job/job_controller.go (newCondition, ensureJobConditionStatus)."""
+"""A Job's conditions.
+
+Upstream: pkg/controller/job/job_controller.go (newCondition, ensureJobConditionStatus).
+"""
 
 from typing import NamedTuple
 
@@ -9,7 +12,8 @@ from fakekube.apimachinery.types import Tree
 class Outcome(NamedTuple):
     """How a Job is going to end: the next condition's type, with its reason and message."""
 
-    type: str  # SuccessCriteriaMet or FailureTarget; Complete or Failed where the end is not announced
+    # SuccessCriteriaMet or FailureTarget; Complete or Failed where the end is not announced
+    type: str
     reason: str
     message: str
 

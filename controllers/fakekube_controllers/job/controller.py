@@ -1,7 +1,8 @@
 """The reconciler of Jobs: which events make which Jobs sync, and when, and which pods are a Job's.
 
-Events of pods, and updates of a Job that leave its generation alone, wait a second, so that pods which end together are
-counted together. A Job that is new or deleted, or has a new spec, syncs at once.
+Events of pods, and updates of a Job that leave its generation alone, wait a second, so that pods
+which end together are counted together. A Job that is new or deleted, or has a new spec, syncs at
+once.
 Upstream: pkg/controller/job/job_controller.go (NewController, updateJob, syncJob, getPodsForJob).
 """
 
@@ -84,7 +85,10 @@ class JobReconciler:
     # work
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Sync one Job; the result says when to sync again without an event. Raises APIError and ClaimFailed."""
+        """Sync one Job; the result says when to sync again without an event.
+
+        Raises APIError and ClaimFailed.
+        """
         cached = self.jobs.get(request.namespace, request.name)
         if cached is None:
             self.writer.forget(request)
@@ -123,7 +127,10 @@ class JobReconciler:
         return await sync(state, self.writer, satisfied=satisfied)
 
     async def _claim(self, job: Tree) -> JobPods:
-        """The Job's pods: those that it controls and selects, and those that it adopts. Raises ClaimFailed."""
+        """The Job's pods: those that it controls and selects, and those that it adopts.
+
+        Raises ClaimFailed.
+        """
         uid, selector = meta.uid_of(job), selector_of(job)
         known = self.summaries.get(uid)
         if known is None or known.selector != selector:

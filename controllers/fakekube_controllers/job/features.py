@@ -1,7 +1,10 @@
-"""What of a Job depends on feature gates. In the newest release none of it can be switched off any more.
+"""What of a Job depends on feature gates.
 
-A gate that is switched off makes the controller blind for its fields, whoever wrote them: a Job that was made while the gate
-was on goes on as one without them. Upstream: the uses of pkg/features in pkg/controller/job, releases 1.30 to 1.37.
+In the newest release none of it can be switched off any more.
+
+A gate that is switched off makes the controller blind for its fields, whoever wrote them: a Job
+that was made while the gate was on goes on as one without them. Upstream: the uses of pkg/features
+in pkg/controller/job, releases 1.30 to 1.37.
 """
 
 from collections.abc import Mapping
@@ -18,7 +21,8 @@ class Features(NamedTuple):
     success_policy: bool = True
     replacement_policy: bool = True  # status.terminating too
     managed_by: bool = True
-    interim_conditions: bool = True  # a Job ends only when no pod of it is terminating, and announces that
+    # a Job ends only when no pod of it is terminating, and announces that
+    interim_conditions: bool = True
     forgets_start: bool = True  # a Job that is suspended has no startTime
 
     @classmethod

@@ -1,7 +1,10 @@
-"""The finalizer that keeps a pod of a Job until it is counted, and the removals that the cache does not show yet.
+"""The finalizer that keeps a pod of a Job until it is counted, and the removals that the cache does
+not show yet.
 
-A pod whose finalizer was removed is not counted again, even while the cache still shows the finalizer.
-Upstream: pkg/controller/job/tracking_utils.go (uidTrackingExpectations), patchPod in pod_control.go.
+A pod whose finalizer was removed is not counted again, even while the cache still shows the
+finalizer.
+Upstream: pkg/controller/job/tracking_utils.go (uidTrackingExpectations), patchPod in
+pod_control.go.
 """
 
 from collections.abc import Mapping
@@ -18,14 +21,19 @@ PATCHED_TOO_LATE = (404, 409, 422)  # the pod is gone, or another one has its na
 
 
 class TrackingFinalizers:
-    """Removes tracking finalizers, and keeps by Job the uids of pods of which the cache still shows them."""
+    """Removes tracking finalizers, and keeps by Job the uids of pods of which the cache still shows
+    them.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._expected: dict[ObjectKey, dict[str, None]] = {}
 
     async def remove(self, pod: Pod) -> None:
-        """Remove the finalizer from a pod of a Job; a pod that is gone already is no error. Raises APIError."""
+        """Remove the finalizer from a pod of a Job; a pod that is gone already is no error.
+
+        Raises APIError.
+        """
         uid = meta.uid_of(pod)
         expected = self._expected.setdefault(_job_key(pod), {})
         expected[uid] = None
@@ -37,7 +45,9 @@ class TrackingFinalizers:
                 raise
 
     async def remove_from_orphan(self, pod: Pod) -> None:
-        """Remove the finalizer from a pod that no Job counts; a pod that is gone already is no error. Raises APIError."""
+        """Remove the finalizer from a pod that no Job counts; a pod that is gone already is no
+        error. Raises APIError.
+        """
         try:
             await self._patch(pod)
         except APIError as error:

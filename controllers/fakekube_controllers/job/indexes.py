@@ -1,6 +1,7 @@
 """Completion indexes as a Job's status writes them: ``0-2,5,7,8``.
 
-Runs of three or more are ``a-b``, runs of two are ``a,b``. Upstream: pkg/controller/job/indexed_job_utils.go.
+Runs of three or more are ``a-b``, runs of two are ``a,b``. Upstream:
+pkg/controller/job/indexed_job_utils.go.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,9 @@ IGNORED_FAILURE_COUNT = "batch.kubernetes.io/job-index-ignored-failure-count"
 
 
 def parse(text: str, completions: int | None = None) -> list[int]:
-    """The indexes that a text lists, ascending; those at or above ``completions`` are dropped, as is what does not parse."""
+    """The indexes that a text lists, ascending; those at or above ``completions`` are dropped, as
+    is what does not parse.
+    """
     result: list[int] = []
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")

@@ -1,14 +1,16 @@
 """Creates or deletes pods until as many are active as the Job wants.
 
-A sync that deletes pods creates none. Creations go in batches that double, so that a quota that refuses one pod is not
-asked five hundred times. Upstream: manageJob in pkg/controller/job/job_controller.go.
+A sync that deletes pods creates none. Creations go in batches that double, so that a quota that
+refuses one pod is not asked five hundred times. Upstream: manageJob in
+pkg/controller/job/job_controller.go.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.runtime.podcontrol import slow_start
+from fakekube.runtime.podcontrol import create_expected, delete_expected
 from fakekube_controllers.job import pods, podtemplate
 from fakekube_controllers.job.podsummaries import PodSummary
 from fakekube_controllers.job.syncstate import SyncState, free_indexes
@@ -19,7 +21,9 @@ RECONCILING, TRACKING, PODS_CREATED, PODS_DELETED = "reconciling", "tracking", "
 
 
 class ManageResult(NamedTuple):
-    """How many pods are active now, the action for the metrics, after how many seconds to sync again, and the first error."""
+    """How many pods are active now, the action for the metrics, after how many seconds to sync
+    again, and the first error.
+    """
 
     active: int
     action: str
@@ -77,26 +81,22 @@ def _wanted_active(state: SyncState) -> int:
 async def delete_active(
     state: SyncState, writer: Writer, victims: Sequence[pods.Pod], *, keep_tracking: bool,
 ) -> tuple[int, int, APIError | None]:
-    """Delete pods. Returns how many were deleted, how many of those were ready, and the first error.
+    """Delete pods.
 
-    Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted as failed.
+    Returns how many were deleted, how many of those were ready, and the first error.
+
+    Without ``keep_tracking`` their finalizers are removed first, so that the pods are not counted
+    as failed.
     """
-    writer.expect_deletions(state.job, victims)
-    deleted = ready = 0
-    failure: APIError | None = None
-    for pod in victims:
-        try:
-            if not keep_tracking and pods.is_tracked(pod):
-                await writer.finalizers.remove(pod)
-                state.released[pod["metadata"]["uid"]] = None
-            await writer.delete(state.job, pod)
-        except APIError as error:
-            writer.deletion_failed(state.job, pod)
-            failure = failure or error
-        else:
-            deleted += 1
-            ready += pods.is_ready(pod)
-    return deleted, ready, failure
+
+    async def delete(pod: pods.Pod) -> bool:
+        if not keep_tracking and pods.is_tracked(pod):
+            await writer.finalizers.remove(pod)
+            state.released[pod["metadata"]["uid"]] = None
+        return await writer.control.delete(state.job, pod)
+
+    deleted, error = await delete_expected(writer.expectations, meta.key_of(state.job), victims, delete)
+    return len(deleted), sum(map(pods.is_ready, deleted)), error
 
 
 async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
@@ -109,13 +109,15 @@ async def _create(state: SyncState, writer: Writer, count: int) -> ManageResult:
         waiting = [delay for delay in delays.values() if delay > 0]
         wait = min(waiting) if waiting else None
         chosen = [index for index in free if delays[index] <= 0]
-    writer.expect_creations(state.job, len(chosen))
-    made, error = await slow_start(chosen, lambda index: writer.create(state.job, podtemplate.pod_for(state, index)))
-    writer.creation_failed(state.job, len(chosen) - made)
+    made, error = await create_expected(
+        writer.expectations, meta.key_of(state.job), chosen,
+        lambda index: writer.control.create(state.job, podtemplate.pod_for(state, index)))
     writer.metrics.created(state, made, len(chosen) - made)
     return ManageResult(state.active_count + made, PODS_CREATED, wait, error)
 
 
 def _holds_index(state: SyncState, summary: PodSummary) -> bool:
-    """Whether the pod's index is in use: of an active pod, and of a terminating one while only failed pods are replaced."""
+    """Whether the pod's index is in use: of an active pod, and of a terminating one while only
+    failed pods are replaced.
+    """
     return summary.active or (summary.terminating and state.only_replace_failed)

@@ -39,7 +39,9 @@ class JobMetrics:
             "jobs_by_external_controller_total", "The number of Jobs managed by an external controller", "controller_name")
 
     def synced(self, job: Mapping[str, Any], action: str, seconds: float, *, failed: bool) -> None:
-        """A sync ended, well or not; ``action`` is reconciling, tracking, pods_created or pods_deleted."""
+        """A sync ended, well or not; ``action`` is reconciling, tracking, pods_created or
+        pods_deleted.
+        """
         values = mode_of(job), "error" if failed else "success", action
         self._sync_seconds.observe(seconds, *values)
         self._syncs.inc(*values)

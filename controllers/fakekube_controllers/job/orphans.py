@@ -1,6 +1,8 @@
-"""Pods with the tracking finalizer that no Job will count any more: a second queue removes their finalizers.
+"""Pods with the tracking finalizer that no Job will count any more: a second queue removes their
+finalizers.
 
-The handlers here also see which removals of finalizers the cache shows, and count them for the metrics.
+The handlers here also see which removals of finalizers the cache shows, and count them for the
+metrics.
 Upstream: pkg/controller/job/job_controller.go (enqueueOrphanPod, syncOrphanPod).
 """
 

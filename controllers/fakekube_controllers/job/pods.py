@@ -1,4 +1,5 @@
-"""What a pod of a Job is: alive, failed, finished, ready; and which go first when there are too many.
+"""What a pod of a Job is: alive, failed, finished, ready; and which go first when there are too
+many.
 
 Upstream: pkg/controller/job/job_controller.go.
 """
@@ -24,7 +25,9 @@ def is_tracked(pod: Pod) -> bool:
 
 
 def is_failed(pod: Pod, only_replace_failed: bool) -> bool:
-    """Whether the pod counts as failed: unless only failed pods are replaced, one that is deleted while it runs does."""
+    """Whether the pod counts as failed: unless only failed pods are replaced, one that is deleted
+    while it runs does.
+    """
     if phase(pod) == "Failed":
         return True
     return not only_replace_failed and is_terminating(pod) and phase(pod) != "Succeeded"
@@ -59,7 +62,10 @@ def finish_time(pod: Pod) -> float:
 
 
 def surplus(active: Sequence[Pod], wanted: int, completions: int | None) -> list[Pod]:
-    """Which active pods to delete so that ``wanted`` stay. ``completions`` is given for indexed Jobs only."""
+    """Which active pods to delete so that ``wanted`` stay.
+
+    ``completions`` is given for indexed Jobs only.
+    """
     excess = len(active) - wanted
     chosen: list[Pod] = []
     ordered = sorted(active, key=rank)

@@ -1,8 +1,4 @@
-"""What each pod of a Job is to it (active, ready, finished, tracked, its index), computed once for each state of a pod.
-
-A Job of ten thousand pods is synced again and again while only some of them change. The summaries of the others are kept:
-to read so many trees again takes longer than the rest of a sync. Upstream has nothing of the kind.
-"""
+"""What each pod of a Job is to it: active, ready, finished, tracked, and its index."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,6 +6,7 @@ from typing import NamedTuple
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.labels import Selector
 from fakekube.apimachinery.types import Tree
+from fakekube.cache.summaries import Summaries
 from fakekube_controllers.job import indexes, pods
 
 
@@ -26,7 +23,9 @@ class PodSummary(NamedTuple):
 
 
 class JobPods(NamedTuple):
-    """The pods of a Job that its selector matches, in the order in which the cache has them, and their summaries."""
+    """The pods of a Job that its selector matches, in the order in which the cache has them, and
+    their summaries.
+    """
 
     pods: Sequence[Tree]
     summaries: Sequence[PodSummary]
@@ -36,28 +35,20 @@ class JobPods(NamedTuple):
         return [pod for pod, wanted in zip(self.pods, chosen, strict=True) if wanted]
 
 
-class PodSummaries:
+class PodSummaries(Summaries[PodSummary]):
     """The summaries of the pods that one Job controls, for one selector."""
 
     def __init__(self, selector: Selector) -> None:
+        super().__init__()
         self.selector = selector
         self._shared: dict[PodSummary, PodSummary] = {}
-        self._trees: Sequence[Tree] = ()  # kept alive: the keys of _known are their identities
-        self._known: dict[int, PodSummary] = {}
 
-    def of(self, trees: Sequence[Tree]) -> list[PodSummary]:
-        """The summaries of these pods, in the same order. The trees are a cache's: a pod that changed is another tree."""
-        known = self._known
-        summaries = [known.get(id(pod)) or self.summarize(pod) for pod in trees]
-        self._known = dict(zip(map(id, trees), summaries, strict=True))
-        self._trees = trees
-        return summaries
-
-    def summarize(self, pod: Tree) -> PodSummary:
+    def summarize(self, tree: Tree) -> PodSummary:
         """The summary of one pod."""
-        finished, deleting, tracked = pods.is_finished(pod), pods.is_terminating(pod), pods.is_tracked(pod)
+        finished, deleting = pods.is_finished(tree), pods.is_terminating(tree)
+        tracked = pods.is_tracked(tree)
         active = not finished and not deleting
         summary = PodSummary(
-            self.selector.matches(meta.labels_of(pod)), active, active and pods.is_ready(pod), deleting and not finished,
-            tracked, tracked and not active, indexes.index_of(pod))
+            self.selector.matches(meta.labels_of(tree)), active, active and pods.is_ready(tree),
+            deleting and not finished, tracked, tracked and not active, indexes.index_of(tree))
         return self._shared.setdefault(summary, summary) if summary.completion_index is None else summary

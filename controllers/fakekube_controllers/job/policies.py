@@ -1,6 +1,7 @@
 """What a Job does about pods that failed or succeeded: podFailurePolicy and successPolicy.
 
-Rules are looked at in order and the first that matches decides. Upstream: pod_failure_policy.go, success_policy.go.
+Rules are looked at in order and the first that matches decides. Upstream: pod_failure_policy.go,
+success_policy.go.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from fakekube_controllers.job import indexes, pods
 
 
 class Verdict(NamedTuple):
-    """What the first matching rule says of one failed pod. ``message`` is that of a FailJob rule."""
+    """What the first matching rule decides. ``message`` is that of a FailJob rule."""
 
     action: str  # FailJob, FailIndex, Ignore, Count, or "" when no rule matched
     message: str = ""
@@ -22,7 +23,8 @@ class Verdict(NamedTuple):
 
 
 def match_failure_policy(policy: Mapping[str, Any] | None, pod: pods.Pod, *, per_index: bool = True) -> Verdict:
-    """The verdict of a podFailurePolicy on a pod whose phase is Failed; no policy counts the failure.
+    """The verdict of a podFailurePolicy on a pod whose phase is Failed; no policy counts the
+    failure.
 
     FailIndex rules are passed over unless failures are counted ``per_index``.
     """
@@ -67,7 +69,9 @@ def _condition_match(patterns: Sequence[Mapping[str, str]] | None, pod: pods.Pod
 
 
 def match_success_policy(policy: Mapping[str, Any] | None, completed: Sequence[int]) -> str:
-    """``Matched rules at index I`` when a successPolicy is met by the completed indexes, else nothing."""
+    """``Matched rules at index I`` when a successPolicy is met by the completed indexes, else
+    nothing.
+    """
     if policy is None or not completed:
         return ""
     done = dict.fromkeys(completed)

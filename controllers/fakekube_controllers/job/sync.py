@@ -1,4 +1,5 @@
-"""One sync of a Job, in upstream's order: compute the state, manage the active pods, count the finished ones, write.
+"""One sync of a Job, in upstream's order: compute the state, manage the active pods, count the
+finished ones, write.
 
 Upstream: syncJob in pkg/controller/job/job_controller.go.
 """
@@ -15,7 +16,9 @@ from fakekube_controllers.job.writer import Writer
 
 
 class SyncResult(NamedTuple):
-    """After how many seconds to sync again (None: at the next event), the error to retry, and the action for the metrics."""
+    """After how many seconds to sync again (None: at the next event), the error to retry, and the
+    action for the metrics.
+    """
 
     requeue_seconds: float | None = None
     error: APIError | None = None
@@ -59,7 +62,10 @@ def _sooner(one: float | None, other: float | None) -> float | None:
 
 
 async def _delete_active_pods(state: SyncState, writer: Writer, *, satisfied: bool) -> tuple[int, APIError | None]:
-    """Delete the active pods of a Job that ends. The Job does not end yet while a pod may be unseen or was not deleted."""
+    """Delete the active pods of a Job that ends.
+
+    The Job does not end yet while a pod may be unseen or was not deleted.
+    """
     active = state.active
     deleted, ready, error = await delete_active(state, writer, active, keep_tracking=True)
     if deleted != len(active) or not satisfied:

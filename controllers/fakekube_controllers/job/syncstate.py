@@ -1,6 +1,8 @@
-"""The state of one sync of a Job: which pods are active, which have finished since, and how the Job ends.
+"""The state of one sync of a Job: which pods are active, which have finished since, and how the Job
+ends.
 
-Nothing here writes. Upstream: syncJobCtx and the first half of syncJob (pkg/controller/job/job_controller.go).
+Nothing here writes. Upstream: syncJobCtx and the first half of syncJob
+(pkg/controller/job/job_controller.go).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,21 +28,28 @@ COMPLETIONS_REACHED = Outcome("SuccessCriteriaMet", "CompletionsReached", "Reach
 
 @dataclass(slots=True)
 class SyncState:
-    """What one sync knows. The Job's status and metadata are the sync's own copies; its spec and the pods are read-only."""
+    """What one sync knows.
+
+    The Job's status and metadata are the sync's own copies; its spec and the pods are read-only.
+    """
 
     job: dict[str, Any]
     job_pods: JobPods
     now: float
-    expected_removals: Collection[str]  # uids of pods whose tracking finalizer an earlier sync removed
+    # uids of pods whose tracking finalizer an earlier sync removed
+    expected_removals: Collection[str]
     backoff: Backoff
     features: Features = ALL
-    last_status: Mapping[str, Any] = field(default_factory=dict)  # the status that was read or written last
-    tracked: dict[str, None] | None = None  # uids of pods with the tracking finalizer; None: not computed yet
+    # the status that was read or written last
+    last_status: Mapping[str, Any] = field(default_factory=dict)
+    # uids of pods with the tracking finalizer; None: not computed yet
+    tracked: dict[str, None] | None = None
     active_count: int = 0
     ready: int = 0
     terminating: int = 0
     ended: list[Pod] = field(default_factory=list)  # tracked, and finished or being deleted
-    released: dict[str, None] = field(default_factory=dict)  # uids of pods whose tracking finalizer this sync removed
+    # uids of pods whose tracking finalizer this sync removed
+    released: dict[str, None] = field(default_factory=dict)
     new_succeeded: list[Pod] = field(default_factory=list)
     new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
@@ -48,7 +57,8 @@ class SyncState:
     prev_succeeded_indexes: list[int] = field(default_factory=list)
     succeeded_indexes: list[int] = field(default_factory=list)
     failed_indexes: list[int] | None = None
-    delayed_by_index: dict[int, Pod] = field(default_factory=dict)  # the failed pod of an index, until it is replaced
+    # the failed pod of an index, until it is replaced
+    delayed_by_index: dict[int, Pod] = field(default_factory=dict)
     outcome: Outcome | None = None
 
     @property
@@ -125,7 +135,9 @@ class SyncState:
         return policies.match_failure_policy(self.failure_policy, pod, per_index=self.features.per_index)
 
     def is_valid_index(self, pod: Pod) -> bool:
-        """Whether the pod counts for an index that the Job still has; every pod of a plain Job does."""
+        """Whether the pod counts for an index that the Job still has; every pod of a plain Job
+        does.
+        """
         if not self.indexed:
             return True
         index = indexes.index_of(pod)
@@ -182,7 +194,9 @@ class SyncState:
         return None
 
     def ending(self, outcome: Outcome) -> Outcome:
-        """The outcome as this release writes it: with an interim condition or without, and a reason for success or none."""
+        """The outcome as this release writes it: with an interim condition or without, and a reason
+        for success or none.
+        """
         if outcome is COMPLETIONS_REACHED and not self.features.success_policy:
             outcome = Outcome(outcome.type, "", "")
         return outcome if self.features.interim_conditions else outcome._replace(type=outcome.terminal)
@@ -231,7 +245,9 @@ class SyncState:
         return verdict.counts and indexes.count_of(pod, indexes.FAILURE_COUNT) >= self.spec["backoffLimitPerIndex"]
 
     def _delayed_pods(self) -> dict[int, Pod]:
-        """By index that waits for a replacement: the failed pod whose annotations count the failures of the index."""
+        """By index that waits for a replacement: the failed pod whose annotations count the
+        failures of the index.
+        """
         decided = dict.fromkeys([*self.succeeded_indexes, *(self.failed_indexes or ())])
         held = dict.fromkeys(summary.completion_index for summary in self.job_pods.summaries if summary.active)
         latest: dict[int, Pod] = {}
@@ -259,7 +275,9 @@ def attempts(pod: Pod) -> int:
 
 
 def free_indexes(state: SyncState, count: int, held: Iterable[int | None]) -> list[int]:
-    """The lowest indexes that are not among those ``held``, nor completed or failed, at most ``count``."""
+    """The lowest indexes that are not among those ``held``, nor completed or failed, at most
+    ``count``.
+    """
     taken = dict.fromkeys([*state.succeeded_indexes, *(state.failed_indexes or ()), *held])
     result: list[int] = []
     for index in range(state.completions or 0):

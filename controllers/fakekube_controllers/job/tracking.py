@@ -1,8 +1,9 @@
 """Counting finished pods exactly once, across restarts, with two writes of the status.
 
-A finished pod's uid goes into status.uncountedTerminatedPods (first write), then the pod loses its finalizer, then the
-uid becomes a number (second write). The completed indexes of an indexed Job are their own memory. Only when nothing is
-left to count and no pod is terminating does the Job get its terminal condition.
+A finished pod's uid goes into status.uncountedTerminatedPods (first write), then the pod loses its
+finalizer, then the uid becomes a number (second write). The completed indexes of an indexed Job are
+their own memory. Only when nothing is left to count and no pod is terminating does the Job get its
+terminal condition.
 Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go.
 """
 
@@ -16,9 +17,11 @@ MAX_UNCOUNTED = 500
 
 
 async def track(state: SyncState, writer: Writer, *, changed: bool) -> bool:
-    """Count the finished pods and write the status: once, twice, or not at all when nothing changed.
+    """Count the finished pods and write the status: once, twice, or not at all when nothing
+    changed.
 
-    Returns whether there were more finished pods than one sync counts. ``changed``: the status differs already.
+    Returns whether there were more finished pods than one sync counts. ``changed``: the status
+    differs already.
     """
     changed = _clean_uncounted(state) or changed
     actions: dict[str, int] = {}
@@ -59,7 +62,8 @@ def _clean_uncounted(state: SyncState) -> bool:
 
 
 def _record_finished_pods(state: SyncState, actions: dict[str, int]) -> tuple[list[pods.Pod], bool, bool]:
-    """Pods that may lose their finalizer, whether any was counted, and whether there are more than one sync counts.
+    """Pods that may lose their finalizer, whether any was counted, and whether there are more than
+    one sync counts.
 
     ``actions`` gets how many failures each action of the podFailurePolicy handled.
     """
@@ -98,7 +102,9 @@ def _record_finished_pods(state: SyncState, actions: dict[str, int]) -> tuple[li
 
 
 def _candidates(state: SyncState) -> list[pods.Pod]:
-    """The tracked pods to look at, ordered by index if they have one: of a Job that goes on, only those that have ended."""
+    """The tracked pods to look at, ordered by index if they have one: of a Job that goes on, only
+    those that have ended.
+    """
     ending = "deletionTimestamp" in state.job["metadata"] or state.outcome is not None
     candidates = state.ended
     if ending:
@@ -119,7 +125,8 @@ def _may_release(state: SyncState, pod: pods.Pod, *, only_replace_failed: bool) 
 
 
 def _counts_as_failed(state: SyncState, pod: pods.Pod, actions: dict[str, int]) -> bool:
-    """Whether a pod counts as failed: one that failed, and any that is left when the Job fails (not when it succeeds).
+    """Whether a pod counts as failed: one that failed, and any that is left when the Job fails (not
+    when it succeeds).
 
     Not one that an Ignore rule matches, nor one with an index that the Job does not have.
     """

@@ -1,22 +1,22 @@
-"""The writes of the Job controller, and the expectations that they leave until its caches show them.
+"""The writes of the Job controller, and the expectations that they leave until its caches show
+them.
 
-After the controller has created three pods it creates and deletes none for the Job until its cache has shown three new ones.
+After the controller has created three pods it creates and deletes none for the Job until its cache
+has shown three new ones.
 Upstream: pkg/controller/job/job_controller.go, pkg/controller/controller_utils.go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
-from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import JOBS
 from fakekube.runtime.podcontrol import PodControl
-from fakekube_controllers.job import pods
-from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - mypy wants it for the annotation of an attribute
+from fakekube_controllers.job.backoff import Backoff  # noqa: TC001 - an attribute's annotation
 from fakekube_controllers.job.finalizers import TrackingFinalizers
 from fakekube_controllers.job.metrics import JobMetrics
 from fakekube_controllers.job.syncstate import SyncState
@@ -25,7 +25,9 @@ COUNTED = ("succeeded", "failed", "completedIndexes", "failedIndexes")
 
 
 class Writer:
-    """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of failed pods."""
+    """Writes pods, Jobs and Events for one controller; keeps its expectations and its back-off of
+    failed pods.
+    """
 
     def __init__(
         self, client: Client, recorder: Recorder, expectations: Expectations, finalizers: TrackingFinalizers,
@@ -39,38 +41,6 @@ class Writer:
     def event(self, job: Mapping[str, Any], type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Record an Event about the Job."""
         self.recorder.event(job, type_, reason, message)
-
-    # pods
-
-    def expect_creations(self, job: Mapping[str, Any], count: int) -> None:
-        """Note that ``count`` pods are about to be created."""
-        if count:
-            self.expectations.expect_creations(meta.key_of(job), count)
-
-    def creation_failed(self, job: Mapping[str, Any], count: int) -> None:
-        """Note that ``count`` of them were not created."""
-        for _ in range(count):
-            self.expectations.creation_observed(meta.key_of(job))
-
-    def expect_deletions(self, job: Mapping[str, Any], victims: Sequence[pods.Pod]) -> None:
-        """Note that these pods are about to be deleted."""
-        if victims:
-            self.expectations.expect_deletions_of(meta.key_of(job), [meta.uid_of(pod) for pod in victims])
-
-    def deletion_failed(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
-        """Note that one of them was not deleted."""
-        self.expectations.deletion_observed(meta.key_of(job), meta.uid_of(pod))
-
-    async def create(self, job: Mapping[str, Any], pod: Tree) -> None:
-        """Create a pod and record an Event. Raises APIError, after a Warning unless the namespace is being deleted."""
-        await self.control.create(job, pod)
-
-    async def delete(self, job: Mapping[str, Any], pod: pods.Pod) -> None:
-        """Delete a pod and record an Event; one that is gone already is no error. Raises APIError after a Warning."""
-        if not await self.control.delete(job, meta.name_of(pod), meta.namespace_of(pod)):
-            self.deletion_failed(job, pod)
-
-    # the Job
 
     async def update_status(self, state: SyncState) -> None:
         """Write the status. Raises APIError, on a conflict too."""

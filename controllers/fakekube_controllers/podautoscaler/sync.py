@@ -14,6 +14,7 @@ from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import HORIZONTAL_POD_AUTOSCALERS, Resource
+from fakekube.client.retry import update_with_retry
 from fakekube_controllers.podautoscaler.behavior import ReasonAndMessage, ScaleHistory
 from fakekube_controllers.podautoscaler.replicas import Tolerances
 from fakekube_controllers.podautoscaler.shared import Shared
@@ -118,16 +119,9 @@ class Sync:
         self._note_zero(desired)
 
     async def _write_scale(self, resource: Resource, scale: Tree, desired: int) -> None:
-        for tries_left in reversed(range(TRIES)):
-            scale["spec"]["replicas"] = desired
-            try:
-                await self._shared.client.update(resource, scale, subresource="scale")
-            except APIError as error:
-                if error.reason != "Conflict" or not tries_left:
-                    raise
-                scale = await self._read_scale(resource)
-            else:
-                return
+        await update_with_retry(
+            self._shared.client, resource, scale, lambda one: {**one, "spec": {**one["spec"], "replicas": desired}},
+            subresource="scale", tries=TRIES)
 
     # a scale of none, and scales out of bounds
 

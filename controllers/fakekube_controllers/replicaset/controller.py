@@ -13,16 +13,18 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.expectations import Expectations
 from fakekube.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, Resource
+from fakekube.client.retry import update_with_retry
 from fakekube.runtime import pods
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
-from fakekube.runtime.podcontrol import PodControl, pod_from_template, slow_start
+from fakekube.runtime.podcontrol import PodControl, create_expected, delete_expected, pod_from_template
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.replicaset.podsummaries import PodSummaries
 from fakekube_controllers.replicaset.status import calculate, is_changed
 
 BURST_REPLICAS = 500
+STATUS_TRIES = 2
 
 
 class ReplicaSetReconciler:
@@ -44,17 +46,10 @@ class ReplicaSetReconciler:
         """Watch pods."""
         self.ctx.add_handler(self.resource, on_delete=self._forget)
         self.children = OwnedObjects(self.ctx, self.resource, queue, self.expectations)
-        self.ctx.add_handler(PODS, on_delete=self._forget_pod)
 
     def _forget(self, owner: Tree) -> None:
         self.summaries.pop(meta.uid_of(owner), None)
         self.expectations.forget(meta.key_of(owner))
-
-    def _forget_pod(self, pod: Tree) -> None:
-        reference = meta.controller_of(pod)
-        summaries = self.summaries.get(reference["uid"]) if reference is not None else None
-        if summaries is not None:
-            summaries.forget(pod)
 
     async def reconcile(self, key: Request) -> Result | None:
         """Create or delete pods and write the status; the result says when pods become available.
@@ -66,24 +61,30 @@ class ReplicaSetReconciler:
             self.expectations.forget(key)
             return None
         satisfied = self.expectations.satisfied(key)
-        summaries = self._summaries_of(owner)
+        known = self._summaries_of(owner)
         candidates = self.children.candidates(owner)
-        active = await self._claim(owner, candidates, summaries)
+        summaries = known.of(candidates)
+        active = [(pod, summary) for pod, summary in zip(candidates, summaries, strict=True) if summary.active]
+        claimed = [(pod, summary) for pod, summary in active if summary.claimed]
+        if len(claimed) < len(active):
+            undecided = [pod for pod, summary in active if not summary.claimed]
+            claimed += [(pod, known.summarize(pod)) for pod in await self.children.claim(owner, undecided)]
+        replicas = [pod for pod, _ in claimed]
         error: APIError | None = None
         if satisfied and not meta.is_deleting(owner):
-            error = await self._manage(owner, active)
+            error = await self._manage(owner, replicas)
         now = self.ctx.clock.time()
         terminating = None
         if self.counts_terminating and self.ctx.enabled("DeploymentReplicaSetTerminatingReplicas"):
-            terminating = sum(summary.terminating and summary.claimed for summary in map(summaries.of, candidates))
-        status = calculate(owner, [summaries.of(pod) for pod in active], terminating, error, now)
+            terminating = sum(summary.terminating and summary.claimed for summary in summaries)
+        status = calculate(owner, [summary for _, summary in claimed], terminating, error, now)
         await self._write_status(owner, status)
         if error is not None:
             raise error
         min_ready = owner["spec"].get("minReadySeconds", 0)
         if not min_ready or status.get("readyReplicas") == status.get("availableReplicas"):
             return None
-        wait = pods.seconds_until_available(active, min_ready, now)
+        wait = pods.seconds_until_available(replicas, min_ready, now)
         return Result(requeue_after=timedelta(seconds=min_ready if wait is None else wait))
 
     def _summaries_of(self, owner: Tree) -> PodSummaries:
@@ -91,13 +92,6 @@ class ReplicaSetReconciler:
         if found is None or found.generation != meta.generation_of(owner):
             found = self.summaries[meta.uid_of(owner)] = PodSummaries(owner)
         return found
-
-    async def _claim(self, owner: Tree, candidates: Sequence[Tree], summaries: PodSummaries) -> list[Tree]:
-        """The active pods that are the set's: those that are claimed, and those that it adopts. Raises ClaimFailed."""
-        active = [(pod, summary) for pod in candidates if (summary := summaries.of(pod)).active]
-        undecided = [pod for pod, summary in active if not summary.claimed]
-        adopted = await self.children.claim(owner, undecided) if undecided else []
-        return [*(pod for pod, summary in active if summary.claimed), *adopted]
 
     # pods
 
@@ -112,23 +106,16 @@ class ReplicaSetReconciler:
 
     async def _create(self, owner: Tree, count: int) -> APIError | None:
         key, template = meta.key_of(owner), owner["spec"]["template"]
-        self.expectations.expect_creations(key, count)
-        made, error = await slow_start(range(count), lambda _: self.control.create(owner, pod_from_template(template, owner)))
-        for _ in range(count - made):
-            self.expectations.creation_observed(key)
+        _, error = await create_expected(
+            self.expectations, key, range(count), lambda _: self.control.create(owner, pod_from_template(template, owner)))
         return error
 
     async def _delete(self, owner: Tree, surplus: Sequence[pods.Pod]) -> APIError | None:
-        key, failure = meta.key_of(owner), None
-        self.expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in surplus])
-        for pod in surplus:
-            try:
-                if not await self.control.delete(owner, meta.name_of(pod), meta.namespace_of(pod)):
-                    self.expectations.deletion_observed(key, meta.uid_of(pod))
-            except APIError as error:
-                self.expectations.deletion_observed(key, meta.uid_of(pod))
-                failure = failure or APIError(error.code, error.reason, f"unable to delete pods: {error}", error.details)
-        return failure
+        _, error = await delete_expected(
+            self.expectations, meta.key_of(owner), surplus, lambda pod: self.control.delete(owner, pod))
+        if error is None:
+            return None
+        return APIError(error.code, error.reason, f"unable to delete pods: {error}", error.details)
 
     def _surplus(self, owner: Tree, active: Sequence[Tree], count: int) -> Sequence[pods.Pod]:
         """Which pods are to go. Where siblings crowd a node, pods of other ReplicaSets of one Deployment count too."""
@@ -160,11 +147,9 @@ class ReplicaSetReconciler:
         if not is_changed(owner, status):
             return
         status["observedGeneration"] = meta.generation_of(owner)
-        try:
-            await self.client.update_status(self.resource, {**owner, "status": status})
-        except APIError:
-            fresh = await self.client.get(self.resource, meta.name_of(owner), meta.namespace_of(owner))
-            await self.client.update_status(self.resource, {**fresh, "status": status})
+        await update_with_retry(
+            self.client, self.resource, owner, lambda current: {**current, "status": status}, subresource="status",
+            tries=STATUS_TRIES, is_retriable=lambda _: True)
 
 
 class ReplicationReconciler(ReplicaSetReconciler):

@@ -1,7 +1,9 @@
-"""A scheduler with the framework's extension points. Read ``framework/interface.py`` first, then ``cycle.py``.
+"""A scheduler with the framework's extension points.
 
-Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of pods, extenders, volumes, claims, spreading,
-affinity between pods, preemption (only its message is computed).
+Read ``framework/interface.py`` first, then ``cycle.py``.
+
+Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of pods, extenders,
+volumes, claims, spreading, affinity between pods, preemption (only its message is computed).
 """
 
 from fakekube.client.resources import PODS

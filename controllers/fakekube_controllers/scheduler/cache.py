@@ -1,6 +1,7 @@
 """The nodes with the pods on them, assumed pods included.
 
-A pod is assumed on its node from the scheduling decision until the informer shows it there, so that the next cycle counts it.
+A pod is assumed on its node from the scheduling decision until the informer shows it there, so that
+the next cycle counts it.
 Upstream: pkg/scheduler/backend/cache (cache.go, snapshot.go).
 """
 
@@ -14,8 +15,8 @@ MAX_DELETED = 1000  # nodes that are gone and still among the changes of a snaps
 class Snapshot:
     """Nodes by name, in the order in which they were added, as they were at the start of a cycle.
 
-    Every update that changes something has the next ``sequence`` number. ``changes``: the number of a node's last change, by
-    name, the latest last; complete for all changes after ``known_since``.
+    Every update that changes something has the next ``sequence`` number. ``changes``: the number of
+    a node's last change, by name, the latest last; complete for all changes after ``known_since``.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,10 @@ class Cache:
         self._assumed: dict[str, None] = {}
 
     def update_snapshot(self, snapshot: Snapshot) -> None:
-        """Bring a snapshot up to date. It takes as long as there are nodes that changed since the last time."""
+        """Bring a snapshot up to date.
+
+        It takes as long as there are nodes that changed since the last time.
+        """
         if not self._changed:
             return
         snapshot.sequence += 1
@@ -81,7 +85,9 @@ class Cache:
         return known is not None and any(info.requests.get(name, 0) < request for name, request in known.requests.items())
 
     def assume_pod(self, info: PodInfo, node_name: str) -> None:
-        """Put a pod on the node that this scheduler has decided on, until the informer shows it there."""
+        """Put a pod on the node that this scheduler has decided on, until the informer shows it
+        there.
+        """
         self._assumed[info.uid] = None
         self._put(info, node_name)
 

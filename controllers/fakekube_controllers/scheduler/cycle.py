@@ -1,7 +1,8 @@
 """One pod's way through the extension points, from the snapshot to the chosen node.
 
-Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. All nodes are candidates (upstream samples
-large clusters), and of several that are best the first in name order is taken, so that a seed gives one history.
+Upstream: pkg/scheduler/schedule_one.go, framework/runtime/framework.go. All nodes are candidates
+(upstream samples large clusters), and of several that are best the first in name order is taken, so
+that a seed gives one history.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,10 @@ from fakekube_controllers.scheduler.search import NodeSearch, total_scores
 
 
 class PreFilterResult(NamedTuple):
-    """The only nodes that are candidates (None: all), and the plugins that returned them. Upstream: PreFilterResult."""
+    """The only nodes that are candidates (None: all), and the plugins that returned them.
+
+    Upstream: PreFilterResult.
+    """
 
     node_names: dict[str, None] | None = None
     plugins: tuple[str, ...] = ()
@@ -48,14 +52,17 @@ class SchedulingError(Exception):
 
 
 def _having(plugins: Sequence[Plugin], method: str) -> list[Any]:
-    """The plugins of an extension point, by its method: isinstance of a Protocol takes a hundred times as long."""
+    """The plugins of an extension point, by its method: isinstance of a Protocol takes a hundred
+    times as long.
+    """
     return [plugin for plugin in plugins if hasattr(plugin, method)]
 
 
 class Framework:
     """The plugins of one profile, by extension point.
 
-    ``groups_nodes``: plugins are asked once about nodes with the same signatures, where NodeSearch can; else about each.
+    ``groups_nodes``: plugins are asked once about nodes with the same signatures, where NodeSearch
+    can; else about each.
     """
 
     def __init__(self, plugins: Sequence[Plugin], *, groups_nodes: bool = memory.ENABLED) -> None:
@@ -78,7 +85,10 @@ class Framework:
             self._search = NodeSearch.of_plugins(self.filter_plugins, self.pre_score_plugins, self.score_plugins)
 
     def schedule(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> str:
-        """The best node's name. Raises FitError when none fits, SchedulingError when a plugin fails."""
+        """The best node's name.
+
+        Raises FitError when none fits, SchedulingError when a plugin fails.
+        """
         nodes = snapshot.nodes
         if not nodes:
             raise FitError({}, 0)
@@ -161,7 +171,10 @@ class Framework:
         return error
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Run the Reserve and Permit plugins; a rejection undoes all reservations and is returned."""
+        """Run the Reserve and Permit plugins; a rejection undoes the reservations, and is returned.
+
+        None: the pod may be bound.
+        """
         for plugin in self.reserve_plugins:
             status = plugin.reserve(state, pod, node_name)
             if status is not None:

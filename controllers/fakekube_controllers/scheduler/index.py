@@ -1,10 +1,12 @@
 """An index of the nodes of a snapshot, which finds the best of thousands without asking each.
 
-Nodes with the same signatures of all ``SignPlugin``s are one class. The nodes of a class that have the same capacity
-(``ResourcePlugin``) are the leaves of a binary tree, in the order of their names. Each branch has the least of all usages
-below it, number by number, so that a branch is passed over where nothing fits, or nothing scores more than the best so far.
-An index is brought up to date by the nodes that have changed since it was last asked.
-Upstream has nothing of the kind: it samples large clusters, and keeps the order of nodes for pods alike (KEP-5598).
+Nodes with the same signatures of all ``SignPlugin``s are one class. The nodes of a class that have
+the same capacity (``ResourcePlugin``) are the leaves of a binary tree, in the order of their names.
+Each branch has the least of all usages below it, number by number, so that a branch is passed over
+where nothing fits, or nothing scores more than the best so far. An index is brought up to date by
+the nodes that have changed since it was last asked.
+Upstream has nothing of the kind: it samples large clusters, and keeps the order of nodes for pods
+alike (KEP-5598).
 """
 
 from bisect import bisect_left
@@ -31,7 +33,9 @@ class Best(NamedTuple):
 
 
 class NodeTree:
-    """The nodes of one capacity in the order of their names, as the leaves of a binary tree of usages."""
+    """The nodes of one capacity in the order of their names, as the leaves of a binary tree of
+    usages.
+    """
 
     def __init__(self) -> None:
         self._leaves: dict[str, Usage] = {}
@@ -87,7 +91,8 @@ class NodeTree:
         return bound(usage)
 
     def best(self, bound: Bound, accepts: Callable[[str], bool] | None, most: int, other: Best | None = None) -> Best | None:
-        """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is better than ``other``.
+        """The best node by a bound, of those that ``accepts`` takes (None: all); None when none is
+        better than ``other``.
 
         ``most``: the answer of the method ``most`` for this bound.
         """
@@ -120,7 +125,10 @@ class NodeTree:
 
 
 def _least(one: Usage | None, other: Usage | None) -> Usage | None:
-    """The least of two, number by number. One of the two itself if it is that, so that identity tells."""
+    """The least of two, number by number.
+
+    One of the two itself if it is that, so that identity tells.
+    """
     if one is None or other is None:
         return one if other is None else other
     least = tuple(map(min, one, other))
@@ -142,7 +150,9 @@ class NodeClass:
         return next(iter(next(iter(self.trees.values()))))
 
     def best(self, bounds: Mapping[Hashable, Bound | None], accepts: Callable[[str], bool] | None) -> Best | None:
-        """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of it."""
+        """The best node of all trees; ``bounds`` by capacity, None where the pod fits no node of
+        it.
+        """
         trees = [
             (tree.most(bound), tree, bound) for capacity, tree in self.trees.items() if (bound := bounds[capacity]) is not None]
         if len(trees) > 1:

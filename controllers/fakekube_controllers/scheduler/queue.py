@@ -1,4 +1,5 @@
-"""Which pod is scheduled next, and which wait: for time (back-off), for an event (unschedulable), for a gate to go.
+"""Which pod is scheduled next, and which wait: for time (back-off), for an event (unschedulable),
+for a gate to go.
 
 Upstream: pkg/scheduler/backend/queue. Left out: nominated pods.
 """
@@ -23,10 +24,12 @@ UNSCHEDULABLE_SECONDS = 300.0  # a pod is queued again after so long, whatever h
 
 
 class SchedulingQueue:
-    """Pods by uid, each in one place: active, back-off, unschedulable or gated. ``wake`` is called when one becomes active.
+    """Pods by uid, each in one place: active, back-off, unschedulable or gated.
 
-    ``queueing_hints``: by the name of a plugin, which events may help the pods that it rejected. ``options``: how their
-    requests are computed.
+    ``wake`` is called when one becomes active.
+
+    ``queueing_hints``: by the name of a plugin, which events may help the pods that it rejected.
+    ``options``: how their requests are computed.
     """
 
     def __init__(
@@ -42,7 +45,8 @@ class SchedulingQueue:
         self._timers: dict[str, Timer] = {}
         self._unschedulable: dict[str, float] = {}  # since when (Unix seconds)
         self._rejected_by: dict[str, Sequence[str]] = {}  # of unschedulable pods: the plugins
-        self._in_flight: dict[str, list[ClusterEvent]] = {}  # pods in a cycle, and the events since it began
+        # pods in a cycle, and the events since it began
+        self._in_flight: dict[str, list[ClusterEvent]] = {}
         self._gated: dict[str, None] = {}
         self._sequence = 0
 
@@ -68,7 +72,10 @@ class SchedulingQueue:
 
     @staticmethod
     def _is_pod_updated(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:
-        """Whether an update may make the pod schedulable; that of a status may not. Upstream: isPodUpdated."""
+        """Whether an update may make the pod schedulable; that of a status may not.
+
+        Upstream: isPodUpdated.
+        """
         return bool(old["spec"] != new["spec"] or old["metadata"].get("labels") != new["metadata"].get("labels"))
 
     def remove(self, uid: str) -> None:
@@ -79,7 +86,10 @@ class SchedulingQueue:
         self._in_flight.pop(uid, None)
 
     def pop(self) -> QueuedPodInfo | None:
-        """The next pod, or None. It is in no part of the queue until ``add_unschedulable`` or ``remove``."""
+        """The next pod, or None.
+
+        It is in no part of the queue until ``add_unschedulable`` or ``remove``.
+        """
         if not self._order:
             return None
         _, uid = self._order.pop(0)
@@ -105,7 +115,9 @@ class SchedulingQueue:
         self._timers[uid] = self._clock.call_later(UNSCHEDULABLE_SECONDS, self._activate, uid, daemon=True)
 
     def move_all_to_active_or_backoff(self, event: ClusterEvent) -> None:
-        """Move the unschedulable pods that an event may help to the active queue, or to back-off while that lasts."""
+        """Move the unschedulable pods that an event may help to the active queue, or to back-off
+        while that lasts.
+        """
         for events in self._in_flight.values():
             events.append(event)
         for uid, since in list(self._unschedulable.items()):
@@ -114,7 +126,10 @@ class SchedulingQueue:
                 self._back_off(uid, since)
 
     def _is_worth_requeuing(self, queued: QueuedPodInfo, rejected_by: Sequence[str], event: ClusterEvent) -> bool:
-        """Whether an event may help a pod, by a plugin that rejected it. Rejected by none, it had no node: any event may."""
+        """Whether an event may help a pod, by a plugin that rejected it.
+
+        Rejected by none, it had no node: any event may.
+        """
         for name in rejected_by:
             hint = self._hints.get(name)
             if hint is None or hint.is_schedulable_after(queued.info, event):

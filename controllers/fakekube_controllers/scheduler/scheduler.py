@@ -1,6 +1,8 @@
-"""The scheduler as a reconciler: its event handlers, one scheduling cycle after the other, and what it writes to pods.
+"""The scheduler as a reconciler: its event handlers, one scheduling cycle after the other, and what
+it writes to pods.
 
-The controller's queue holds one key while there are active pods; which pod is next, the scheduling queue decides.
+The controller's queue holds one key while there are active pods; which pod is next, the scheduling
+queue decides.
 
 Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 """
@@ -34,7 +36,10 @@ EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
 
 
 class Scheduler:
-    """Schedules one pod each time. Option of the context: ``scheduler_plugins``, a function from a client to plugins."""
+    """Schedules one pod each time.
+
+    Option of the context: ``scheduler_plugins``, a function from a client to plugins.
+    """
 
     cycles: WorkQueue[str]
     queue: SchedulingQueue

@@ -1,7 +1,9 @@
-"""Finds the best node for a pod without asking each: nodes with the same signatures are asked once, full ones not at all.
+"""Finds the best node for a pod without asking each: nodes with the same signatures are asked once,
+full ones not at all.
 
-The answer is that of asking every node: the highest total score, and of several the first in name order. Every plugin with
-a filter or a score has to be a ``SignPlugin``, the ``ResourcePlugin`` or a ``DeferredFilterPlugin``; else every node is asked.
+The answer is that of asking every node: the highest total score, and of several the first in name
+order. Every plugin with a filter or a score has to be a ``SignPlugin``, the ``ResourcePlugin`` or a
+``DeferredFilterPlugin``; else every node is asked.
 """
 
 from collections.abc import Hashable, Sequence
@@ -29,7 +31,8 @@ def total_scores(
     plugins: Sequence[ScorePlugin], pre_score: Sequence[PreScorePlugin], state: CycleState, pod: PodInfo,
     nodes: Sequence[NodeInfo],
 ) -> dict[str, int]:
-    """The sum of all plugins' normalized scores, by the name of the node, each multiplied by the plugin's weight.
+    """The sum of all plugins' normalized scores, by the name of the node, each multiplied by the
+    plugin's weight.
 
     Plugins whose ``pre_score`` returns SKIP are left out.
     """
@@ -56,7 +59,10 @@ class Plugins(NamedTuple):
 
 
 class NodeSearch:
-    """Finds nodes for one set of plugins. Answers about classes of nodes are kept by the signatures of pod and node."""
+    """Finds nodes for one set of plugins.
+
+    Answers about classes of nodes are kept by the signatures of pod and node.
+    """
 
     def __init__(self, plugins: Plugins, pre_score: Sequence[PreScorePlugin], score: Sequence[ScorePlugin]) -> None:
         self._plugins, self._pre_score = plugins, pre_score
@@ -113,7 +119,8 @@ class NodeSearch:
     def statuses(
         self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin],
     ) -> tuple[dict[str, Status], dict[str, None]]:
-        """After ``best`` has found none: why the pod does not fit, by name of the node, and the plugins that rejected it.
+        """After ``best`` has found none: why the pod does not fit, by name of the node, and the
+        plugins that rejected it.
 
         Nodes that only a deferred filter may reject are left out.
         """
@@ -139,7 +146,9 @@ class NodeSearch:
     def _rejection(
         self, state: CycleState, pod: PodInfo, filters: Sequence[FilterPlugin], node: NodeInfo,
     ) -> tuple[Status, str] | None:
-        """The first rejection of a node and the plugin's name; None when a deferred filter comes before it."""
+        """The first rejection of a node and the plugin's name; None when a deferred filter comes
+        before it.
+        """
         for plugin in filters:
             if plugin.name in self._deferred:
                 return None

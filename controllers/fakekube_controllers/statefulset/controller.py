@@ -12,6 +12,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.consistency import Consistency
 from fakekube.client.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from fakekube.client.retry import update_with_retry
 from fakekube.runtime import pods, revisions
 from fakekube.runtime.context import Context
 from fakekube.runtime.owned import OwnedObjects, selector_of
@@ -25,6 +26,7 @@ from fakekube_controllers.statefulset.update import Features, Revisions, Update
 
 CATCH_UP = timedelta(milliseconds=5)
 COMPLETES_ANY_STRATEGY = (1, 37)
+STATUS_TRIES = 2
 
 
 class StatefulSetReconciler:
@@ -81,15 +83,9 @@ class StatefulSetReconciler:
         statuses.complete(owner, status, any_strategy=self.completes_any, now=times.format_time(now))
         if not statuses.is_changed(owner, status):
             return
-        wanted = {**owner, "status": statuses.as_written(status)}
-        try:
-            control.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
-        except APIError as error:
-            if error.code != 409:
-                raise
-            fresh = await self.client.get(STATEFUL_SETS, meta.name_of(owner), meta.namespace_of(owner))
-            wanted = {**fresh, "status": wanted["status"]}
-            control.wrote(STATEFUL_SETS, await self.client.update_status(STATEFUL_SETS, wanted))
+        control.wrote(STATEFUL_SETS, await update_with_retry(
+            self.client, STATEFUL_SETS, owner, lambda current: {**current, "status": statuses.as_written(status)},
+            subresource="status", tries=STATUS_TRIES))
 
     # revisions
 

@@ -49,9 +49,9 @@ def test_a_pod_that_did_not_change_is_not_summarized_again():
     """Given pods with summaries / when one is another tree now / then only that one is summarized."""
 
     class Recording(PodSummaries):
-        def summarize(self, pod):
-            summarized.append(pod["metadata"]["uid"])
-            return super().summarize(pod)
+        def summarize(self, tree):
+            summarized.append(tree["metadata"]["uid"])
+            return super().summarize(tree)
 
     summarized = []
     one, two = ({"metadata": {"uid": uid, "labels": {"job": "j"}}, "status": {"phase": "Running"}} for uid in ("one", "two"))

@@ -1,7 +1,7 @@
 """Events of the cluster that may make a pod schedulable.
 
-Upstream: kube-scheduler/framework (ClusterEvent, ActionType, QueueingHint), pkg/scheduler/framework/events.go
-(NodeSchedulingPropertiesChange).
+Upstream: kube-scheduler/framework (ClusterEvent, ActionType, QueueingHint),
+pkg/scheduler/framework/events.go (NodeSchedulingPropertiesChange).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,9 @@ from fakekube_controllers.scheduler.framework.types import allocatable_of
 
 
 class ClusterEvent(NamedTuple):
-    """A node that was added (``old`` is None) or updated, or a pod of a node that is gone or needs less (``pod``)."""
+    """A node that was added (``old`` is None) or updated, or a pod of a node that is gone or needs
+    less (``pod``).
+    """
 
     node: ReadOnlyTree | None = None
     old: ReadOnlyTree | None = None

@@ -1,7 +1,10 @@
-"""The extension points, as Protocols. A plugin is any object with a name and the methods of the points it extends.
+"""The extension points, as Protocols.
 
-Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns None; what it does
-object to is a Status. ``CycleState`` holds what plugins keep for one cycle, under keys of their own.
+A plugin is any object with a name and the methods of the points it extends.
+
+Upstream: k8s.io/kube-scheduler/framework/interface.go. A method that has nothing to object returns
+None; what it does object to is a Status. ``CycleState`` holds what plugins keep for one cycle,
+under keys of their own.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -37,29 +40,36 @@ class Plugin(Protocol):
     name: str
 
 
-# The next three let NodeSearch ask plugins about many nodes at once. A plugin with a filter or a score has the methods of one
-# of them; with any plugin that has not, every plugin is asked about every node.
+# The next three let NodeSearch ask plugins about many nodes at once. A plugin with a filter or a
+# score has the methods of one of them; with any plugin that has not, every plugin is asked about
+# every node.
 
 
 class SignPlugin(Plugin, Protocol):
-    """Depends on the node itself, not on the pods there. Upstream: SignPlugin of opportunistic batching, which signs pods.
+    """Depends on the node itself, not on the pods there.
 
-    Its filter, pre_score and score read only what is signed here. Its normalize_score depends on which scores there are, not
-    on how many nodes have each. Its filter never returns an error.
+    Upstream: SignPlugin of opportunistic batching, which signs pods.
+
+    Its filter, pre_score and score read only what is signed here. Its normalize_score depends on
+    which scores there are, not on how many nodes have each. Its filter never returns an error.
     """
 
     def sign_pod(self, pod: PodInfo) -> Hashable:
         """Everything of a pod that this plugin's answers depend on."""
 
     def node_fields(self, pod: PodInfo) -> Hashable:
-        """Which fields of nodes the answers for this pod depend on, such as label keys. Many pods should share them."""
+        """Which fields of nodes the answers for this pod depend on, such as label keys.
+
+        Many pods should share them.
+        """
 
     def sign_node(self, node_fields: Any, node: NodeInfo) -> Hashable:
-        """Everything of ``node.node`` that the answers for pods with these node fields depend on."""
+        """All of ``node.node`` that the answers for pods with these node fields depend on."""
 
 
 class ResourcePlugin(Plugin, Protocol):
-    """Compares a node's usage with its capacity: with more usage a node never fits where it did not, nor scores more.
+    """Compares a node's usage with its capacity: with more usage a node never fits where it did
+    not, nor scores more.
 
     Its normalize_score changes nothing, it has no pre_score, and its filter never returns an error.
     """
@@ -71,9 +81,11 @@ class ResourcePlugin(Plugin, Protocol):
         """The usage of a node, in numbers: the same count of them for all nodes of a capacity."""
 
     def score_bound(self, pod: PodInfo, capacity: Any) -> Callable[[tuple[int, ...]], int] | None:
-        """A function from usage to the pod's score on a node of that capacity, -1 where it does not fit; None: it never fits.
+        """A function from usage to the pod's score on a node of that capacity, -1 where it does not
+        fit; None: it never fits.
 
-        For the least of several usages, number by number, it returns no less than the best of their scores.
+        For the least of several usages, number by number, it returns no less than the best of their
+        scores.
         """
 
 
@@ -87,7 +99,10 @@ class DeferredFilterPlugin(Plugin, Protocol):
 
 
 class QueueingHint(Plugin, Protocol):
-    """Tells which events may make a pod schedulable that this plugin rejected; without it all may. Upstream: QueueingHintFn."""
+    """Tells which events may make a pod schedulable that this plugin rejected; without it all may.
+
+    Upstream: QueueingHintFn.
+    """
 
     def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
         """Whether the pod should be queued again."""
@@ -111,7 +126,9 @@ class PreFilterPlugin(Plugin, Protocol):
     """Called once a cycle, before the nodes are filtered."""
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Status | Sequence[str] | None:
-        """A rejection, SKIP (of this plugin's filter), the names of the only nodes to look at, or None."""
+        """A rejection, SKIP (of this plugin's filter), the names of the only nodes to look at, or
+        None.
+        """
 
 
 class FilterPlugin(Plugin, Protocol):

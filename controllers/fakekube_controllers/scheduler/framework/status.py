@@ -20,7 +20,7 @@ class Code(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A code, its reasons, and the plugin. None stands for success wherever a Status is returned."""
+    """A code, its reasons, and the plugin. Where a Status is returned, None is success."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -53,8 +53,9 @@ SKIP = Status(Code.SKIP)
 class FitError(Exception):
     """No node fits. ``statuses``: why, by name of the node; the text counts the reasons.
 
-    ``pre_filter_status``: the rejection by a PreFilter plugin, before any node was looked at. ``post_filter_message``: what
-    PostFilter plugins add. ``plugins``: the names of those that rejected the pod; empty when there is no node.
+    ``pre_filter_status``: the rejection by a PreFilter plugin, before any node was looked at.
+    ``post_filter_message``: what PostFilter plugins add. ``plugins``: the names of those that
+    rejected the pod; empty when there is no node.
     """
 
     def __init__(
@@ -66,7 +67,9 @@ class FitError(Exception):
         super().__init__(self.text())
 
     def text(self) -> str:
-        """``0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.``, and the post-filter message."""
+        """``0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.``, and the
+        post-filter message.
+        """
         head = f"0/{self.num_all_nodes} nodes are available"
         if self.pre_filter_status is not None:
             text = f"{head}: {self.pre_filter_status.message}."

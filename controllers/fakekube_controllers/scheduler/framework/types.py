@@ -17,8 +17,10 @@ Resources = dict[str, int]
 DEFAULT_REQUESTS = {
     "cpu": (100 * pod_resources.MILLI, quantity.DECIMAL), "memory": (200 * 2**20 * quantity.NANO, quantity.BINARY)}
 """Of containers without requests, for scores only."""
-RESOURCE_ORDER = ("cpu", "memory", "ephemeral-storage")  # first in the order in which resources are compared
-COUNTED_FIELDS = ("containers", "initContainers", "overhead", "resources", "priority")  # of a spec, for a PodInfo
+# first in the order in which resources are compared
+RESOURCE_ORDER = ("cpu", "memory", "ephemeral-storage")
+# of a spec, for a PodInfo
+COUNTED_FIELDS = ("containers", "initContainers", "overhead", "resources", "priority")
 
 
 @dataclass(slots=True)
@@ -37,7 +39,10 @@ class PodInfo:
         return PodInfo(pod, self.uid, self.priority, self.requests, self.non_zero_requests, self.ports)
 
     def counts_like(self, pod: ReadOnlyTree) -> bool:
-        """Whether another state of the pod has the same requests, ports and priority. May be False though they are equal."""
+        """Whether another state of the pod has the same requests, ports and priority.
+
+        May be False though they are equal.
+        """
         if self.pod is pod:
             return True
         before, now = self.pod["spec"], pod["spec"]
@@ -84,7 +89,10 @@ def encoded_fields(pod: PodInfo, *fields: str) -> bytes:
 
 @dataclass(slots=True)
 class NodeInfo:
-    """A node with the pods on it and the sums of their requests. ``generation`` grows with every change."""
+    """A node with the pods on it and the sums of their requests.
+
+    ``generation`` grows with every change.
+    """
 
     name: str
     node: ReadOnlyTree | None = None  # None: pods are bound to a node that does not exist (yet)
@@ -95,7 +103,8 @@ class NodeInfo:
     generation: int = 0
     taints: Sequence[Mapping[str, str]] = ()
     priorities: dict[int, int] = field(default_factory=dict)  # the number of pods by priority
-    usage: tuple[int, ...] | None = field(default=None, repr=False, compare=False)  # by the ResourcePlugin, in a snapshot
+    # by the ResourcePlugin, in a snapshot
+    usage: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
 
     def set_node(self, node: ReadOnlyTree) -> None:
         """Set or update the node itself."""

@@ -1,6 +1,9 @@
-"""Whether evicting pods of lower priority would make room. Upstream: plugins/defaultpreemption, framework/preemption.
+"""Whether evicting pods of lower priority would make room.
 
-No pod is evicted: only the message of the pod's condition is computed, for the nodes where preemption would not help.
+Upstream: plugins/defaultpreemption, framework/preemption.
+
+No pod is evicted: only the message of the pod's condition is computed, for the nodes where
+preemption would not help.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""nodeSelector and node affinity. Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity."""
+"""nodeSelector and node affinity.
+
+Upstream: plugins/nodeaffinity, component-helpers/scheduling/corev1/nodeaffinity.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -26,7 +29,7 @@ class NodeAffinity:
         return encoded_fields(pod, "nodeSelector", "affinity")
 
     def node_fields(self, pod: PodInfo) -> tuple[str, ...]:
-        """The keys of the labels that it mentions, sorted, and NAME if it mentions names of nodes."""
+        """The keys of the labels that it mentions, sorted; NAME stands for names of nodes."""
         spec = pod.pod["spec"]
         keys = dict.fromkeys(spec.get("nodeSelector") or ())
         affinity = placement.node_affinity(spec)

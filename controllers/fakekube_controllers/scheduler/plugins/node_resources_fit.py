@@ -28,16 +28,22 @@ class NodeResourcesFit:
         return tuple(node.allocatable.items())
 
     def usage(self, node: NodeInfo) -> tuple[int, ...]:
-        """Requested shares of cpu and memory, non-zero requests of both, the number of pods, requests by resource."""
+        """Requested shares of cpu and memory, non-zero requests of both, the number of pods,
+        requests by resource.
+        """
         requested, non_zero, share = node.requested, node.non_zero_requested, 0
         for name in SCORED:
             if has := node.allocatable.get(name, 0):
-                share += min(requested.get(name, 0), has) * UNIT // has  # pods may have more than a node that has shrunk
+                # pods may have more than a node that has shrunk
+                share += min(requested.get(name, 0), has) * UNIT // has
         sums = [requested.get(name, 0) for name in node.allocatable]
         return (share, non_zero["cpu"], non_zero["memory"], len(node.pods), *sums)
 
     def score_bound(self, pod: PodInfo, capacity: Capacity) -> Callable[[tuple[int, ...]], int] | None:
-        """The score by usage. For many nodes the least sum of both shares is a closer bound than the least of each."""
+        """The score by usage.
+
+        For many nodes the least sum of both shares is a closer bound than the least of each.
+        """
         room, requests = dict(capacity), pod.requests
         for name, asked in requests.items():
             if asked > room.get(name, 0):
@@ -90,7 +96,7 @@ class NodeResourcesFit:
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
-        """The share of cpu and memory that is left with the pod on the node, by non-zero requests."""
+        """The share of cpu and memory that is left with the pod there, by non-zero requests."""
         total = 0
         for name, asked in pod.non_zero_requests.items():
             room = node.allocatable.get(name, 0)

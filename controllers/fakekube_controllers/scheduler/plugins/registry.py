@@ -1,4 +1,7 @@
-"""The plugins of the default profile, in upstream's order. One line a plugin; there is no other wiring."""
+"""The plugins of the default profile, in upstream's order.
+
+One line a plugin; there is no other wiring.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Taints that a pod does not tolerate reject it, or lower the score. Upstream: plugins/tainttoleration."""
+"""Taints that a pod does not tolerate reject it, or lower the score.
+
+Upstream: plugins/tainttoleration.
+"""
 
 from collections.abc import Sequence
 from operator import attrgetter
