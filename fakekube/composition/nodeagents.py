@@ -1,5 +1,4 @@
-"""What the API server asks of kubelets, answered by the component that is the kubelet of every
-node, if it runs.
+"""What the API server asks of kubelets, answered by the kubelet component, if it runs.
 
 The API server sees a NodeProxy; the component is in another package, and neither knows the other.
 """
@@ -123,8 +122,9 @@ class NodeAgents:
 
 
 class FollowedLog:
-    """A Stream of a log: what is there, then what comes, until the container ends or enough bytes
-    were sent.
+    """A Stream of a log: what is there, then what comes.
+
+    It ends with the container, or when enough bytes were sent.
     """
 
     def __init__(
