@@ -27,11 +27,6 @@ class Release(NamedTuple):
         """37 for ``1.37``."""
         return minor_of(self.name)
 
-    @property
-    def full_name(self) -> str:
-        """The patch release whose facts stand for the release: ``1.37.1``."""
-        return f"{self.name}.{self.patch}"
-
 
 def minor_of(release: str) -> int:
     """37 for ``1.37`` and ``1.37.1``. ValueError for anything else."""

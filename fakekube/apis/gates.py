@@ -14,6 +14,7 @@ from fakekube.apimachinery.releases import minor_of
 _STAGES = {"a": "ALPHA", "b": "BETA", "g": "GA", "d": "DEPRECATED"}
 _GROUPS = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 _NEVER = 1000
+_DIGITS = "0123456789"
 
 
 class UnknownFeatureGate(ValueError):
@@ -81,19 +82,19 @@ class Gates(Mapping[str, bool]):
         since, gone = 0, _NEVER
         current: tuple[str, bool, bool] | None = None
         for word in words:
-            if word.startswith("from"):
-                since = int(word[4:])
-            elif word.startswith("x"):
-                gone = int(word[1:])
-            elif word.startswith("needs"):
-                first, _, listed = word[5:].partition("=")
-                if int(first) <= minor:
-                    needs = tuple(listed.split(",")) if listed else ()
-            else:
-                locked = word.endswith("!")
+            if word[0] in _DIGITS:
+                locked = word[-1] == "!"
                 transition = word[:-1] if locked else word
                 if int(transition[:-2]) <= minor:
                     current = (_STAGES[transition[-2]], transition[-1] == "+", locked)
+            elif word[0] == "x":
+                gone = int(word[1:])
+            elif word.startswith("from"):
+                since = int(word[4:])
+            else:
+                first, _, listed = word.removeprefix("needs").partition("=")
+                if int(first) <= minor:
+                    needs = tuple(listed.split(",")) if listed else ()
         if current is None or not since <= minor < gone:
             self._elsewhere[name] = current is not None and current[1]
         else:

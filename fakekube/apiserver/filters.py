@@ -1,5 +1,4 @@
-"""What every request passes before and after its endpoint: authentication, the request log, common
-headers.
+"""What every request passes around its endpoint: authentication, request log, headers.
 
 Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endpoints/filters. Left
 out: priority and fairness (its headers are there), CORS, HSTS.
@@ -89,8 +88,9 @@ class Authenticator:
         self._lookup = lookup
 
     def check_token(self, token: str) -> Token | None:
-        """The user of a token: one of those given, or a service account that still exists with the
-        same uid.
+        """The user of a token: one of those given, or a service account.
+
+        A service account must still exist with the uid that the token was issued for.
         """
         user = self.known.get(token)
         if user is not None:
@@ -150,8 +150,9 @@ class Decorator:
         self._fixed: Headers = []
 
     def decorate(self, request: Request, response: Response) -> Response:
-        """Add Audit-Id, Cache-Control unless the endpoint chose one, and the marks of priority and
-        fairness.
+        """Add the headers of every answer: Audit-Id, and those of priority and fairness.
+
+        Cache-Control is added unless the endpoint set one.
         """
         given = request.headers.get("audit-id", "")
         response.complete_headers(lambda headers: self._completed(given, headers))

@@ -23,8 +23,7 @@ Verbs = Mapping[str, tuple[str, Endpoint]]
 
 
 def late(where: str, *first: object) -> Endpoint:
-    """An endpoint by the name of its module and its own, ``endpoints.patching:patch``: imported
-    with the first request.
+    """An endpoint by its module and name, ``endpoints.patching:patch``, imported when first used.
 
     It is called with ``first``, if there are any, and then with an endpoint's arguments.
     """

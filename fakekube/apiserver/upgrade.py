@@ -1,5 +1,4 @@
-"""Changing a connection's protocol: what a client offers, what a kubelet accepts, and the error
-when they share none.
+"""Agreeing on a connection's protocol: what a client offers, what a kubelet accepts.
 
 Upstream: k8s.io/streaming/pkg/httpstream (Handshake) and its wsstream. WebSocket carries numbered
 channels, or, for port-forward, a whole SPDY/3.1 connection; older clients ask for SPDY itself.
@@ -78,10 +77,10 @@ def check(request: Request) -> None:
 
 
 def choose(request: Request, *, channels: Sequence[str], first: str, spdy: Sequence[str]) -> Chosen:
-    """What to speak: over WebSocket ``first`` (if there is any) once it is offered at all, else one
-    of ``channels``; or one of ``spdy``.
+    """The protocol that both sides speak. Raises Refused.
 
-    Raises Refused.
+    Over WebSocket that is ``first``, if it is given and offered, or else one of ``channels``;
+    without WebSocket one of ``spdy``.
     """
     if wants_websocket(request):
         return Chosen(first if first and first in offered(request) else choose_websocket(request, channels))

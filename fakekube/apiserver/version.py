@@ -8,8 +8,9 @@ MINOR_WITH_EMULATION = 33
 
 
 def info(release: str) -> Tree:
-    """The document of /version for a release like ``1.37``; major and minor are whole numbers, as
-    clients want them.
+    """The document of /version for a release like ``1.37``.
+
+    Major and minor are whole numbers, as clients expect.
     """
     major, minor = release.split(".")[:2]
     version: Tree = {"major": major, "minor": minor}

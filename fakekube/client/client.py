@@ -1,5 +1,4 @@
-"""One client for every resource: JSON trees in, JSON trees out, errors as APIError, over any
-transport.
+"""One client for every resource: JSON trees in and out, errors as APIError, any transport.
 
 Upstream: client-go's dynamic client. Left out: typed clientsets (see ``typed.py``), protobuf,
 client-side throttling and retries (the work queues retry). Trees from a cache are shared and
@@ -69,8 +68,8 @@ class Client:
         self, method: str, path: str, *, query: Query | None = None, body: bytes = b"", content_type: str = JSON,
         accept: str = "",
     ) -> Response:
-        """Any request at all, for what is no object: a log, ``/metrics``, a document of
-        discovery.
+        """Any request, for paths that are not objects: a log, ``/metrics``, a discovery
+        document.
         """
         return await self._rest.request(
             method, path, query=query, body=body, content_type=content_type, accept=accept)
@@ -111,8 +110,9 @@ class Client:
         self, resource: Resource, namespace: str = "", *, label_selector: str = "", field_selector: str = "",
         limit: int = 0, continue_token: str = "", resource_version: str = "", resource_version_match: str = "",
     ) -> ListResult:
-        """The objects of one namespace, or of all when ``namespace`` is empty; items carry
-        apiVersion and kind.
+        """The objects of one namespace, or of all when ``namespace`` is empty.
+
+        Each item has apiVersion and kind.
         """
         query = parameters.list_options(
             label_selector, field_selector, limit, continue_token, resource_version, resource_version_match)
@@ -241,10 +241,10 @@ class Client:
         field_selector: str = "", resource_version: str = "", allow_bookmarks: bool = False,
         timeout_seconds: int | None = None, send_initial_events: bool = False,
     ) -> Stream:
-        """Start a watch that pushes frames to ``sink``; a frame's tree is ``{"type": ..., "object":
-        ...}``, shared.
+        """Start a watch that pushes frames to ``sink``.
 
-        Returns the stream, to be stopped. Raises APIError when the server refuses.
+        A frame's tree is ``{"type": ..., "object": ...}``, and shared. Returns the stream, to be
+        stopped. Raises APIError when the server refuses.
         """
         query = parameters.watch_options(
             label_selector, field_selector, resource_version, allow_bookmarks, timeout_seconds, send_initial_events)
@@ -259,8 +259,9 @@ class Client:
         resource_version: str = "", allow_bookmarks: bool = False, timeout_seconds: int | None = None,
         send_initial_events: bool = False,
     ) -> Watch:
-        """A watch to iterate over: ``async with await client.watch(PODS) as events: async for event
-        in events``.
+        """A watch to iterate over.
+
+        Use it as ``async with await client.watch(PODS) as events: async for event in events``.
         """
         watch = Watch()
         watch.stream = await self.open_watch(
@@ -278,8 +279,9 @@ class Client:
         return await self._discovery.resource(name)
 
     async def resources(self, *, verbs: Iterable[str] = ()) -> Sequence[Resource]:
-        """Every resource that the server serves with all of ``verbs``, in the preferred version of
-        its group.
+        """Every resource that the server serves with all of ``verbs``.
+
+        Each is in the preferred version of its group.
         """
         return await self._discovery.all(verbs)
 

@@ -87,9 +87,7 @@ class Correlator:
         return Correlated(event, patch) if self._admit(source, now) else None
 
     def _aggregate(self, event: Tree, source: tuple[str, ...], now: float) -> tuple[Tree, tuple[str, ...]]:
-        """The event and its key, or the event that stands for all that differ from it by their
-        message only.
-        """
+        """The Event and its key, or the Event that combines all that differ by message only."""
         group, message = (*source, event["type"], event["reason"]), event["message"]
         similar = self._similar.get(group)
         if similar is None or now - similar.last > SIMILAR_INTERVAL_SECONDS:

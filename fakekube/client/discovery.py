@@ -35,8 +35,9 @@ class Discovery:
         self._entries: list[Entry] = []
 
     async def resource(self, name: str) -> Resource:
-        """By plural, singular, short name or kind, or by ``plural.group`` or
-        ``plural.version.group``.
+        """A resource by its plural, singular, short name or kind.
+
+        Also by ``plural.group`` or ``plural.version.group``. KeyError when there is none.
         """
         return await self._find(lambda entry: _is_called(entry, name), name)
 
@@ -53,8 +54,9 @@ class Discovery:
         return await self.for_kind(GroupVersionKind(group, version, obj["kind"]))
 
     async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
-        """Every resource that knows these verbs, each once, in the version that the server prefers;
-        read anew.
+        """Every resource that has all of ``verbs``, each once; read anew.
+
+        Each is in the version that the server prefers.
         """
         self._entries = await self._load()
         found: dict[GroupResource, Resource] = {}

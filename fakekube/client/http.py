@@ -25,12 +25,12 @@ REQUEST_TIMEOUT_SECONDS = 120.0
 
 
 class HTTP:
-    """Sends requests to ``url`` (``https://127.0.0.1:6443``), on one event loop; close it after
-    use.
+    """Sends requests to ``url`` (``https://127.0.0.1:6443``), on one event loop.
 
-    ``headers`` go with every request (an Authorization, say). With ``impersonate`` a request's user
-    is sent in impersonation headers; without, it is ignored, and credentials decide. ``activity``
-    is held while a request is in flight, so that virtual time waits for it.
+    Close it after use. ``headers`` go with every request (an Authorization, say). With
+    ``impersonate`` a request's user is sent in impersonation headers; without, it is ignored, and
+    credentials decide. ``activity`` is held while a request is in flight, so that virtual time
+    waits for it.
     """
 
     def __init__(

@@ -27,9 +27,7 @@ class NodeHandle:
         return await self._client.get(NODES, self.name)
 
     async def stop_kubelet(self) -> None:
-        """Stop the kubelet: no heartbeat and no status any more; containers run on, and nobody sees
-        it.
-        """
+        """Stop the kubelet: no heartbeats, no status updates. Containers run on, unobserved."""
         await self._annotate({KUBELET: "stopped"})
 
     async def start_kubelet(self) -> None:

@@ -84,8 +84,7 @@ class Recorder:
         self, obj: ReadOnlyTree, type: EventType, reason: str, action: str, note: str, *,  # noqa: A002
         related: ReadOnlyTree | None = None,
     ) -> None:
-        """Record in the manner of events.k8s.io that this component did ``action`` to ``obj``, and
-        why.
+        """Record an Event of events.k8s.io: this component did ``action`` to ``obj``, and why.
 
         Repetitions become a series. ``related`` is another object that had a part in it.
         """
@@ -134,8 +133,9 @@ class EventBroadcaster:
         return Recorder(self, client or self._client, component, host)
 
     def name_for(self, name: str, at: float) -> str:
-        """``name.hex``, where the hex digits are the time ``at`` in nanoseconds, moved on where
-        time stands still.
+        """``name.hex``, where the hex digits are the time ``at`` in nanoseconds.
+
+        They are raised by one where virtual time stands still, so that names differ.
         """
         self._last_nanos = nanos = max(int(at * 1e9), self._last_nanos + 1)
         event_name = f"{name}.{nanos:x}"
@@ -176,8 +176,9 @@ class EventBroadcaster:
             self._writing = False
 
     def _drop(self, task: "asyncio.Task[None] | None" = None) -> None:
-        """Release the unit of activity that the task held; a task that is cancelled early cannot do
-        so itself.
+        """Release the unit of activity that was taken for the task.
+
+        A task that is cancelled before it starts cannot do so itself.
         """
         if self._held:
             self._held = False

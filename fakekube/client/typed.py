@@ -1,10 +1,9 @@
-"""The client for those who work with models instead of trees: ``TypedClient(client).get(Pod,
-"web")``.
+"""The client for models instead of trees: ``TypedClient(client).get(Pod, "web")``.
 
-It asks a model's class for nothing but its resource and the way from and to a tree, so that any
-class that has those may take part; ``fakekube.types`` has them for the kinds that the server
-brings. Upstream: controller-runtime's Client, which reads and writes structs. Left out: watches and
-what is rare, for which there are ``Client`` and ``from_tree``.
+It asks a model's class for its resource and for the conversion from and to a tree, so that any
+class that has those may take part; ``fakekube.types`` has them for the built-in kinds. Upstream:
+controller-runtime's Client, which reads and writes structs. Left out: watches and rare calls, for
+which there are ``Client`` and ``from_tree``.
 """
 
 from typing import ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, overload

@@ -1,5 +1,4 @@
-"""Where the server stack and the client stack meet: a whole cluster, its options, its snapshots,
-its ports.
+"""Where the server stack and the client stack meet: clusters, their options and snapshots.
 
 Read ``cluster.py`` first, then ``controlplane.py``. Only this package, and those above it (``cli``,
 ``testing``, ``pytest_plugin``), see both stacks. Upstream: cmd/kube-apiserver/app and

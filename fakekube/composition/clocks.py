@@ -9,8 +9,9 @@ from fakekube.util.wallclock import RealClock, ScaledClock
 
 
 def clock_of(options: ClusterOptions, activity: Activity, at: float | None) -> ManualClock | RealClock:
-    """A clock that begins at the Unix time ``at``, or where the options say; virtual time waits for
-    ``activity``.
+    """A clock that begins at the Unix time ``at``, or else where the options say.
+
+    Virtual time waits for ``activity``.
     """
     start = datetime.fromtimestamp(at, UTC) if at is not None else options.start
     if options.clock == "real":

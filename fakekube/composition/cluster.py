@@ -115,9 +115,7 @@ class Cluster:
 
     @property
     def metrics(self) -> "Metrics":
-        """What the controllers have counted since this cluster was made, as ``/metrics``
-        shows it.
-        """
+        """What the controllers have counted in this cluster, as ``/metrics`` shows it."""
         return self._controllers.metrics
 
     # life
@@ -252,12 +250,11 @@ class Cluster:
     # use
 
     async def load(self, manifests: "Path | str | Iterable[Tree]") -> list[Tree]:
-        """Create what a YAML file (its path), a YAML text or a list of trees holds; the objects as
-        created.
+        """Create what a YAML file (its path), a YAML text or a list of trees holds.
 
-        An object that exists already is applied over it. KWOK's Stages (and its KwokConfiguration)
-        are for the kubelet, see ``docs/kubelet.md``. Raises APIError, OptionError for what is no
-        manifest, and for a Stage that cannot be meant.
+        Returns the objects as the server has them then. An object that exists already is applied
+        over it. KWOK's Stages and KwokConfiguration are for the kubelet, see ``docs/kubelet.md``.
+        Raises APIError; OptionError for what is no manifest, and for a Stage that is not valid.
         """
         from fakekube.composition.manifests import create_all
 

@@ -35,9 +35,7 @@ WATCH_TIMEOUT_SECONDS = 30 * 86_400.0  # of the controllers' own: none of them s
 
 
 class Installed(NamedTuple):
-    """What is installed: the entry points by name, and the names of those that run only when they
-    are named.
-    """
+    """The installed entry points by name, and the names of the add-ons among them."""
 
     entry_points: "Mapping[str, EntryPoint]"
     addons: tuple[str, ...]
@@ -45,7 +43,7 @@ class Installed(NamedTuple):
 
 @cache
 def installed() -> Installed:
-    """Every controller that is installed; read once, a process sees no installation."""
+    """Every installed controller; read once per process."""
     from fakekube.util.entrypoints import entry_points
 
     found = entry_points(CONTROLLERS, ADDONS)
@@ -75,10 +73,10 @@ def _component(name: str) -> "Runnable | Declaration":
 
 
 class ControllerManager:
-    """Runs the controllers of one cluster, and runs them anew after a restore.
+    """Runs the controllers of one cluster, and runs them again after a restore.
 
-    ``extra`` are components that run besides those installed; ``callbacks`` are handed to all of
-    them as options. ``fail`` is told what breaks outside of a reconcile.
+    ``extra`` are components that run besides the installed ones. ``callbacks`` are options that
+    every component gets. ``fail`` is called with errors outside of a reconcile.
     """
 
     def __init__(
@@ -91,7 +89,7 @@ class ControllerManager:
 
     @cached_property
     def metrics(self) -> "Metrics":
-        """What the controllers have counted, before a restore too."""
+        """What the controllers have counted since this object was made, across restores."""
         from fakekube.runtime.metrics import Metrics
 
         return Metrics()
@@ -102,7 +100,7 @@ class ControllerManager:
 
     @property
     def declared(self) -> "list[Declaration]":
-        """Those of ``extra`` that another cluster can have, too."""
+        """The declarations among ``extra``, which another cluster can run, too."""
         from fakekube.runtime.builder import Declaration
 
         return [component for component in self._extra if isinstance(component, Declaration)]
@@ -122,11 +120,10 @@ class ControllerManager:
         self, client: "Client", plane: ControlPlane, options: ClusterOptions, *, rng: Rng, remembered: Mapping[str, Json],
         is_served: Callable[[], bool],
     ) -> None:
-        """Start the controllers that the options name, with what they are to remember;
+        """Start the controllers that the options name; ``client`` leads to the server.
 
-        ``client`` leads to the server.
-
-        ``is_served`` says whether clients wait already, who are to be answered between two imports.
+        ``remembered`` are the states of components in a snapshot. ``is_served`` says whether the
+        cluster is on a port: clients then get answers between two imports.
         """
         from fakekube.cache.mutation import MutationDetector
         from fakekube.runtime.manager import Manager
@@ -164,14 +161,17 @@ class ControllerManager:
 
     @property
     def runs_kubelet(self) -> bool:
-        """Whether the component that is every node's kubelet was started."""
+        """Whether the kubelet component was started."""
         return self._manager is not None and self._manager.is_running(KUBELET)
 
     def kubelet(self) -> Any:
-        """That component; None where it does not run, or was never needed."""
+        """The component that is every node's kubelet;
+
+        None while it does not run or has had no work.
+        """
         return self.manager.working(KUBELET) if self.runs_kubelet else None
 
     def add_stages(self, stages: list[Tree]) -> None:
-        """Give it KWOK's Stages. Raises ValueError for one that cannot be meant."""
+        """Give the kubelet KWOK's Stages. Raises ValueError for one that is not valid."""
         kubelet: Any = self.manager.activate(KUBELET)
         kubelet.add_stages(stages)

@@ -39,9 +39,7 @@ unchanged. For tests.
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, and what removes expired Events once it is
-    started.
-    """
+    """An API server, the state of its feature gates, and what removes expired Events."""
 
     apiserver: APIServer
     gates: Mapping[str, bool]
@@ -52,10 +50,10 @@ def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None,
 ) -> ControlPlane:
-    """An API server for these options, on a storage of its own: ``state``, or one with nothing but
-    its first objects.
+    """An API server for these options, on the storage ``state`` or on a new one.
 
-    Raises OptionError for a release, gate, API or plugin that does not exist.
+    A new storage has the objects that every cluster begins with. Raises OptionError for a release,
+    gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -77,7 +75,7 @@ def build_apiserver(
 
 
 def serve_metrics(apiserver: APIServer) -> None:
-    """Serve metrics.k8s.io from now on, as a cluster does to which metrics-server was added."""
+    """Serve metrics.k8s.io from now on, as in a cluster with metrics-server."""
     apiserver.resources.install(*metrics_kinds())
 
 

@@ -30,9 +30,7 @@ class OptionError(ValueError):
 
 
 def detects_mutations() -> bool:
-    """Whether the environment asks for the check that nobody changes cached objects, by upstream's
-    variable.
-    """
+    """Whether upstream's environment variable asks to check that cached objects do not change."""
     return os.environ.get(MUTATION_DETECTOR, "") in TRUE
 
 
@@ -184,12 +182,11 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> list[str]:
-    """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names, in the order of
-    ``known``.
+    """The controllers that ``*,-scheduler`` or ``namespace,serviceaccount`` names.
 
-    ``*`` stands for all but the ``optional`` ones. Upstream's names are taken too:
-    ``garbage-collector-controller`` is ``garbagecollector``. Raises OptionError for a name that is
-    not known, in kube-controller-manager's words.
+    They come in the order of ``known``. ``*`` stands for all but the ``optional`` ones. Upstream's
+    names are accepted too: ``garbage-collector-controller`` is ``garbagecollector``. Raises
+    OptionError for an unknown name, in kube-controller-manager's words.
     """
     names, extra = list(known), list(optional)
     spellings = {_plain(name): name for name in names}

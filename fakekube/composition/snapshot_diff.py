@@ -14,8 +14,10 @@ BOOKKEEPING = ("metadata.resourceVersion", "metadata.managedFields")
 
 
 class ObjectDifference(NamedTuple):
-    """One object: ``sign`` is ``+`` for one that only the second snapshot has, ``-`` for one that
-    only the first has, ``~``.
+    """One object that differs.
+
+    ``sign`` is ``+`` for one that only the second snapshot has, ``-`` for one that only the first
+    has, ``~`` for one that both have.
     """
 
     sign: str
@@ -32,10 +34,10 @@ class ObjectDifference(NamedTuple):
 
 
 def between(first: Snapshot, second: Snapshot, resources: Sequence[str] = ()) -> Iterator[ObjectDifference]:
-    """The objects that differ, in the order of resources and keys; of some resources (``pods``,
-    ``jobs.batch``) alone if given.
+    """The objects that differ, in the order of resources and keys.
 
-    Objects that differ in nothing but bookkeeping do not differ.
+    ``resources`` (``pods``, ``jobs.batch``) limits it to those. Objects that differ only in
+    bookkeeping are left out.
     """
     for resource, old in _by_resource(first.storage).items():
         new = _by_resource(second.storage).get(resource, {})

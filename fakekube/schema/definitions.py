@@ -12,6 +12,7 @@ import zlib
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.releases import RELEASES
 from fakekube.schema.structural import Schema
 
 GZIP = 31  # the window of zlib that means gzip's format
@@ -19,11 +20,7 @@ GZIP = 31  # the window of zlib that means gzip's format
 
 def releases() -> list[str]:
     """The releases there are tables for, oldest first: ``["1.25", ..., "1.37"]``."""
-    from importlib import resources
-
-    tables = resources.files(__package__).joinpath("tables")
-    found = [path.name.removesuffix(".gz") for path in tables.iterdir() if path.name.endswith(".gz")]
-    return sorted(found, key=lambda release: [int(part) for part in release.split(".")])
+    return [release.name for release in RELEASES]
 
 
 def load(release: str) -> "Definitions":

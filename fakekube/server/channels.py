@@ -49,8 +49,9 @@ class Channels:
         self._closes = protocol == commandstatus.V5
 
     async def send(self, channel: int, data: bytes) -> None:
-        """Send bytes to a channel, in pieces as upstream copies them; no bytes at all make one
-        empty message.
+        """Send bytes to a channel, in pieces as upstream copies them.
+
+        No bytes at all make one empty message.
         """
         for start in range(0, len(data) or 1, PIECE_BYTES):
             piece = data[start:start + PIECE_BYTES]
@@ -157,9 +158,7 @@ async def serve_command(socket: web.WebSocketResponse, session: CommandSession) 
 
 
 async def serve_ports(socket: web.WebSocketResponse, session: PortSession) -> None:
-    """Serve one connection to each port of a session, until all have ended or the client
-    disconnects.
-    """
+    """Serve one connection to each port of a session, until all ended or the client disconnects."""
     channels = Channels(socket, session.protocol)
     inputs = {2 * number: Pipe() for number in range(len(session.ports))}
 

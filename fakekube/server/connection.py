@@ -1,5 +1,4 @@
-"""One HTTP/1.1 connection: requests are parsed, answered one after the other, and their answers
-written.
+"""One HTTP/1.1 connection: requests are parsed, and answered one after the other.
 
 aiohttp's parser reads the requests. The rest of a web framework is left out (request and response
 objects, a task that waits between requests and one for each request), which is half of what a small
@@ -59,11 +58,11 @@ class _Unread:
 
 
 class Connection(asyncio.Protocol):
-    """One client's connection: it parses, has the responder answer, and writes the answers in their
-    order.
+    """One client's connection: parses requests, has them answered, writes the answers in order.
 
-    ``tasks`` are those of the server, ``connections`` its open ones, this one among them while it
-    is open. ``upgrade`` gives the protocol that takes over when the client asks for another one.
+    ``tasks`` are those of the server. ``connections`` are its open connections, to which this one
+    adds itself. ``upgrade`` gives the protocol that takes over when the client asks for another
+    one.
     """
 
     __slots__ = (
@@ -233,9 +232,7 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_later(LINGER_SECONDS, self.close)
 
     def _hand_over(self, data: bytes) -> None:
-        """Pass the connection to aiohttp's server, with the bytes of the request that came
-        so far.
-        """
+        """Pass the connection to aiohttp's server, with the bytes of the request so far."""
         transport, self._transport = self._transport, None
         assert transport is not None
         if self._busy:  # a client asks for another protocol only after it has the answers to its requests

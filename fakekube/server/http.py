@@ -77,8 +77,9 @@ class HttpServer:
         self._idle_round = loop.call_later(IDLE_ROUND_SECONDS, self.close_idle_connections)
 
     async def stop(self, grace_seconds: float = 0.5) -> None:
-        """End the streams, wait up to ``grace_seconds`` for answers that are being written, and
-        close.
+        """End the streams, let answers that are being written finish, and close.
+
+        ``grace_seconds`` is how long it waits for those answers.
         """
         if self._server is None or self._idle_round is None:
             return

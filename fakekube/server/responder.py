@@ -1,6 +1,4 @@
-"""Lets the Handler answer a request, on whatever connection it came, and makes the object that
-writes the answer.
-"""
+"""Lets the Handler answer a request, and makes the object that writes the answer."""
 
 from collections.abc import Callable
 from contextlib import nullcontext

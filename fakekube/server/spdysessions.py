@@ -21,8 +21,9 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 async def serve_command(received: Pipe, write: Write, session: CommandSession) -> None:
-    """Run the command of a session, once the client has opened its streams, until it ends or the
-    client disconnects.
+    """Run the command of a session, once the client has opened its streams.
+
+    It ends with the command, or when the client disconnects.
     """
     options = session.options
     wanted = ["error", *(name for name in ("stdin", "stdout", "stderr") if getattr(options, name))]

@@ -1,5 +1,4 @@
-"""aiohttp's own server, for connections whose clients asked for another protocol: it knows
-WebSockets.
+"""aiohttp's own server, for connections whose clients ask for a WebSocket or SPDY.
 
 Imported with the first such connection, since that server takes longer to import than all that
 plain requests need. Upstream: net/http's Hijacker.

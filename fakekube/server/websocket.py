@@ -1,5 +1,4 @@
-"""A stream over WebSocket, one message per frame: for clients that watch from a browser or follow a
-log.
+"""A stream over WebSocket, one message per frame: for browsers that watch or follow a log.
 
 Upstream: apimachinery/pkg/util/httpstream/wsstream (Reader) and apiserver's watch handler. What the
 client sends is read and dropped. Sessions with channels are in ``upgraded.py``.

@@ -1,6 +1,4 @@
-"""Answers as bytes: a head from prepared pieces, then a body in one write, or the frames of a
-stream.
-"""
+"""Answers as bytes: a head from prepared pieces, then a body or the frames of a stream."""
 
 import asyncio
 import gzip

@@ -55,8 +55,9 @@ class Activity:
         self.progress += 1
 
     def busy(self) -> "Busy":
-        """Hold a unit while the current task is in the block, except while that task sleeps on a
-        virtual clock.
+        """Hold a unit while the current task is in the block.
+
+        While that task sleeps on a virtual clock it holds none.
         """
         return Busy(self)
 

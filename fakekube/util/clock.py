@@ -92,9 +92,7 @@ class ManualClock(Clock):
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
-        """Call ``callback(*args)`` when time comes to ``when``, or, if ``lazy``, to where it stops
-        next.
-        """
+        """Call ``callback(*args)`` at ``when``; if ``lazy``, where time stops next after that."""
         assert not math.isnan(when), "a timer needs a time"
         self._sequence += 1
         if lazy:
@@ -128,9 +126,7 @@ class ManualClock(Clock):
         return self._timers.due()
 
     def next_lazy(self) -> float | None:
-        """When time would have to stop for the next lazy timer, if it stopped for those; or
-        None.
-        """
+        """The earliest instant of a lazy timer, or None."""
         return self._lazy.due()
 
     def timers(self) -> list[Timer]:
@@ -139,8 +135,9 @@ class ManualClock(Clock):
         return [timer for _, _, timer in waiting]
 
     def fire_next(self) -> bool:
-        """Move to the next timer's instant and fire one timer: that one, or a lazy one that time
-        came past.
+        """Move to the next timer's instant and fire one timer.
+
+        A lazy timer that time has passed fires first.
         """
         due = self.next_due()
         if due is None:
@@ -176,8 +173,9 @@ class ManualClock(Clock):
 
 
 class AutoClock(ManualClock):
-    """Virtual time that jumps to the next timer whenever nothing is in flight; its driver's pump
-    does that, unless ``paused``.
+    """Virtual time that jumps to the next timer whenever nothing is in flight.
+
+    Its driver does that, unless it is ``paused``.
     """
 
     paused = False

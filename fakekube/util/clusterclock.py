@@ -60,11 +60,10 @@ class ClusterClock(Clock):
         await self._clock.sleep(seconds, daemon=daemon)
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it,
-        one timer at a time.
+        """Let time pass (``"1h30m"``, seconds or a timedelta), one timer at a time.
 
         A clock that runs by itself runs on from there; one that is paused stays paused. Raises
-        ClockError for a duration that is none or below zero.
+        ClockError for a text that is no duration, and for one below zero.
         """
         try:
             seconds = seconds_of(duration)

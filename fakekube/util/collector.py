@@ -75,8 +75,9 @@ def _young_collections() -> int:
 
 
 def give_back() -> bool:
-    """Give memory that is free back to the system, where the C library can (glibc's malloc_trim);
-    whether it could.
+    """Give free memory back to the system, where the C library can (glibc's malloc_trim).
+
+    Returns whether it could.
     """
     import ctypes  # on demand: it takes a while to import
 

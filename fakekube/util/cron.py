@@ -1,9 +1,8 @@
-"""Cron schedules as Kubernetes reads them, and when they are due: five fields, or a word with an at
-sign in front.
+"""Cron schedules as Kubernetes reads them, and when they are due.
 
-Upstream: github.com/robfig/cron/v3, ParseStandard, whose error texts these are. The grammar is read
-here, since no library words its errors so; the calendar is cronsim's, which is given nothing but
-numbers and stars.
+A schedule has five fields, or is a word such as ``@daily``. Upstream: github.com/robfig/cron/v3,
+ParseStandard, whose error texts these are. The grammar is read here, since no library has those
+texts; the calendar is cronsim's, which is given nothing but numbers and stars.
 """
 
 from collections.abc import Mapping

@@ -156,8 +156,9 @@ class VirtualDriver(Driver):
         self.raise_failure()
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much virtual time pass: every timer in it fires at its own instant, with calm
-        after each.
+        """Let virtual time pass; every timer in it fires at its own instant.
+
+        After each timer it waits until nothing is in flight.
         """
         seconds = seconds_of(duration)
         async with self:
@@ -243,17 +244,16 @@ class VirtualDriver(Driver):
         return due is not None and due <= self.clock.time()
 
     def _is_quiet(self) -> bool:
-        """Whether nothing is in flight or ready and nobody can be at the sockets: there is no need
-        to look again after a turn.
-        """
+        """Whether nothing is in flight or ready, and no socket can bring anything."""
         if not self.activity.idle:
             return False
         ready, alone = self._look_at(asyncio.get_running_loop())
         return alone and not ready
 
     def _look_at(self, loop: asyncio.AbstractEventLoop) -> tuple[Sized, bool]:
-        """What is ready on the loop, and whether there is no socket to look at, so that the loop
-        need not get a turn for now.
+        """What is ready on the loop, and whether it has no sockets to look at.
+
+        Without sockets the loop need not get a turn for now.
         """
         # Private, but they alone tell whether somebody else is about to run. uvloop has none and is
         # never virtual.
@@ -317,8 +317,9 @@ class VirtualDriver(Driver):
 
 
 class RealDriver(Driver):
-    """Waits while a RealClock or a ScaledClock moves by itself, or moves it on; the same tests then
-    run in real time.
+    """Waits while a RealClock or a ScaledClock runs by itself, or moves it on.
+
+    So the same tests can run in real time.
     """
 
     clock: RealClock
@@ -338,8 +339,9 @@ class RealDriver(Driver):
         await turn()
 
     async def advance(self, duration: Duration) -> None:
-        """Let so much time pass at once: every timer in it fires at its own instant, then the clock
-        runs on.
+        """Let time pass at once; every timer in it fires at its own instant.
+
+        Then the clock runs on.
         """
         seconds, clock = seconds_of(duration), self.clock
         async with self._moving:
@@ -357,8 +359,9 @@ class RealDriver(Driver):
         self.raise_failure()
 
     async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
-        """Ask the predicate until it holds; without ``within``, for ever, unless the clock is
-        paused.
+        """Ask the predicate until it holds.
+
+        Without ``within`` it waits for ever, unless the clock is paused.
         """
         limit = None if within is None else seconds_of(within)
         started = self.clock.time()

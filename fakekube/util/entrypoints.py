@@ -38,8 +38,9 @@ class EntryPoint(NamedTuple):
 
 
 def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of each group, in the order of ``sys.path``; of a distribution that is found
-    twice, the first one's.
+    """The entry points of each group, in the order of ``sys.path``.
+
+    Of a distribution that is found twice, the first one counts.
     """
     points: dict[str, list[EntryPoint]] = {group: [] for group in groups}
     if not _all_in_directories():
@@ -59,8 +60,9 @@ def entry_points(*groups: str) -> dict[str, list[EntryPoint]]:
 
 
 def _all_in_directories() -> bool:
-    """Whether nothing is imported from archives, eggs, or by finders that know distributions of
-    their own.
+    """Whether every distribution is in a directory.
+
+    False where archives, eggs or finders with distributions of their own are in use.
     """
     if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
         return False

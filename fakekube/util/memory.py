@@ -29,8 +29,10 @@ def memoized(maxsize: int) -> Callable[[Callable[P, V]], Callable[P, V]]:
 
 
 class Memo(Generic[K, V]):
-    """The latest values under their keys: ``limit`` of them at most, and no more than ``max_bytes``
-    by what callers say they take. Empty for ever when memos are switched off.
+    """The latest values under their keys, ``limit`` of them at most.
+
+    Their sizes, as callers give them, are no more than ``max_bytes`` together. Always empty when
+    memos are switched off.
     """
 
     __slots__ = ("_bytes", "_limit", "_max_bytes", "_values")
@@ -48,8 +50,8 @@ class Memo(Generic[K, V]):
         return found[0] if found is not None else None
 
     def put(self, key: K, value: V, size: int = 0) -> None:
-        """Keep a value that takes ``size`` bytes with its key, and forget the oldest ones that no
-        longer fit.
+        """Keep a value that takes ``size`` bytes with its key; the oldest are dropped to
+        make room.
         """
         values = self._values
         if key in values:

@@ -15,9 +15,7 @@ A CustomResourceDefinition's schema, the deepest of what is in use, has a tenth 
 
 
 def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
-    """Whether more than so many dicts and lists stand in one another; a value that is none is no
-    level.
-    """
+    """Whether more than so many dicts and lists are nested; other values are no level."""
     containers = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         if not containers:
@@ -30,7 +28,5 @@ def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
 
 
 def may_be_deep(body: bytes, levels: int = MAX_LEVELS) -> bool:
-    """Whether the JSON value that a body spells can be deep at all; few bodies have so many
-    brackets.
-    """
+    """Whether a JSON body can be deep at all, by its count of brackets; few bodies have so many."""
     return body.count(b"{") + body.count(b"[") > levels

@@ -22,9 +22,7 @@ class Rng:
 
     @property
     def _random(self) -> random.Random:
-        """The generator itself: most of those that are forked never draw, and seeding one is what
-        it costs.
-        """
+        """The generator itself, seeded on first use: seeding is slow, and most forks never draw."""
         if self._made is None:
             self._made = random.Random(self.seed)
         return self._made
@@ -35,8 +33,9 @@ class Rng:
         return cls(random.SystemRandom().getrandbits(128))
 
     def fork(self, name: str) -> "Rng":
-        """A generator of its own for ``name``: the same for the same seed, whatever was drawn from
-        this one.
+        """A generator of its own for ``name``.
+
+        It is the same for the same seed, whatever was drawn from this one.
         """
         return Rng(f"{self.seed}/{name}")
 

@@ -31,8 +31,9 @@ class Timer:
 
 
 class TimerHeap:
-    """Timers in (time, sequence) order; cancelled ones are dropped when they come to the top, or
-    are many.
+    """Timers in (time, sequence) order.
+
+    Cancelled ones are dropped when they come to the top, or when there are many.
     """
 
     __slots__ = ("_cancelled", "_entries")

@@ -24,8 +24,9 @@ MISSING = Missing()
 
 
 class Difference(NamedTuple):
-    """One field: ``status.conditions[Complete].status``, and what it was and is, MISSING on the
-    side that has none.
+    """One field: its path (``status.conditions[Complete].status``), its old and its new value.
+
+    A value is MISSING on the side that does not have the field.
     """
 
     path: str

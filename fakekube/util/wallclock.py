@@ -122,9 +122,7 @@ class RealClock(Clock):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Stop time in the block, except for ``fire_next`` and ``move_to``; then run on, unless
-        paused.
-        """
+        """Stop time in the block, except for ``fire_next`` and ``move_to``; then let it go on."""
         self._holders += 1
         self._hold()
         try:
@@ -156,8 +154,9 @@ class RealClock(Clock):
         return self._timers.due()
 
     def fire_next(self) -> bool:
-        """On a clock that is held: move to the next timer's instant and fire it, or a lazy one that
-        time came past.
+        """On a held clock: move to the next timer's instant and fire it.
+
+        A lazy timer that time has passed fires first.
         """
         due = self.next_due()
         if due is None:
@@ -174,9 +173,7 @@ class RealClock(Clock):
         self._held = max(self._held, when)
 
     def jump_to(self, when: float) -> None:
-        """Be at an instant of another history, which may lie before this one's, and go on from
-        there as before.
-        """
+        """Set the time to that of another history, which may lie before, and run on from there."""
         if self._held is None:
             self._continue_at(when)
             self._arm()

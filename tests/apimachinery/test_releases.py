@@ -13,9 +13,3 @@ def test_the_list_has_no_gap_and_one_order() -> None:
 def test_what_was_recorded_is_tested_too() -> None:
     """Given the releases with recorded answers / when compared with those that the suites run on / then all are among them."""
     assert set(releases.RECORDED) <= set(releases.TESTED)
-
-
-def test_a_release_names_the_patch_release_of_its_facts() -> None:
-    """Given a release / when its full name is asked / then it is a patch release of that minor."""
-    for release in releases.RELEASES:
-        assert release.full_name.rpartition(".")[0] == release.name

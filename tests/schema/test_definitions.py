@@ -6,11 +6,6 @@ from fakekube.schema import definitions, structural
 from tests.schema.releases import release, schema
 
 
-def test_the_releases_of_the_list_are_known() -> None:
-    """given the package's tables, when the releases are listed, then all of the list are there, oldest first"""
-    assert definitions.releases() == [each.name for each in RELEASES]
-
-
 def test_an_unknown_release_names_the_known_ones() -> None:
     """given no table for 1.99, when it is loaded, then the error says what there is"""
     with pytest.raises(ValueError, match=r"unknown Kubernetes release '1.99', known are 1.25, "):
