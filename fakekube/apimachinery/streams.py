@@ -83,9 +83,6 @@ class Dialled(Protocol):
     async def read(self, limit: int | None = None) -> bytes:
         """What has come, at least one byte and at most ``limit``; empty at the end."""
 
-    async def read_line(self) -> bytes:
-        """A line with its end; empty at the end."""
-
     async def rest(self) -> None:
         """Let the server do what it does without waiting for anything."""
 

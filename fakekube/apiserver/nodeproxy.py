@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Response, Stream
+from fakekube.apimachinery.ports import PortAnswer, PortRequest
 from fakekube.apimachinery.types import Tree
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.streams import Command, CommandOptions, Dialled, Forward
+    from fakekube.apimachinery.streams import Command, CommandOptions, Forward
 
 
 class LogOptions(NamedTuple):
@@ -59,8 +60,12 @@ class NodeProxy(Protocol):
     async def forward(self, pod: Tree) -> "Forward":
         """The way to a pod's ports. Raises NodeError and APIError like these."""
 
-    async def dial(self, pod: Tree, port: int) -> "Dialled":
-        """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
+        """Ask an HTTP server behind a port of a pod.
+
+        Raises ConnectionRefusedError when nobody listens, BadAnswer for what is no answer, StreamError for a server that fails,
+        ConnectionError for one that goes away.
+        """
 
     def node_page(self, name: str, path: str) -> Response | None:
         """What the agent of a node answers itself to a GET of a path; None where none answers."""
@@ -95,7 +100,7 @@ class NoNodes:
         """Raise the same."""
         raise unreachable(pod)
 
-    async def dial(self, pod: Tree, port: int) -> "Dialled":
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
         """Nobody listens."""
         raise ConnectionRefusedError
 

@@ -16,9 +16,9 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
+from fakekube.apimachinery.ports import BadAnswer, PortAnswer, PortRequest
 from fakekube.apimachinery.streams import StreamError
 from fakekube.apimachinery.types import Tree
-from fakekube.apiserver import http1
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
@@ -181,47 +181,41 @@ def _query(request: Request) -> str:
 async def _to_port(
     nodes: NodeProxy, pod: Tree, address: str, number: int, info: RequestInfo, request: Request,
 ) -> Response:
-    try:
-        connection = await nodes.dial(pod, number)
-    except ConnectionRefusedError:
-        raise _refused(address, number) from None
     below = _path_below(info, request) or "/"
-    kept = False
     try:
-        await connection.send(_written(below, address, request))
-        answer = await http1.read_answer(connection, request.method)
-        kept = answer.stream is not None
+        answer = await nodes.ask(pod, number, _passed_to(below, address, request))
     except ConnectionRefusedError:
         raise _refused(address, number) from None
-    except (http1.BadAnswer, StreamError, ConnectionError) as error:
+    except (BadAnswer, StreamError, ConnectionError) as error:
         raise _unreachable(str(error)) from None
-    finally:
-        if not kept:
-            await connection.close()
     return _passed_on(answer, address, below, request)
 
 
-def _written(below: str, address: str, request: Request) -> bytes:
+def _passed_to(below: str, address: str, request: Request) -> PortRequest:
     """The request as it goes on, less what is meant for this server."""
-    lines = [f"{request.method} {quote(below, safe=_SAFE)}{_query(request)} HTTP/1.1"]
-    lines.append(f"Host: {request.headers.get('host') or address}")
-    lines += [
-        f"{http1.canonical(name)}: {value}" for name, value in request.headers.items()
+    headers = [("Host", request.headers.get("host") or address)]
+    headers += [
+        (_canonical(name), value) for name, value in request.headers.items()
         if name not in KEPT_BACK and not name.startswith("impersonate-")]
     peers = [request.headers.get("x-forwarded-for", ""), request.peer]
     if any(peers):
-        lines.append(f"X-Forwarded-For: {', '.join(peer for peer in peers if peer)}")
-    lines.append(f"X-Forwarded-Uri: {quote(request.path, safe=_SAFE)}")
+        headers.append(("X-Forwarded-For", ", ".join(peer for peer in peers if peer)))
+    headers.append(("X-Forwarded-Uri", quote(request.path, safe=_SAFE)))
     if request.body or request.method in ("POST", "PUT", "PATCH"):
-        lines.append(f"Content-Length: {len(request.body)}")
-    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + request.body
+        headers.append(("Content-Length", str(len(request.body))))
+    return PortRequest(request.method, quote(below, safe=_SAFE) + _query(request), headers, request.body)
+
+
+def _canonical(name: str) -> str:
+    """A header's name as Go writes it: ``X-Forwarded-For``."""
+    return "-".join(part[:1].upper() + part[1:].lower() for part in name.split("-"))
 
 
 _SAFE = "/:@!$&'()*+,;=~-._"
 
 
-def _passed_on(answer: http1.Answer, address: str, below: str, request: Request) -> Response:
-    headers = [(name, value) for name, value in answer.headers if name.lower() not in NOT_PASSED_ON]
+def _passed_on(answer: PortAnswer, address: str, below: str, request: Request) -> Response:
+    headers = [(_canonical(name), value) for name, value in answer.headers if name.lower() not in NOT_PASSED_ON]
     headers = [(name, _moved(value, address, below, request) if name.lower() == "location" else value) for name, value in headers]
     kinds = [value for name, value in answer.headers if name.lower() == "content-type"]
     return Response(answer.status, answer.body, kinds[0] if kinds else "", headers, answer.stream)

@@ -10,6 +10,7 @@ import orjson
 
 from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.http import Frame, Response, Sink, Stream
+from fakekube.apimachinery.ports import PortAnswer, PortRequest
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.nodeproxy import LogOptions, Usage, no_metrics, unreachable
 
@@ -55,12 +56,25 @@ class NodeAgents:
         """The way to a pod's ports. Raises like ``execute``."""
         return await self._server(pod).ports.forward(pod)  # type: ignore[no-any-return]
 
-    async def dial(self, pod: Tree, port: int) -> "Dialled":
-        """A connection to a port of a pod. Raises ConnectionRefusedError when nobody listens."""
+    async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
+        """Ask an HTTP server behind a port of a pod, on a connection of its own.
+
+        Raises ConnectionRefusedError when nobody listens, BadAnswer, StreamError, ConnectionError.
+        """
         kubelet = self._kubelet()
         if kubelet is None:
             raise ConnectionRefusedError
-        return await kubelet.server.ports.dial(pod, port)  # type: ignore[no-any-return]
+        from fakekube.server.exchange import exchange
+
+        connection: Dialled = await kubelet.server.ports.dial(pod, port)
+        kept = False
+        try:
+            answer = await exchange(connection, request)
+            kept = answer.stream is not None
+        finally:
+            if not kept:
+                await connection.close()
+        return answer
 
     def node_page(self, name: str, path: str) -> Response | None:
         """What a kubelet answers itself: its health, and its pods. None where it is silent."""

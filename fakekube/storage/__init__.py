@@ -1,4 +1,5 @@
-"""Where objects live: one revision, bytes first, a log of what changed, and whoever watches it.
+"""Where objects are kept, as bytes: one revision for all, a log of what changed, and the watchers.
 
-Read ``memory.py`` first, then ``eventlog.py``. Upstream: etcd, apiserver/pkg/storage and its cacher, in one.
+Read ``memory.py`` first, then ``eventlog.py``. Upstream: etcd, apiserver/pkg/storage and its
+cacher, in one.
 """

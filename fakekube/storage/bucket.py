@@ -1,6 +1,7 @@
 """The objects of one resource: how they are read, and how one is changed.
 
-Every read is of the present unless it says otherwise, and every change one synchronous step, see ``memory.py``.
+Every read is of the present unless it says otherwise, and every change one synchronous step, see
+``memory.py``.
 """
 
 from collections import deque
@@ -33,7 +34,9 @@ from fakekube.storage.watchcache import Deliver, Field, Subscribers, Subscriptio
 
 
 class Commits(Protocol):
-    """What the buckets of a storage share, so that there is one order of all changes; ``memory.Storage`` is one."""
+    """What the buckets of a storage share, so that there is one order of all changes;
+    ``memory.Storage`` is one.
+    """
 
     revision: int
     log: EventLog
@@ -56,9 +59,9 @@ class Bucket:
         self.storage, self.resource = storage, resource
         self.encoder = Encoder(fields, sort_keys, storage.metadata_order, storage.trees)
         self.objects = Keyspace()
-        self.changes = 0  # how many there were so far: while it stays, so does everything that was read
+        self.changes = 0  # writes so far: while it stays, what was read is the present
         self.track = Track(storage.plain_events)
-        self.retired = False  # this state is no longer the cluster's: who watched it must begin anew
+        self.retired = False  # the cluster has another state now: watchers must list again
         self._subscribers = Subscribers()
         self._indexes = Indexes()
 
@@ -84,14 +87,15 @@ class Bucket:
     def page(self, namespace: str = "", *, start: str = "", limit: int = 0, match: Match | None = None) -> Page:
         """The present objects of a namespace ("" for all), in key order.
 
-        ``start`` is the first key that counts (a ``next_start`` of before), ``limit`` the number of records (0: all),
-        ``match`` chooses among them.
+        ``start`` is the first key that counts (a ``next_start`` of before), ``limit`` the number of
+        records (0: all), ``match`` chooses among them.
         """
         return read_page(self.objects, self.storage.revision, namespace, start, limit, match)
 
     def records(self, namespace: str = "") -> list[Record]:
         """All present records of a namespace ("" for all), in key order."""
-        if namespace or "" in self.objects.spaces:  # objects without a namespace are all in the one that has no name
+        # objects without a namespace are all in the space that has no name
+        if namespace or "" in self.objects.spaces:
             return self.objects.records(namespace)
         return self.page().records
 
@@ -103,7 +107,10 @@ class Bucket:
         return PastState(self.objects, revision, overlay) if overlay or revision != self.storage.revision else self
 
     def history(self, since: int | None = None) -> list[Event]:
-        """What happened here after a revision, by default all that is retained, oldest first. Raises Compacted."""
+        """What happened here after a revision, by default all that is retained, oldest first.
+
+        Raises Compacted.
+        """
         since = self.compacted if since is None else since
         return past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
 
@@ -115,7 +122,8 @@ class Bucket:
         return self._records_of(self._indexes.by_field(label, value, self.objects.all))
 
     def by_label(self, key: str, value: str) -> list[Record] | None:
-        """The present objects with the label, in key order; None when too many other labels have an index already.
+        """The present objects with the label, in key order; None when too many other labels have an
+        index already.
 
         The first question about a label builds its index.
         """
@@ -137,7 +145,10 @@ class Bucket:
     # writing
 
     def create(self, tree: Tree) -> Record:
-        """Store a new object. ``tree`` has kind, apiVersion and a name, and is the storage's now. Raises KeyExists."""
+        """Store a new object.
+
+        ``tree`` has kind, apiVersion and a name, and is the storage's now. Raises KeyExists.
+        """
         meta = tree["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
         if self.get(namespace, name) is not None:
@@ -145,7 +156,9 @@ class Bucket:
         return self._commit("ADDED", tree, None)
 
     def keep(self, tree: Tree) -> Record:
-        """Hold an object that was there before the history began, in the version that it names; there is no event of it."""
+        """Hold an object that was there before the history began, in the version that it names;
+        there is no event of it.
+        """
         record = self.encoder.record(tree, int(tree["metadata"]["resourceVersion"]))
         self.changes += 1
         self.objects.add(record)
@@ -161,8 +174,8 @@ class Bucket:
     def delete(self, expected: Record, final: Tree | None = None) -> Record:
         """Remove the object that the caller saw. Raises Stale.
 
-        The record that returns, and that watchers get, is ``final`` (by default the last state) with the deletion's
-        revision.
+        The record that returns, and that watchers get, is ``final`` (by default the last state)
+        with the deletion's revision.
         """
         self._check(expected)
         if final is None:
@@ -174,10 +187,13 @@ class Bucket:
             raise Stale(expected.namespace, expected.name)
 
     def _commit(self, type_: EventType, tree: Tree, previous: Record | None, *, as_it_was: bool = False) -> Record:
-        """``as_it_was`` says that the tree is that of ``previous``, so that the history need not keep it twice."""
+        """``as_it_was`` says that the tree is that of ``previous``, so that the history need not
+        keep it twice.
+        """
         storage = self.storage
         revision = storage.next_revision()
-        record = self.encoder.record(tree, revision, previous)  # may refuse the tree, so nothing has happened yet
+        # may refuse the tree, so nothing has happened yet
+        record = self.encoder.record(tree, revision, previous)
         storage.revision = revision
         self.changes += 1
         before = None
@@ -209,7 +225,9 @@ class Bucket:
         return other
 
     def fill(self, records: list[Record], history: deque[Entry]) -> None:
-        """Begin with these objects and this history, in a bucket that has had none; the log is told by ``take_over``."""
+        """Begin with these objects and this history, in a bucket that has had none; the log is told
+        by ``take_over``.
+        """
         assert not self.changes, f"{self.resource} was written to"
         for record in records:
             self.objects.add(record)
@@ -221,11 +239,13 @@ class Bucket:
         self, since: int, namespace: str, deliver: Deliver, *, field: Field | None = None,
         closed: Callable[[], None] | None = None,
     ) -> Subscription:
-        """Call ``deliver(event)`` for every event after the revision ``since``: past ones now, others as they happen.
+        """Call ``deliver(event)`` for every event after the revision ``since``: past ones now,
+        others as they happen.
 
-        ``namespace`` "" means all. ``field`` narrows to events whose object has, or had before, a text in a selectable
-        field (``metadata.name`` among them). ``since`` may lie in the future. ``deliver`` must be quick and may not
-        write. ``closed()`` is called when the resource itself goes away. Raises Compacted.
+        ``namespace`` "" means all. ``field`` narrows to events whose object has, or had before, a
+        text in a selectable field (``metadata.name`` among them). ``since`` may lie in the future.
+        ``deliver`` must be quick and may not write. ``closed()`` is called when the resource itself
+        goes away. Raises Compacted.
         """
         history = past.events(self.objects, self.encoder, self.storage.log.since(self.track, since))
         ahead = since > self.storage.revision

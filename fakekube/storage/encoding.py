@@ -1,6 +1,8 @@
-"""Trees to records: an object is stamped with its version, put in the order in which it is printed, and encoded once.
+"""Trees to records: an object is stamped with its version, put in the order in which it is printed,
+and encoded once.
 
-Upstream: the encoding of apiserver/pkg/storage/etcd3 and of the serializers, in one: what is stored is what is answered.
+Upstream: the encoding of apiserver/pkg/storage/etcd3 and of the serializers, in one: what is stored
+is what is answered.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,20 +28,25 @@ HEAD = ["kind", "apiVersion", "metadata"]
 class Encoder:
     """Makes the records of one resource.
 
-    ``sort_keys`` prints objects as upstream prints custom resources: keys sorted at every level, list items whole.
+    ``sort_keys`` prints objects as upstream prints custom resources: keys sorted at every level,
+    list items whole.
     """
 
     def __init__(self, fields: Fields | None, sort_keys: bool, order: "MetadataOrder", trees: "TreeCache") -> None:
         self.fields, self.sort_keys = fields, sort_keys
         self._order, self._trees = order, trees
-        self._field_names: tuple[str, ...] = ()  # those of the latest object, shared by all that have the same
+        # those of the latest object, shared by all that have the same
+        self._field_names: tuple[str, ...] = ()
         self._option = orjson.OPT_SORT_KEYS if sort_keys else 0
 
     def record(self, tree: Tree, revision: int, previous: Record | None = None) -> Record:
-        """The record of a tree, which supersedes ``previous``. Raises TypeError for what JSON cannot hold."""
+        """The record of a tree, which supersedes ``previous``.
+
+        Raises TypeError for what JSON cannot hold.
+        """
         stamped = self._stamp(tree, revision)
         row = self._row(stamped, revision, encode_to_keep(stamped, self._option))
-        if previous is not None:  # the same parts are the same objects: they take no memory, and indexes stay as they are
+        if previous is not None:  # equal parts are one object: less memory, and indexes see at once
             row = _with_parts_of(row, previous.row)
         record = Record(row, self._trees)
         self._trees.hold(record, stamped, previous)

@@ -1,9 +1,10 @@
 """What is kept of one change: what it undid, and why it was made.
 
-That is the state before it, as bytes. The state after it is that before the object's next change, or what the bucket holds now,
-so that no state is kept twice, and what is retained of an object that never changed is no copy of it. An entry is a flat tuple
-of texts, bytes and numbers: Python's cyclic collector stops looking at such a tuple as soon as it has seen it once, and a long
-history costs no pause.
+That is the state before it, as bytes. The state after it is that before the object's next change,
+or what the bucket holds now, so that no state is kept twice, and what is retained of an object that
+never changed is no copy of it. An entry is a flat tuple of texts, bytes and numbers: Python's
+cyclic collector stops looking at such a tuple as soon as it has seen it once, and a long history
+costs no pause.
 """
 
 from fakekube.apimachinery.causes import Acting, Cause
@@ -13,13 +14,15 @@ Entry = tuple[
     int, EventType, str, str, int, bytes | None, bytes | None,
     float | None, str, str, str, str, str | None, object, object, str,
 ]
-"""Revision, type, namespace and name of a change; revision and bytes of the state before (0 and None: there was none); the
-bytes of the last state when it is a deletion and that was another one; then the cause (its time is None when there is none)
-and what acted (its component is None when nothing did), its key in two parts when it is a pair (else the second one is None).
+"""Revision, type, namespace and name of a change; revision and bytes of the state before (0 and
+None: there was none); the bytes of the last state when it is a deletion and that was another one;
+then the cause (its time is None when there is none) and what acted (its component is None when
+nothing did), its key in two parts when it is a pair (else the second one is None).
 """
 
 ENTRY_BYTES = 500
-"""What an entry takes beside its states, about: the tuple, numbers, the path of a request and its share of the queues."""
+"""What an entry takes beside its states, about: the tuple, numbers, the path of a request and its
+share of the queues."""
 
 
 def entry_of(

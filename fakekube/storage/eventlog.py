@@ -1,11 +1,13 @@
-"""What happened, for those who come later: the retained history of all buckets.
+"""The retained history of all buckets: for watches from a past revision, and for lists of one.
 
-One window for the whole storage, bounded in events and in bytes, since compaction is a statement about revisions and
-those are shared. Each bucket has its own track, so that nobody reads past what concerns him. Upstream: etcd's
-revisions with their compaction, and the cacher's watch_cache.go.
+One window for the whole storage, bounded in events and in bytes, since compaction is a statement
+about revisions and those are shared. Each bucket has its own track, so that no reader goes through
+the changes of other resources. Upstream: etcd's revisions with their compaction, and the cacher's
+watch_cache.go.
 
-What an entry holds is in ``entry.py``, how the entries of a bucket are kept in ``track.py``. Sizes count states as if they
-were not packed, so that what is forgotten, and when, does not depend on how it is kept.
+What an entry holds is in ``entry.py``, how the entries of a bucket are kept in ``track.py``. Sizes
+count states as if they were not packed, so that what is forgotten, and when, does not depend on how
+it is kept.
 """
 
 from collections import deque
@@ -18,13 +20,14 @@ from fakekube.storage.track import Track
 
 
 class EventLog:
-    """The retained window: every event after ``compacted``, which is the oldest state that can be told."""
+    """The retained window: every event after ``compacted``, the oldest revision to be read."""
 
     def __init__(self, revision: int, max_events: int, max_bytes: int) -> None:
-        self.compacted = self.begun = revision  # ``begun``: where it began; what lies between the two is forgotten
+        # ``begun`` is where the history began; what lies between the two is forgotten
+        self.compacted = self.begun = revision
         self.max_events, self.max_bytes = max_events, max_bytes
-        self._order: deque[Track] = deque()  # one entry an event: the track whose oldest event it is
-        self._taken_over: list[Track] | None = None  # tracks whose events are not in the order yet
+        self._order: deque[Track] = deque()  # the track of each event, oldest event first
+        self._taken_over: list[Track] | None = None  # tracks whose events are not in ``_order`` yet
         self._bytes = 0
 
     def append(self, track: Track, entry: Entry) -> None:
@@ -46,14 +49,14 @@ class EventLog:
         self.compacted = max(self.compacted, revision)
 
     def begin(self, revision: int) -> None:
-        """Let the history begin here: what was before is nobody's business, and not missed."""
+        """Let the history begin here: nothing before it is retained, nor reported as lost."""
         self.compact(revision)
         self.begun = self.compacted
 
     def take_over(self, tracks: list[Track], compacted: int, begun: int) -> None:
-        """Begin with a history that is there already: every event after ``compacted``, in a track a bucket.
+        """Begin with a history that is there already: every event after ``compacted``, by bucket.
 
-        Which came first is worked out when somebody adds to it: a fork that only looks never pays for that.
+        The order of all is worked out at the first write: a fork that is only read does without.
         """
         assert not self._order, "there is a history already"
         self.compacted, self.begun, self._taken_over = compacted, begun, tracks

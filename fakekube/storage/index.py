@@ -1,6 +1,7 @@
 """Inverted indexes over the records of a bucket, so that a selector need not look at every object.
 
-Upstream: the cacher's indexers (``spec.nodeName`` of pods); here any label or field that is asked for gets one.
+Upstream: the cacher's indexers (``spec.nodeName`` of pods); here any label or field that is asked
+for gets one.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,8 +19,8 @@ Value = Callable[[Record], str | None]
 class Index:
     """Which keys have which value.
 
-    They are sorted when somebody asks: a list that is kept in order costs each write of an indexed text more than it saves,
-    see ADR 12.
+    They are sorted when somebody asks: a list that is kept in order costs each write of an indexed
+    text more than it saves, see ADR 12.
     """
 
     __slots__ = ("_keys", "_shared", "value")
@@ -72,7 +73,9 @@ class Indexes:
         return bool(self._by_field or self._by_label)
 
     def replace(self, old: Record | None, new: Record | None) -> None:
-        """Follow one change of one object, where what decides has changed: a record has the very same facts otherwise."""
+        """Follow one change of one object, where what decides has changed: a record has the very
+        same facts otherwise.
+        """
         if old is None or new is None or old.row[4] is not new.row[4]:
             for index in self._by_label.values():
                 index.replace(old, new)
@@ -81,7 +84,10 @@ class Indexes:
                 index.replace(old, new)
 
     def by_field(self, label: str, value: str, records: Callable[[], Iterable[Record]]) -> list[Key]:
-        """The keys whose selectable field has the text, the empty text too. ``records()`` gives all, for a new index."""
+        """The keys whose selectable field has the text, the empty text too.
+
+        ``records()`` gives all, for a new index.
+        """
         found = self._by_field.get(label)
         if found is None:
             found = self._by_field[label] = Index(lambda record: record.field(label), records())

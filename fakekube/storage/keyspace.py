@@ -1,10 +1,11 @@
 """Objects in key order, and pages of them.
 
-The key of an object is ``namespace/name``, or ``name`` when it has no namespace, and keys sort by their bytes: the
-namespace ``a-b`` comes before ``a``, since ``-`` sorts before ``/``. Upstream: keys in etcd.
+The key of an object is ``namespace/name``, or ``name`` when it has no namespace, and keys sort by
+their bytes: the namespace ``a-b`` comes before ``a``, since ``-`` sorts before ``/``. Upstream:
+keys in etcd.
 
-A page takes its names by position, not by ``irange``: it needs positions anyway to count what remains, and a slice of 500
-names takes a tenth of the time. Measured in ADR 12.
+A page takes its names by position, not by ``irange``: it needs positions anyway to count what
+remains, and a slice of 500 names takes a tenth of the time. Measured in ADR 12.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +24,10 @@ CHUNK = 500  # so many objects are taken at a time while objects are sought that
 
 
 class Space:
-    """The objects of one namespace, by name. ``shared``: with a fork, so that whoever writes takes a copy first."""
+    """The objects of one namespace, by name.
+
+    ``shared``: with a fork, so that whoever writes takes a copy first.
+    """
 
     __slots__ = ("names", "records", "shared")
 
@@ -74,7 +78,9 @@ class Keyspace:
         return names
 
     def records(self, namespace: str, start: str = "", limit: int = 0) -> list[Record]:
-        """The records of a namespace from the name ``start`` on, ``limit`` of them at most (0: all), in key order."""
+        """The records of a namespace from the name ``start`` on, ``limit`` of them at most (0:
+        all), in key order.
+        """
         space = self.spaces.get(namespace)
         if space is None:
             return []
@@ -127,13 +133,18 @@ class Keyspace:
 
 
 class State(Protocol):
-    """The objects of a resource, now or at a past revision, as ``read_page`` wants them. The methods are those of Keyspace."""
+    """The objects of a resource, now or at a past revision, as ``read_page`` wants them.
+
+    The methods are those of Keyspace.
+    """
 
     def namespaces(self) -> Iterable[str]:
         """Every namespace that may hold an object, in key order; "" for objects without one."""
 
     def records(self, namespace: str, start: str = "", limit: int = 0) -> list[Record]:
-        """The records of a namespace from the name ``start`` on, ``limit`` of them at most (0: all), in key order."""
+        """The records of a namespace from the name ``start`` on, ``limit`` of them at most (0:
+        all), in key order.
+        """
 
     def count_from(self, namespace: str, start: str = "") -> int:
         """How many names a namespace has from ``start`` on."""
@@ -152,10 +163,11 @@ def key_of(record: Record) -> str:
 def read_page(
     state: State, revision: int, namespace: str, start: str = "", limit: int = 0, match: Match | None = None,
 ) -> Page:
-    """The objects of a state from the key ``start`` on, ``limit`` of them at most (0: all), that ``match``.
+    """The objects of a state from the key ``start`` on, ``limit`` of them at most (0: all), that
+    ``match``.
 
-    ``revision`` is that of the state. With a namespace keys are names. What does not match counts neither for the limit nor
-    among the records, but does for ``remaining``.
+    ``revision`` is that of the state. With a namespace keys are names. What does not match counts
+    neither for the limit nor among the records, but does for ``remaining``.
     """
     records: list[Record] = []
     for space, first in _starts(state, namespace, start):
@@ -174,7 +186,9 @@ def read_page(
 
 
 def _starts(state: State, namespace: str, start: str) -> Iterator[tuple[str, str]]:
-    """The namespaces in which keys from ``start`` on may be, and the first name that counts in each."""
+    """The namespaces in which keys from ``start`` on may be, and the first name that counts in
+    each.
+    """
     if namespace:
         yield namespace, start
         return

@@ -1,11 +1,13 @@
 """The store: one revision for all, a bucket for each resource, every change one synchronous step.
 
-A commit checks what the caller saw, takes the next revision, stamps metadata.resourceVersion, encodes the object once,
-appends to the event log and tells the subscribers. It never awaits, so nothing can come between its parts, and every
-reader shares the encoded bytes; ``bucket.py`` makes it. Upstream: apiserver/pkg/storage/etcd3/store.go with etcd behind it.
+A commit checks what the caller saw, takes the next revision, stamps metadata.resourceVersion,
+encodes the object once, appends to the event log and tells the subscribers. It never awaits, so
+nothing can come between its parts, and every reader shares the encoded bytes; ``bucket.py`` makes
+it. Upstream: apiserver/pkg/storage/etcd3/store.go with etcd behind it.
 
-Trees that are given to a commit belong to the storage from then on: neither they nor anything in them may be changed.
-Left out: leases, and transactions over several objects, which Kubernetes has none of.
+Trees that are given to a commit belong to the storage from then on: neither they nor anything in
+them may be changed. Left out: leases, and transactions over several objects, which Kubernetes has
+none of.
 """
 
 from collections.abc import Callable
@@ -32,10 +34,11 @@ FIRST_REVISION = 1  # as a fresh etcd says
 class Storage:
     """All objects of one cluster.
 
-    ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of much used objects that
-    stay decoded; 0 keeps none at all, which is also so when memos are switched off.
-    ``plain_events`` is how many of the latest changes of a resource are kept as they are; older ones are packed.
-    ``check_trees`` is for tests: every use of a shared tree proves that nobody changed it.
+    ``max_events`` and ``max_bytes`` bound the retained history, ``hot_trees`` the number of much
+    used objects that stay decoded; 0 keeps none at all, which is also so when memos are switched
+    off. ``plain_events`` is how many of the latest changes of a resource are kept as they are;
+    older ones are packed. ``check_trees`` is for tests: every use of a shared tree proves that
+    nobody changed it.
     """
 
     def __init__(
@@ -49,13 +52,15 @@ class Storage:
         self.metadata_order = MetadataOrder()
         self._buckets: dict[GroupResource, Bucket] = {}
         self._committing = False
-        self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}  # who waits for a record: see ``await_record``
+        # what to call for a record that fits, see ``await_record``
+        self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
 
     def add_bucket(self, resource: GroupResource, *, fields: Fields | None, sort_keys: bool = False) -> "Bucket":
         """A place for the objects of a resource that has none yet.
 
-        ``fields(tree)`` gives an object's selectable texts, None when there are none. ``sort_keys`` encodes custom resources as
-        upstream prints them: keys sorted at every level, list items whole.
+        ``fields(tree)`` gives an object's selectable texts, None when there are none. ``sort_keys``
+        encodes custom resources as upstream prints them: keys sorted at every level, list items
+        whole.
         """
         assert resource not in self._buckets, f"{resource} has a bucket already, with fields of its own"
         bucket = self._buckets[resource] = Bucket(self, resource, fields, sort_keys=sort_keys)
@@ -66,7 +71,10 @@ class Storage:
         return self._buckets[resource]
 
     def begin(self, revision: int) -> None:
-        """Let the history that is told begin here: what was before is nobody's business. Buckets ``keep`` what is left of it."""
+        """Let the history begin here, at a revision.
+
+        Objects that are older than that come by ``Bucket.keep``.
+        """
         assert not self._buckets, "there is a history already"
         self.revision = revision
         self.log.begin(revision)
@@ -76,7 +84,10 @@ class Storage:
         return resource in self._buckets
 
     def drop_bucket(self, resource: GroupResource) -> None:
-        """Forget a resource whose objects are gone, and end its subscriptions: its name may come to mean another."""
+        """Forget a resource whose objects are gone, and end its subscriptions.
+
+        Another resource may be served under its name later.
+        """
         bucket = self._buckets.pop(resource, None)
         if bucket is not None:
             assert not len(bucket), f"{resource} still has objects"
@@ -88,16 +99,19 @@ class Storage:
         return tuple(self._buckets.values())
 
     def compact(self, revision: int | None = None) -> None:
-        """Forget the history up to a revision, by default all of it: older reads and watches find it gone."""
+        """Forget the history up to a revision, by default all of it: older reads and watches find
+        it gone.
+        """
         revision = self.revision if revision is None else revision
         assert revision <= self.revision, "cannot compact the future"
         self.log.compact(revision)
 
     def fork(self) -> "Storage":
-        """A storage of its own in the same state, history included; nobody subscribes to it yet.
+        """A storage of its own in the same state, history included, without subscriptions.
 
-        Records are shared for good, since they never change; namespaces and indexes until either side writes into them. So a
-        fork costs what the buckets and the history cost to list, and no copy of any object.
+        Records are shared for good, since they never change; namespaces and indexes until either
+        side writes into them. So a fork costs what the buckets and the history cost to list, and no
+        copy of any object.
         """
         other = Storage(
             max_events=self.log.max_events, max_bytes=self.log.max_bytes, plain_events=self.plain_events)
@@ -114,13 +128,16 @@ class Storage:
         self._buckets[bucket.resource] = bucket.fork(self)
 
     def retire(self) -> None:
-        """End every subscription as one whose history is gone: another state takes the place of this one."""
+        """End every subscription as one whose history is gone: another state takes the place of
+        this one.
+        """
         for bucket in self._buckets.values():
             bucket.retired = True
             bucket.close()
 
     def await_record(self, fits: Callable[[Record], bool], wake: Callable[[], None]) -> Callable[[], object] | None:
-        """Call ``wake()`` once, as soon as a record that fits is stored, in whatever bucket; None when there is one already.
+        """Call ``wake()`` once, as soon as a record that fits is stored, in whatever bucket; None
+        when there is one already.
 
         What is returned cancels that. ``wake`` must be quick and may not write.
         """

@@ -1,4 +1,7 @@
-"""Metadata as Go prints it: fields in the order of its struct, maps sorted. Upstream: ObjectMeta, encoding/json."""
+"""Metadata as Go prints it: fields in the order of its struct, maps sorted.
+
+Upstream: ObjectMeta, encoding/json.
+"""
 
 from fakekube.apimachinery.types import Tree
 from fakekube.util import memory
@@ -13,13 +16,19 @@ MAX_ORDERS = 1_000
 
 
 class MetadataOrder:
-    """Metadata in the order of Go's fields. Objects have few different sets of fields, so each is sorted once."""
+    """Metadata in the order of Go's fields.
+
+    Objects have few different sets of fields, so each is sorted once.
+    """
 
     def __init__(self) -> None:
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}  # no names where fields are in order already
+        # by the fields of an object; no names where they are in order already
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def stamp(self, meta: Tree, revision: str) -> Tree:
-        """A copy with a resourceVersion, the fields in order, and maps sorted by their keys as Go prints them."""
+        """A copy with a resourceVersion, the fields in order, and maps sorted by their keys as Go
+        prints them.
+        """
         names = tuple(meta)
         order = self._orders.get(names)
         if order is None:

@@ -1,7 +1,7 @@
 """Continue tokens: where a list goes on, and at which revision.
 
-A token is not bound to the path, selector or limit that it was made for: its start is relative to whatever is listed.
-Upstream: apiserver/pkg/storage/continue.go, whose encoding and texts these are.
+A token is not bound to the path, selector or limit that it was made for: its start is relative to
+whatever is listed. Upstream: apiserver/pkg/storage/continue.go, whose encoding and texts these are.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -27,7 +27,9 @@ class BadToken(ValueError):
 
 
 class Continue(NamedTuple):
-    """A decoded token: a revision (below 0: the current one) and the first key, relative to the list."""
+    """A decoded token: a revision (below 0: the current one) and the first key, relative to the
+    list.
+    """
 
     revision: int
     start: str
@@ -40,7 +42,10 @@ def encode(revision: int, start: str) -> str:
 
 
 def decode(token: str, loads: Callable[[bytes], Any] = orjson.loads) -> Continue:
-    """What a token says. ``loads`` decodes JSON and words what is wrong with it in a ValueError. Raises BadToken."""
+    """What a token says.
+
+    ``loads`` decodes JSON and words what is wrong with it in a ValueError. Raises BadToken.
+    """
     try:
         tree = loads(_decode_base64(token))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A bucket as it was, and what happened to it: for exact lists, for pages of a list begun before, for watches from the past.
+"""A bucket at a past revision, and the events since: for exact lists, continued lists and watches.
 
 Both are worked out from what the event log keeps, read backwards from now.
 """
@@ -13,7 +13,7 @@ from fakekube.storage.keyspace import Keyspace, Match, prefix_of, read_page
 from fakekube.storage.record import Event, Page, Record
 
 Overlay = dict[str, dict[str, Record | None]]
-"""What differed from now at some revision: by namespace and name, the record of then, None when there was none."""
+"""What differed at some revision, by namespace and name: the record of then, None for none."""
 
 
 def overlay(encoder: Encoder, entries: Iterable[Entry]) -> Overlay:
@@ -26,9 +26,10 @@ def overlay(encoder: Encoder, entries: Iterable[Entry]) -> Overlay:
 
 
 def events(objects: Keyspace, encoder: Encoder, entries: Iterable[Entry]) -> list[Event]:
-    """The events of these entries, which are a bucket's latest, newest first; the oldest event comes first.
+    """The events of a bucket's latest entries, which come newest first; the oldest event is first.
 
-    ``objects`` are the present ones. The record after a change is the one before the object's next change, or the present one.
+    ``objects`` are the present ones. The record after a change is the one before the object's next
+    change, or the present one.
     """
     result: list[Event] = []
     later: dict[tuple[str, str], Record | None] = {}
@@ -56,7 +57,7 @@ def _before(encoder: Encoder, entry: Entry) -> Record | None:
 
 
 class PastState:
-    """A bucket as it was at ``revision``: what is there now, with what changed since then undone."""
+    """A bucket as it was at ``revision``: what is there now, without the changes since then."""
 
     def __init__(self, objects: Keyspace, revision: int, overlay: Overlay) -> None:
         self.revision = revision
@@ -79,7 +80,7 @@ class PastState:
         return sorted({*self._overlay, *self._now.namespaces()}, key=prefix_of)
 
     def records(self, namespace: str, start: str = "", limit: int = 0) -> list[Record]:
-        """The records of then from the name ``start`` on, ``limit`` of them at most (0: all), in key order."""
+        """As ``Keyspace.records``, of then."""
         changed = self._overlay.get(namespace)
         if changed is None:
             return self._now.records(namespace, start, limit)

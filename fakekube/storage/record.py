@@ -1,9 +1,9 @@
 """What the storage keeps and hands out: records, pages of them, events, and what can go wrong.
 
-A record is an object's encoded bytes with the few facts that must be known without decoding them. Upstream keeps
-decoded structs in its cacher; in Python the cyclic collector and the memory make bytes several times cheaper.
-Of a state that was superseded only the bytes are kept, and a record of it is made when somebody asks for it.
-Left out: transformers (encryption at rest), time to live.
+A record is an object's encoded bytes with the few facts that must be known without decoding them.
+Upstream keeps decoded structs in its cacher; in Python the cyclic collector and the memory make
+bytes several times cheaper. Of a state that was superseded only the bytes are kept, and a record of
+it is made when somebody asks for it. Left out: transformers (encryption at rest), time to live.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,8 +23,9 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
 Row = tuple[str, str, int, str, tuple[str, ...], bool, tuple[Any, ...], bytes, int]
-"""What is kept of an object: namespace, name, revision, uid, labels (keys and values in turn), whether it has owners,
-selectable fields (their names, then a text for each), the encoded bytes, and ``body_offset``."""
+"""What is kept of an object: namespace, name, revision, uid, labels (keys and values in turn),
+whether it has owners, selectable fields (their names, then a text for each), the encoded bytes, and
+``body_offset``."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -45,12 +46,14 @@ class Trees(Protocol):
 class Record:
     """One object at one revision; never changed.
 
-    ``data`` is the object encoded: kind, apiVersion, metadata, then the rest, ``metadata.resourceVersion`` being
-    ``revision``. ``body_offset`` is the length of what a list's item leaves out (kind and apiVersion, with the opening
-    brace), 0 when items are whole. ``fields`` are the selectable texts.
+    ``data`` is the object encoded: kind, apiVersion, metadata, then the rest,
+    ``metadata.resourceVersion`` being ``revision``. ``body_offset`` is the length of what a list's
+    item leaves out (kind and apiVersion, with the opening brace), 0 when items are whole.
+    ``fields`` are the selectable texts.
 
-    All that is in one flat tuple, at which the cyclic collector looks no longer once it has seen it: with 50,000 objects
-    following each part of them would be a pause of 50 ms. Labels and fields become dicts when somebody asks for them.
+    All that is in one flat tuple, at which the cyclic collector looks no longer once it has seen
+    it: with 50,000 objects following each part of them would be a pause of 50 ms. Labels and fields
+    become dicts when somebody asks for them.
     """
 
     __slots__ = ("_fields", "_labels", "_trees", "held_tree", "row", "seen_tree", "uses")
@@ -148,7 +151,10 @@ class Record:
 
 
 class PastRecord(Record):
-    """An object as it was at a revision. It decodes itself once, when somebody asks for more than its key and its bytes."""
+    """An object as it was at a revision.
+
+    It decodes itself once, when somebody asks for more than its key and its bytes.
+    """
 
     __slots__ = ("_data", "_past", "_row_of")
 
@@ -198,16 +204,19 @@ class PastRecord(Record):
 
 
 class Event:
-    """One change. ``record`` is the new state, after a deletion the last one with the deletion's revision.
+    """One change.
 
-    ``cause`` is the request that it answers to; None for what the server did by itself. It is made for those who are told
-    of it, and not kept: see ``eventlog.py``.
+    ``record`` is the new state, after a deletion the last one with the deletion's revision.
+
+    ``cause`` is the request that it answers to; None for what the server did by itself. It is made
+    for those who are told of it, and not kept: see ``eventlog.py``.
     """
 
     __slots__ = ("cause", "frames", "previous", "record", "revision", "type")
 
     def __init__(
-        self, type: EventType, record: Record, previous: Record | None, cause: Cause | None,  # noqa: A002 (upstream's word)
+        self, type: EventType, record: Record,  # noqa: A002 (upstream's word)
+        previous: Record | None, cause: Cause | None,
     ) -> None:
         self.type, self.record, self.previous, self.cause = type, record, previous, cause
         self.revision = record.revision
@@ -230,8 +239,8 @@ class Event:
 class Page(NamedTuple):
     """A part of a list, in key order.
 
-    ``next_start`` is where the next page starts, empty when this was the last; ``remaining`` counts what is left
-    after this page, matching or not.
+    ``next_start`` is where the next page starts, empty when this was the last; ``remaining`` counts
+    what is left after this page, matching or not.
     """
 
     records: list[Record]
@@ -255,7 +264,10 @@ class Stale(Exception):
 
 
 class Compacted(Exception):
-    """The history no longer reaches back to the revision. ``oldest`` is the oldest state that is left."""
+    """The history no longer reaches back to the revision.
+
+    ``oldest`` is the oldest state that is left.
+    """
 
     def __init__(self, oldest: int) -> None:
         super().__init__(f"history begins at {oldest}")

@@ -1,9 +1,10 @@
-"""A storage as lines of JSON, and back: every object, and the retained history with what it was before and why.
+"""A storage as lines of JSON, and back: every object, and the retained history with what it was
+before and why.
 
     {"bucket": {"group": "", "resource": "pods", "sortsKeys": false, "records": 3, "events": 2}}
-    <an object>                                  ``records`` of them, encoded as they are stored, past states among them
-    [0, 2]                                       which of them are there now
-    ["MODIFIED", 2, 1, <cause>]                  ``events`` of them: the new state, the one before or null, the cause or null
+    <an object>                    ``records`` of them as they are stored, past states too
+    [0, 2]                         which of them are there now
+    ["MODIFIED", 2, 1, <cause>]    ``events`` of them: new state, the one before, cause (or null)
 
 Objects are written and read byte for byte. Upstream: etcd's snapshots, which are its database file.
 """
@@ -29,7 +30,7 @@ EVENT_TYPES = ("ADDED", "MODIFIED", "DELETED")
 
 
 class Damaged(Exception):
-    """Lines that nobody wrote like that; the text says what is wrong."""
+    """Lines that are not as ``dump`` writes them; the text says what is wrong."""
 
 
 def dump(storage: Storage) -> Iterator[bytes]:
@@ -73,7 +74,10 @@ def key_text(key: object) -> str:
 
 
 def load(lines: Iterator[bytes], *, revision: int, compacted: int, begun: int, fields_of: FieldsOf) -> Storage:
-    """The storage that was dumped. Raises Damaged, and leaves what comes after the last bucket unread."""
+    """The storage that was dumped.
+
+    Raises Damaged, and leaves what comes after the last bucket unread.
+    """
     storage = Storage()
     storage.revision = revision
     tracks = []

@@ -1,8 +1,9 @@
 """The retained changes of one bucket, of which the older ones are packed.
 
-States that follow each other are nearly the same: compressed together, 64 states of pods take a twentieth of their bytes. So
-when a bucket has that many changes more than are kept as they are, the oldest of these are packed: half a millisecond once in 64
-writes. Who reads so far back pays for it. ADR 10 has the figures.
+States that follow each other are nearly the same: compressed together, 64 states of pods take a
+twentieth of their bytes. So when a bucket has that many changes more than are kept as they are, the
+oldest of these are packed: half a millisecond once in 64 writes. Who reads so far back pays for it.
+ADR 13 has the figures.
 """
 
 import zlib
@@ -19,8 +20,8 @@ RAW = -15  # no header and no checksum
 STATES = calcsize("2i")  # of the lengths of an entry's two states
 
 Portion = tuple[tuple[Entry, ...], bytes, bytes]
-"""Entries without their states; the length of each state, two to an entry (-1: there is none); the states, compressed. As flat
-as an entry is."""
+"""Entries without their states; the length of each state, two to an entry (-1: there is none); the
+states, compressed. As flat as an entry is."""
 
 
 def packed(entries: Iterable[Entry]) -> Portion:
@@ -54,7 +55,9 @@ def size_in(portion: Portion, number: int) -> int:
 
 
 class Track:
-    """The retained entries of one bucket. Forks share them until somebody adds to them or forgets one.
+    """The retained entries of one bucket.
+
+    Forks share them until somebody adds to them or forgets one.
 
     ``plain`` is how many of the latest are kept as they are, at least.
     """

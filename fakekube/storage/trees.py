@@ -1,14 +1,16 @@
 """The decoded objects that are worth keeping.
 
-Decoding a pod costs ten microseconds; keeping it costs the cyclic collector as much as soon as the tree outlives its
-youth, so a tree must be used again and again to be worth it. Every tree is kept for a short while (the writer's answer
-and the watchers in this process want it), and those that were asked for more often than that stay, up to a bound. A tree
-that somebody else in this process keeps (an informer's cache) is found there for as long as it is.
+Decoding a pod costs ten microseconds; keeping it costs the cyclic collector as much once the tree
+is in its oldest generation, so only what is used again and again is worth it. Every tree is kept
+for a short while (the writer's answer and the watchers in this process want it), and those that
+were asked for more often than that stay, up to a bound. A tree that somebody else in this process
+keeps (an informer's cache) is found there for as long as it is.
 
-A record has its tree in ``held_tree`` for exactly as long as it stands in one of the two queues of its cache, so that
-whoever takes it out of a queue takes its tree away, too. It makes no difference whether the record was superseded
-meanwhile. With a capacity of 0 nothing is kept at all, and every question is answered from the bytes.
-Upstream's counterpart of the checking variant is client-go's tools/cache/mutation_detector.go.
+A record has its tree in ``held_tree`` for exactly as long as it stands in one of the two queues of
+its cache, so that whoever takes it out of a queue takes its tree away, too. It makes no difference
+whether the record was superseded meanwhile. With a capacity of 0 nothing is kept at all, and every
+question is answered from the bytes. Upstream's counterpart of the checking variant is client-go's
+tools/cache/mutation_detector.go.
 """
 
 import weakref
@@ -29,7 +31,8 @@ def _tree_of(record: Record) -> SharedTree:
 
 
 class TreeCache:
-    """Decoded trees: the most recent ones, and up to ``capacity`` hot ones; none at all when the capacity is 0.
+    """Decoded trees: the most recent ones, and up to ``capacity`` hot ones; none at all when the
+    capacity is 0.
 
     A tree hangs on its record, so a hit costs an attribute.
     """
@@ -40,7 +43,9 @@ class TreeCache:
         self._hot: dict[Record, None] = {}
 
     def load(self, record: Record) -> Tree:
-        """The tree of a record that holds none: as somebody else has it, or decoded, and held for now."""
+        """The tree of a record that holds none: as somebody else has it, or decoded, and held for
+        now.
+        """
         if not self.capacity:
             return record.copy_tree()
         tree = _tree_of(record)
@@ -49,7 +54,8 @@ class TreeCache:
         return tree
 
     def hold(self, record: Record, tree: SharedTree, previous: Record | None = None) -> None:
-        """Keep a tree that equals the record's data, for a record that holds none; it belongs to the cache.
+        """Keep a tree that equals the record's data, for a record that holds none; it belongs to
+        the cache.
 
         That of ``previous``, which the record supersedes, is forgotten; the new one is as hot.
         """
@@ -67,7 +73,10 @@ class TreeCache:
             self._sort_out(next(iter(recent)))
 
     def _forget(self, record: Record) -> bool:
-        """Whether it was hot. What another storage holds, which this one was forked from, may still be the latest there."""
+        """Whether it was hot.
+
+        What another storage holds, which this one was forked from, may still be the latest there.
+        """
         was_hot = record in self._hot
         if was_hot:
             del self._hot[record]
@@ -95,7 +104,9 @@ class TreeCache:
                 _let_go(oldest)
 
     def check(self) -> None:
-        """Prove that exactly those records hold a tree that are in a queue, in one of them, and that each tree is right."""
+        """Prove that exactly those records hold a tree that are in a queue, in one of them, and
+        that each tree is right.
+        """
         assert not self._recent.keys() & self._hot.keys(), "a record is in both queues"
         assert len(self._recent) <= RECENT_TREES
         assert len(self._hot) <= self.capacity
@@ -105,7 +116,10 @@ class TreeCache:
 
 
 def _let_go(record: Record) -> None:
-    """Hold a tree no longer, but know where it is if somebody else has it. The collector looks at every reference kept."""
+    """Hold a tree no longer, but know where it is if somebody else has it.
+
+    The collector looks at every reference kept.
+    """
     assert record.held_tree is not None, "what stands in a queue holds its tree"
     seen = weakref.ref(record.held_tree)
     record.held_tree = None
@@ -118,7 +132,10 @@ def assert_unchanged(record: Record, tree: Tree) -> None:
 
 
 class CheckedTreeCache(TreeCache):
-    """For tests: every use first proves that nobody changed the shared tree. Raises AssertionError if one did."""
+    """For tests: every use first proves that nobody changed the shared tree.
+
+    Raises AssertionError if one did.
+    """
 
     def __init__(self, capacity: int) -> None:
         super().__init__(capacity)

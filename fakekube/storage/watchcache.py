@@ -1,8 +1,9 @@
 """Who is told about a bucket's events, found without asking everybody.
 
-A subscriber wants all of a bucket, one namespace, or the objects with one value in one field (a kubelet: the pods of
-its node; a client: the object of one name), so a thousand kubelets cost an event nothing. Upstream: the cacher's
-indexed watchers (cacher.go, ``triggerValuesForUser``), which does so for pods' spec.nodeName and for names.
+A subscriber wants all of a bucket, one namespace, or the objects with one value in one field (a
+kubelet: the pods of its node; a client: the object of one name), so a thousand kubelets cost an
+event nothing. Upstream: the cacher's indexed watchers (cacher.go, ``triggerValuesForUser``), which
+does so for pods' spec.nodeName and for names.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,9 @@ class Subscription:
         self, subscribers: "Subscribers", since: int, namespace: str, field: Field | None, deliver: Deliver,
         closed: Callable[[], None] | None, *, ahead: bool,
     ) -> None:
-        """``ahead``: ``since`` lies in the future, so that not every event that comes is one to tell."""
+        """``ahead``: ``since`` lies in the future, so that not every event that comes is one to
+        tell.
+        """
         self._subscribers, self._deliver = subscribers, deliver
         self.since, self.namespace, self.field, self.closed = since, namespace, field, closed
         self.active = True
@@ -60,7 +63,10 @@ def field_value(record: Record, label: str) -> str:
 
 
 class Subscribers:
-    """The subscribers of one bucket. Those that want the same hear of an event in the order in which they came."""
+    """The subscribers of one bucket.
+
+    Those that want the same are told in the order in which they came.
+    """
 
     def __init__(self) -> None:
         self._plain: dict[str, dict[Subscription, None]] = {}  # by namespace, "" for all
@@ -116,7 +122,8 @@ class Subscribers:
                 self._tell_by_field(label, event)
 
     def _tell_by_field(self, label: str, event: Event) -> None:
-        groups = self._by_field.get(label, {})  # gone when a subscriber of another label cancelled the last one
+        # gone when a subscriber of another label cancelled the last one
+        groups = self._by_field.get(label, {})
         value = field_value(event.record, label)
         self._tell(groups.get(value), event)
         if event.previous is not None:

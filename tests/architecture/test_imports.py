@@ -40,7 +40,7 @@ def test_reading_the_help_loads_no_server() -> None:
 def test_a_cluster_in_process_needs_no_http_library() -> None:
     """Given a test that speaks to its cluster in-process, when the cluster is imported, then no HTTP library and no model is."""
     names = loaded("import fakekube.composition.cluster")
-    assert [name for name in names if name in ("aiohttp", "pydantic", "click", "uvloop")] == []
+    assert [name for name in names if name in ("aiohttp", "h11", "pydantic", "click", "uvloop")] == []
 
 
 @pytest.mark.parametrize("name", [name for name in fakekube.__all__ if name != "__version__"])

@@ -102,6 +102,7 @@ def test_explain(kubectl: Kubectl) -> None:
     field = kubectl("explain", "job.spec.backoffLimit")
     assert field.startswith("GROUP:      batch\nKIND:       Job\nVERSION:    v1\n")
     assert "FIELD: backoffLimit <integer>" in field
+    assert "Specifies the number of retries before marking this job failed." in field
     everything = kubectl("explain", "job", "--recursive")
     for line in ("  spec\t<JobSpec>", "    parallelism\t<integer>", "          resources\t<ResourceRequirements>"):
         assert line in everything

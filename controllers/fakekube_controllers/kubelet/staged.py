@@ -98,7 +98,7 @@ class Staged:
         return self._plays("Node") and self._manages(node)
 
     def take(self, pod: Tree) -> bool:
-        """Whether Stages look after a pod; then the player is told of it."""
+        """Whether Stages look after a pod; then the player looks at it."""
         if not self._plays("Pod") or self._runs(meta.uid_of(pod)) or not (name := pod["spec"].get("nodeName")):
             return False
         node = self._ctx.lister(NODES).get("", name) if self._ctx is not None else None

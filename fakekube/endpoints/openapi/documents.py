@@ -21,6 +21,7 @@ from fakekube.endpoints.openapi.paths import Operations
 from fakekube.endpoints.openapi.schemas import META, Printer
 from fakekube.registry.kind import Kind
 from fakekube.registry.resources import ResourceRegistry
+from fakekube.schema import descriptions
 from fakekube.schema.definitions import Definitions
 from fakekube.util.clock import Clock
 
@@ -71,11 +72,12 @@ class OpenAPI:
             if kind.group:
                 groups.setdefault(f"apis/{kind.group}", [])
             groups.setdefault(f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}", []).append(kind)
-        self._hashes = {name: self._digest(name, kinds) for name, kinds in sorted(groups.items())}
+        words = "with descriptions" if descriptions.are_installed() else ""  # clients keep what has a hash for ever
+        self._hashes = {name: self._digest(name, kinds, words) for name, kinds in sorted(groups.items())}
 
-    def _digest(self, name: str, kinds: list[Kind]) -> str:
+    def _digest(self, name: str, kinds: list[Kind], words: str) -> str:
         text = "\n".join([self._release, name, *(f"{kind.gvk} {kind.verbs} {kind.subresources}" for kind in kinds)])
-        return hashlib.sha512(text.encode()).hexdigest().upper()
+        return hashlib.sha512((text + words).encode()).hexdigest().upper()
 
     def _v3(self, request: Request, name: str) -> Response:
         digest = self._hashes[name]
@@ -119,7 +121,7 @@ class OpenAPI:
             for kind in self._resources.kinds
             if name == (f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}")
         ]
-        printer = Printer(self._definitions, v3=True)
+        printer = Printer(self._definitions, descriptions.load(self._release), v3=True)
         paths = self._paths(kinds, printer, v3=True)
         if not kinds:
             paths[f"/{name}/"] = {
@@ -132,7 +134,7 @@ class OpenAPI:
         }
 
     def _swagger(self) -> Tree:
-        printer = Printer(self._definitions, v3=False)
+        printer = Printer(self._definitions, descriptions.load(self._release), v3=False)
         paths = self._paths(self._resources.kinds, printer, v3=False)
         security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
         return {

@@ -1,12 +1,15 @@
 """Schemas as OpenAPI prints them, in version 3 and in version 2 (swagger).
 
-Upstream: kube-openapi (pkg/builder3, pkg/builder). Left out: descriptions, which the tables do not hold.
+Descriptions come from the extra ``explain``; without it, those of kinds say how to get them. Upstream: kube-openapi
+(pkg/builder3, pkg/builder).
 """
 
 from collections.abc import Iterable, Mapping
 
 from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema import descriptions
 from fakekube.schema.definitions import Definitions
+from fakekube.schema.descriptions import Texts
 from fakekube.schema.structural import GoField, Schema
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -16,10 +19,13 @@ ZERO: Mapping[str, Json] = {"string": "", "integer": 0, "number": 0, "boolean": 
 
 
 class Printer:
-    """Prints schemas of one release. ``v3`` chooses the version; references are gathered in ``wanted``."""
+    """Prints schemas of one release. ``v3`` chooses the version; references are gathered in ``wanted``.
 
-    def __init__(self, definitions: Definitions, *, v3: bool) -> None:
-        self._definitions, self._v3 = definitions, v3
+    ``texts`` are the descriptions, None where they are not installed.
+    """
+
+    def __init__(self, definitions: Definitions, texts: Texts | None, *, v3: bool) -> None:
+        self._definitions, self._texts, self._v3 = definitions, texts, v3
         self._prefix = "#/components/schemas/" if v3 else "#/definitions/"
         self.wanted: dict[str, None] = {}
 
@@ -39,6 +45,16 @@ class Printer:
     def definition(self, name: str) -> Tree:
         """One definition in full."""
         schema = self._definitions.named(name)
+        return self._described(name, "", schema) | self._body(name, schema)
+
+    def _described(self, name: str, field: str, schema: Schema) -> Tree:
+        """The description of a definition or of its field, as a part of what is printed."""
+        if self._texts is None:
+            return {"description": descriptions.MISSING} if schema.kinds and not field else {}
+        text = self._texts.get((name, field))
+        return {"description": text} if text else {}
+
+    def _body(self, name: str, schema: Schema) -> Tree:
         if name == QUANTITY and self._v3:
             return {"oneOf": [{"type": "string"}, {"type": "number"}]}
         if name == INT_OR_STRING:
@@ -66,8 +82,9 @@ class Printer:
 
     def _properties(self, schema: Schema) -> Tree:
         fields: Mapping[str, GoField] = schema.go.fields if schema.go else {}
-        return {name: self._property(child, fields.get(name), name in schema.required)
-                for name, child in sorted(schema.properties.items())}
+        return {
+            name: self._described(schema.name, name, child) | self._property(child, fields.get(name), name in schema.required)
+            for name, child in sorted(schema.properties.items())}
 
     def _property(self, schema: Schema, field: GoField | None, required: bool) -> Tree:
         if not schema.name:

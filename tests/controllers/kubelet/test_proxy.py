@@ -45,6 +45,8 @@ async def misbehave(connection, path):
         "/far": b"HTTP/1.1 302 Found\r\nLocation: https://example.com/x\r\nContent-Length: 0\r\n\r\n",
         "/nonsense": b"hello\r\n\r\n", "/number": b"HTTP/1.1 abc OK\r\n\r\n",
         "/short": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
+        "/length": b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nabc", "/header": b"HTTP/1.1 200 OK\r\nhello\r\n\r\n",
+        "/cut": b"HTTP/1.1 200 OK\r\nContent-Le", "/chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
     }
     if path == "/raise":
         raise RuntimeError("broken")
@@ -140,6 +142,10 @@ BROKEN = "net/http: HTTP/1.x transport connection broken: "
     ("p:81/proxy/short", 503, "error trying to reach service: unexpected EOF"),
     ("p:81/proxy/nonsense", 503, f'error trying to reach service: {BROKEN}malformed HTTP response "hello"'),
     ("p:81/proxy/number", 503, f'error trying to reach service: {BROKEN}malformed HTTP status code "abc"'),
+    ("p:81/proxy/length", 503, f'error trying to reach service: {BROKEN}bad Content-Length "x"'),
+    ("p:81/proxy/header", 503, f"error trying to reach service: {BROKEN}malformed MIME header line: hello"),
+    ("p:81/proxy/cut", 503, "error trying to reach service: unexpected EOF"),
+    ("p:81/proxy/chunk", 503, "error trying to reach service: invalid byte in chunk length"),
     ("p:81/proxy/raise", 503, "error trying to reach service: on_connect raised RuntimeError: broken"),
     ("nope/proxy/", 404, 'pods "nope" not found'),
     ("ftp:p:80/proxy/", 400, 'invalid pod request "ftp:p:80"'),

@@ -39,7 +39,7 @@ class KubeletModes:
         return self._modes.get(node, KubeletMode.RUNNING)
 
     def is_stopped(self, node: str) -> bool:
-        """Whether nothing is heard of a node."""
+        """Whether a node's kubelet renews no lease and writes no status."""
         return self._modes.get(node) is KubeletMode.STOPPED
 
     def is_shutting_down(self, node: str) -> bool:

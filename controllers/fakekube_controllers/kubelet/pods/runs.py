@@ -113,12 +113,12 @@ class PodRuns:
         return run
 
     def forget(self, uid: str) -> None:
-        """A pod has gone."""
+        """Forget a pod that was deleted."""
         self.live.pop(uid, None)
         self._ended.pop(uid, None)
 
     def forget_all_but(self, uids: Container[str]) -> None:
-        """Pods that went while nobody looked."""
+        """Forget the pods that are not among these uids."""
         self.live = {uid: run for uid, run in self.live.items() if uid in uids}
         self._ended = {uid: data for uid, data in self._ended.items() if uid in uids}
 

@@ -68,7 +68,7 @@ def changes(status: Mapping[str, Any], present: Mapping[str, Any]) -> Tree:
 
 
 def _rejected(run: PodRun, present: Mapping[str, Any], observed_generation: bool) -> Tree:
-    """Of a pod that the node did not take there is nothing to tell but that."""
+    """The status of a pod that the node did not admit."""
     assert run.failure is not None, "it says why"
     reason, message = run.failure
     status: Tree = {

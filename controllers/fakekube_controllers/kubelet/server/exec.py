@@ -173,7 +173,7 @@ class Exec:
 
 
 def _spec(options: CommandOptions) -> ReadOnlyTree:
-    """The specification of the container that is meant."""
+    """The specification of the container that the options name."""
     spec = options.pod["spec"]
     fields = ("containers", "initContainers", "ephemeralContainers")
     found: ReadOnlyTree = next(c for field in fields for c in spec.get(field) or () if c["name"] == options.container)
@@ -181,9 +181,7 @@ def _spec(options: CommandOptions) -> ReadOnlyTree:
 
 
 def _annotated(process: Process) -> Answer:
-    """What the pod's annotation says of a command. Raises StreamError for an annotation that cannot
-    be meant.
-    """
+    """What the pod's annotation says of a command. Raises StreamError for an invalid annotation."""
     annotations = process.pod["metadata"].get("annotations") or {}
     text = annotations.get(f"{PREFIX}exec.{process.container}", annotations.get(f"{PREFIX}exec"))
     if text is None:

@@ -34,8 +34,6 @@ async def while_running(
 
 
 def callback_failed(who: str, error: Exception, log: Logger) -> StreamError:
-    """What a client is told of an author's function that raised; the author finds the traceback in
-    the log.
-    """
+    """The error that a client gets when a callback raised; the traceback is in the log."""
     log.error("%s raised", who, exc_info=error)
     return StreamError(f"{who} raised {type(error).__name__}: {error}")

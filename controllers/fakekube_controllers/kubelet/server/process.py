@@ -37,7 +37,7 @@ class Process:
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Columns and rows of the terminal, once the client has told them."""
+        """Columns and rows of the terminal, once the client has sent them."""
         size = self._streams.size
         return (size.columns, size.rows) if size.columns else None
 

@@ -46,7 +46,7 @@ class Stats:
         """The usage of each running container of a pod; None when there is no such pod, or its
         kubelet is stopped.
 
-        Raises InvalidOutcome for an annotation that cannot be meant.
+        Raises InvalidOutcome for an invalid annotation.
         """
         pod = self._pods.get(namespace, name)
         return self._of_pod(pod) if pod is not None else None
