@@ -33,6 +33,7 @@ INI = {
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "grace": "how long clients outside must be quiet, in real time, before virtual time moves (default 600ms; 0: not at all)",
 }
 
 GUARD = "cache_mutation_detector"

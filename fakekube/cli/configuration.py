@@ -59,6 +59,7 @@ class ServeConfiguration(BaseModel):
     bind_address: str = "127.0.0.1"
     clock: str | Int | float = "real"
     start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
+    grace: str | Int | float = "600ms"
     cache_mutation_detector: Annotated[Bool, Field(
         description="Prove that no controller changes an object of a cache.")] = False
     load: Texts = []

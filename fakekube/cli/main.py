@@ -38,6 +38,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
+        click.option("--grace", default="600ms", show_default=True, metavar="DURATION", help=(
+            "How long clients must be quiet, in real time, before the time of a manual or automatic clock moves.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
     ]):
         function = option(function)

@@ -14,6 +14,7 @@ from typing import Any
 from fakekube.apimachinery.releases import NEWEST
 
 DEFAULT_VERSION = NEWEST.name
+GRACE_SECONDS = 0.6
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
@@ -52,6 +53,7 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    grace: float = GRACE_SECONDS  # real seconds that clients outside must be quiet before virtual time moves; 0: none
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
     @classmethod
@@ -155,13 +157,16 @@ def _boolean(name: str) -> Callable[[Any], bool]:
     return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
 
-def _event_ttl(value: Any) -> float:
-    from fakekube.util.durations import seconds_of
+def _duration(name: str) -> Callable[[Any], float]:
+    def seconds(value: Any) -> float:
+        from fakekube.util.durations import seconds_of
 
-    try:
-        return seconds_of(value)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise OptionError(f"event_ttl: {error}") from None
+        try:
+            return seconds_of(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise OptionError(f"{name}: {error}") from None
+
+    return seconds
 
 
 def _controllers(value: Any) -> str:
@@ -176,7 +181,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _duration("event_ttl"),
+    "grace": _duration("grace"),
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

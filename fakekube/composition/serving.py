@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler
     from fakekube.util.activity import Activity
     from fakekube.util.clock import Clock
+    from fakekube.util.outside import ClientsOutside
 
 
 class Served:
@@ -18,11 +19,11 @@ class Served:
 
     def __init__(
         self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,
-        compresses: Callable[[], bool],
+        compresses: Callable[[], bool], outside: "ClientsOutside | None" = None,
     ) -> None:
         self.token = token
         self._http = HttpServer(
-            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses)
+            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses, outside=outside)
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""

@@ -18,6 +18,7 @@ from fakekube.server.connection import IDLE_ROUND_SECONDS, Connection
 from fakekube.server.responder import Responder
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class HttpServer:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it.
+    take it. ``outside`` is told what clients do, where virtual time waits for them.
     """
 
     def __init__(
@@ -44,9 +45,10 @@ class HttpServer:
         tls: ssl.SSLContext | None = None,
         activity: Activity | None = None,
         compresses: Callable[[], bool] = lambda: True,
+        outside: ClientsOutside | None = None,
     ) -> None:
         self.host, self.port, self.tls = host, port, tls
-        self._responder = Responder(handler, clock=clock, activity=activity, compresses=compresses)
+        self._responder = Responder(handler, clock=clock, activity=activity, compresses=compresses, outside=outside)
         self._server: asyncio.Server | None = None
         self._upgrading: Upgrading | None = None
         self._idle_round: asyncio.TimerHandle | None = None

@@ -13,6 +13,7 @@ from fakekube.server.target import headers_of, path_of, query_of
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.wallclock import RealClock
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
@@ -23,13 +24,15 @@ class Responder:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it.
+    take it. ``outside`` is told of requests and watches.
     """
 
     def __init__(
         self, handler: Handler, *, clock: Clock, activity: Activity | None, compresses: Callable[[], bool],
+        outside: ClientsOutside | None = None,
     ) -> None:
         self.handler, self.heads = handler, HeadWriter(clock, compresses)
+        self._outside = outside
         self._activity = activity
         self._flusher = Flusher()
         self._wall = RealClock()
@@ -42,7 +45,16 @@ class Responder:
         """
         with self._activity.busy() if self._activity is not None else nullcontext():
             request = request_of(message, body, peer, self._wall)
-            return request, await self.handler.handle(request)
+            if self._outside is None:
+                return request, await self.handler.handle(request)
+            self._note(request)
+            response = await self.handler.handle(request)
+            self._note(request)
+            return request, response
+
+    def _note(self, request: Request) -> None:
+        assert self._outside is not None, "somebody wants to know"
+        self._outside.request(request.headers.get("user-agent", ""), request.peer, request.method, request.path)
 
     def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
         """The object that writes a response.
@@ -50,7 +62,7 @@ class Responder:
         ``reusable`` says whether the connection takes another request afterwards; if not, the
         answer says so.
         """
-        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable)
+        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable, outside=self._outside)
 
     def end_streams(self) -> None:
         """End the answers that are streams."""
