@@ -33,6 +33,8 @@ INI = {
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "allow_host": "names by which clients reach the server, besides localhost and its address",
+    "allow_origin": "web origins whose pages may use the server",
 }
 
 GUARD = "cache_mutation_detector"

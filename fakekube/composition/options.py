@@ -52,6 +52,8 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    allow_host: tuple[str, ...] = ()  # names by which clients reach a served cluster, besides its own; "*" is any
+    allow_origin: tuple[str, ...] = ()  # web origins whose pages may use a served cluster; "*" is any
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
     @classmethod
@@ -151,6 +153,24 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _allow_host(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import ANY, plain_host
+
+    try:
+        return tuple(name if name == ANY else plain_host(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_host: {error}") from None
+
+
+def _allow_origin(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import origin_of
+
+    try:
+        return tuple(origin_of(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_origin: {error}") from None
+
+
 def _boolean(name: str) -> Callable[[Any], bool]:
     return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
@@ -177,6 +197,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "allow_host": _allow_host, "allow_origin": _allow_origin,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 
