@@ -25,7 +25,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             f"Kubernetes release to be, {OLDEST.name} to {NEWEST.name}.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
             "A set of key=value pairs that describe feature gates for alpha/experimental features. "
-            "'workload-aware' alone switches on all that gang scheduling needs.")),
+            "'workload-aware' alone switches on all of workload-aware scheduling, and serves its API versions.")),
         click.option("--runtime-config", multiple=True, metavar="GROUP/VERSION=true", help=(
             "A set of key=value pairs that enable or disable built-in APIs: v1=true|false, <group>/<version>=true|false, "
             "api/all=true|false, api/ga=true|false, api/beta=true|false, api/alpha=true|false.")),

@@ -7,7 +7,7 @@ Python values are accepted too. Nothing here imports the server, so that reading
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,21 @@ DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
-WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
+WORKLOAD_AWARE_GATES: Mapping[str, tuple[str, ...]] = {
+    "1.35": ("GenericWorkload", "GangScheduling"),
+    "1.36": (
+        "GenericWorkload", "GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling", "WorkloadWithJob",
+        "DRAWorkloadResourceClaims"),
+    "1.37": (
+        "GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", "PodGroupPreemptionPolicy",
+        "WorkloadWithJob", "DRAWorkloadResourceClaims"),
+}
+"""What the preset ``workload-aware`` switches on in each release that has workload-aware scheduling."""
+WORKLOAD_AWARE_VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "1.35": ("scheduling.k8s.io/v1alpha1",), "1.36": ("scheduling.k8s.io/v1alpha2",),
+    "1.37": ("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3"),
+}
+"""The API versions that these gates are of no use without; the preset serves them too."""
 SHORT_NAMES: Mapping[str, str] = {
     "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
 }
@@ -64,7 +78,21 @@ class ClusterOptions:
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option {name!r}: known are {', '.join(known)}")
-        return cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
+        made = cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
+        return made if WORKLOAD_AWARE not in made.feature_gates else _with_workload_aware(made)
+
+
+def _with_workload_aware(options: ClusterOptions) -> ClusterOptions:
+    """The preset in terms of the release; what is said of a single gate or version goes before it."""
+    release, gates = options.kubernetes_version, dict(options.feature_gates)
+    if not gates.pop(WORKLOAD_AWARE):
+        return replace(options, feature_gates=gates)
+    if release not in WORKLOAD_AWARE_GATES:
+        known = ", ".join(WORKLOAD_AWARE_GATES)
+        raise OptionError(f"feature_gates: Kubernetes {release} has no workload-aware scheduling: {known} have")
+    return replace(
+        options, feature_gates=dict.fromkeys(WORKLOAD_AWARE_GATES[release], True) | gates,
+        runtime_config=dict.fromkeys(WORKLOAD_AWARE_VERSIONS[release], True) | options.runtime_config)
 
 
 def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
@@ -79,9 +107,7 @@ def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str
     result: dict[str, bool] = {}
     for part in (value if isinstance(value, str) else ",".join(value)).split(","):
         name, equals, text = part.strip().partition("=")
-        if name == WORKLOAD_AWARE and not equals:
-            result.update(dict.fromkeys(WORKLOAD_AWARE_GATES, True))
-        elif name:
+        if name:
             result[name] = not equals or _switch(name, text, option)
     return result
 
