@@ -146,7 +146,8 @@ async def test_a_callback_that_returns_nonsense_fails_the_pod_and_says_why():
 
 @pytest.mark.parametrize("image", [
     "registry.k8s.io/pause:3.10", "pause", "pause-amd64:3.1", "k8s.gcr.io/pause@sha256:abc", "nginx", "nginx:1.29-alpine",
-    "docker.io/library/httpd:2", "localhost:5000/team/redis:8@sha256:abc", "postgres", "registry.k8s.io/e2e-test-images/agnhost:2.57"])
+    "docker.io/library/httpd:2", "localhost:5000/team/redis:8@sha256:abc", "postgres",
+    "registry.k8s.io/e2e-test-images/agnhost:2.57"])
 def test_the_image_of_a_server_runs_until_it_is_stopped(image):
     """Given a pause image, or a server's without a command, in a pod that is meant to end / then it does not end by itself."""
     assert outcome_of(pod({"name": "main", "image": image})).run_seconds is None
