@@ -38,6 +38,11 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
+        click.option("--etcd-compaction-interval", metavar="DURATION", help=(
+            "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
+            "[default: 5m0s; never on the clocks auto and manual]")),
+        click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
+            "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
     ]):
         function = option(function)

@@ -14,6 +14,7 @@ from typing import Any
 from fakekube.apimachinery.releases import NEWEST
 
 DEFAULT_VERSION = NEWEST.name
+COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
@@ -66,7 +67,20 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
+    resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
+
+    @property
+    def compaction_seconds(self) -> float:
+        """Seconds from one compaction to the next, 0 for never.
+
+        Unless it is said, that is five minutes, as upstream's; on the clocks ``auto`` and ``manual``, where time leaps while a
+        client turns its pages, it is never.
+        """
+        if self.etcd_compaction_interval is not None:
+            return self.etcd_compaction_interval
+        return 0.0 if self.clock in ("auto", "manual") else COMPACTION_SECONDS
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -181,13 +195,24 @@ def _boolean(name: str) -> Callable[[Any], bool]:
     return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
 
-def _event_ttl(value: Any) -> float:
-    from fakekube.util.durations import seconds_of
+def _seconds(name: str, *, above_zero: bool = False) -> Callable[[Any], float]:
+    """What reads a duration. OptionError for what is none."""
+    def read(value: Any) -> float:
+        from fakekube.util.durations import seconds_of
 
-    try:
-        return seconds_of(value)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise OptionError(f"event_ttl: {error}") from None
+        try:
+            seconds = seconds_of(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise OptionError(f"{name}: {error}") from None
+        if above_zero and not seconds:
+            raise OptionError(f"{name}: {value!r} is not above zero")
+        return seconds
+
+    return read
+
+
+def _compaction_interval(value: Any) -> float | None:
+    return None if value in (None, "") else _seconds("etcd_compaction_interval")(value)
 
 
 def _controllers(value: Any) -> str:
@@ -202,7 +227,9 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "etcd_compaction_interval": _compaction_interval,
+    "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 
