@@ -105,8 +105,8 @@ def _with_workload_aware(options: ClusterOptions) -> ClusterOptions:
         known = ", ".join(WORKLOAD_AWARE_GATES)
         raise OptionError(f"feature_gates: Kubernetes {release} has no workload-aware scheduling: {known} have")
     return replace(
-        options, feature_gates=dict.fromkeys(WORKLOAD_AWARE_GATES[release], True) | gates,
-        runtime_config=dict.fromkeys(WORKLOAD_AWARE_VERSIONS[release], True) | options.runtime_config)
+        options, feature_gates={**dict.fromkeys(WORKLOAD_AWARE_GATES[release], True), **gates},
+        runtime_config={**dict.fromkeys(WORKLOAD_AWARE_VERSIONS[release], True), **options.runtime_config})
 
 
 def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
