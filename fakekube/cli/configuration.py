@@ -53,6 +53,7 @@ class ServeConfiguration(BaseModel):
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
     metrics_server: Bool = True
+    default_storage_class: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
     seed: Int = 0
     port: Annotated[Int, Field(ge=0, le=65535)] = 0

@@ -51,6 +51,7 @@ class ClusterOptions:
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
+    default_storage_class: bool = False  # there is a StorageClass ``standard``, whose volumes are made at once
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
@@ -176,7 +177,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "default_storage_class": _boolean("default_storage_class"),
+    "event_ttl": _event_ttl,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 
