@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
+from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
-from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
@@ -39,11 +39,22 @@ unchanged. For tests.
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, and what removes expired Events."""
+    """An API server, the state of its feature gates, what removes expired Events, and what lets old states expire."""
 
     apiserver: APIServer
     gates: Mapping[str, bool]
     expiry: Expiry
+    compaction: Compaction
+
+    def start(self) -> None:
+        """Let time work on what is stored."""
+        self.expiry.start()
+        self.compaction.start()
+
+    def stop(self) -> None:
+        """Let everything stay as it is."""
+        self.expiry.stop()
+        self.compaction.stop()
 
 
 def build_apiserver(
@@ -71,7 +82,9 @@ def build_apiserver(
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
-    return ControlPlane(apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)))
+    return ControlPlane(
+        apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
+        Compaction(storage, clock, options.compaction_seconds))
 
 
 def serve_metrics(apiserver: APIServer) -> None:
@@ -115,4 +128,4 @@ def _served(
 
 @memoized(4)
 def _definitions(release: str) -> Definitions:
-    return definitions.load(release)
+    return definitions_of(release)

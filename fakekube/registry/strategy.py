@@ -1,7 +1,8 @@
 """The hooks by which one kind differs from another.
 
 ``write.py`` has the order in which they are called. Every hook has a working default, so a strategy
-overrides only what differs, and a kind without behaviour of its own needs no strategy at all.
+overrides only what differs, and a kind without behaviour of its own needs no strategy at all. Kinds with a status
+begin with ``StatusStrategy`` in ``fakekube/apis/base.py``.
 Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
 """
 
@@ -164,6 +165,10 @@ class Strategy:
 
     def prepare_for_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Change an object that stays for a while after a delete: a Namespace's phase, say."""
+
+    def why_kept(self, name: str) -> str:
+        """Why nobody may delete the object of this name; empty when one may. Deletes of a collection do not ask."""
+        return ""
 
     def holds_deletion(self, obj: Tree) -> bool:
         """Whether the object stays after a delete for a reason of its kind's own: a Namespace's spec.finalizers."""
