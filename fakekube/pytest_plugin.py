@@ -34,6 +34,8 @@ INI = {
     "metrics_server": "false: metrics.k8s.io is not served",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
+    "advertise_address": "the IP address of the endpoints of the service kubernetes (default: it has none)",
+    "client_ca_file": "a file whose CA the ConfigMap extension-apiserver-authentication publishes (default: there is none)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
 }
 
