@@ -5,7 +5,7 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain stri
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -118,6 +118,17 @@ def forbidden(path: str, detail: str) -> FieldError:
 def duplicate(path: str, value: Any) -> FieldError:
     """``path: Duplicate value: value``."""
     return FieldError("Duplicate value", path, value, "")
+
+
+def repetitions(values: Iterable[Hashable]) -> frozenset[int]:
+    """The places of values that stand further in front already: what takes ``values[:place]`` takes the square of time."""
+    seen: set[Hashable] = set()
+    places: list[int] = []
+    for place, value in enumerate(values):
+        if value in seen:
+            places.append(place)
+        seen.add(value)
+    return frozenset(places)
 
 
 def not_found(path: str, value: Any) -> FieldError:

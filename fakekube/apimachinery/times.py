@@ -13,6 +13,7 @@ from fakekube.util.memory import memoized
 RFC3339 = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
 
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
 _SHAPE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 # What Go looks for, in order: how it names the piece, and what the text must begin with there.
 _PIECES = (
@@ -37,7 +38,8 @@ def format_time(unix_seconds: float) -> str:
 
 @memoized(4096)
 def _format_second(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """The years of RFC 3339 have four digits: what lies before or after is the first or the last second of them."""
+    return datetime.fromtimestamp(min(max(second, _FIRST), _LAST), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def format_micro_time(unix_seconds: float) -> str:

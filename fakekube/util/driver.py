@@ -16,12 +16,11 @@ import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sized
-from datetime import timedelta
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import AutoClock, Clock, ManualClock
-from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock
+from fakekube.util.durations import Duration, seconds_of, text_of
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
 
@@ -182,7 +181,7 @@ class VirtualDriver(Driver):
         fruitless, progress = 0, activity.progress
         async with self:
             await self._settle()
-            end = clock.time() + limit
+            end = min(clock.time() + limit, LATEST.timestamp())
             while not await self._holds(predicate):
                 due = clock.next_due()
                 if due is None and within is not None:
@@ -193,7 +192,7 @@ class VirtualDriver(Driver):
                     raise self._stalled("only daemon timers are left, for which within= would wait", predicate)
                 if due > end:
                     clock.move_to(end)
-                    raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
+                    raise self._stalled(f"{text_of(limit)} have passed", predicate)
                 if fruitless > HOPELESS_TIMERS:
                     raise self._stalled(f"the last {fruitless} timers changed nothing", predicate)
                 if clock.next_due() is None:
@@ -369,7 +368,7 @@ class RealDriver(Driver):
             if self.clock.paused and self.activity.idle:
                 raise self._stalled("the clock is paused", predicate)
             if limit is not None and self.clock.time() > started + limit:
-                raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
+                raise self._stalled(f"{text_of(limit)} have passed", predicate)
             await asyncio.sleep(POLL_SECONDS)
         self.raise_failure()
 

@@ -154,7 +154,9 @@ def _huge_pages(name: str, text: str, path: str) -> list[FieldError]:
 
 def _claims(claims: list[Tree], claim_names: Sequence[str], path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    declared = frozenset(claim_names)
+    seen: set[str] = set()
+    requests: dict[str, int] = {}
     for position, claim in enumerate(claims):
         here, name, request = f"{path}[{position}]", claim.get("name", ""), claim.get("request", "")
         if not name:
@@ -169,9 +171,12 @@ def _claims(claims: list[Tree], claim_names: Sequence[str], path: str) -> list[F
             if key in seen:
                 found.append(field_errors.duplicate(here, key))
             elif not request:
-                found += [field_errors.duplicate(here, name) for each in seen if each.startswith(f"{name}/")]
-            seen.append(key)
-        if name not in claim_names:
+                found += [field_errors.duplicate(here, name)] * requests.get(name, 0)
+            seen.add(key)
+            owner, slash, _ = key.partition("/")
+            if slash:
+                requests[owner] = requests.get(owner, 0) + 1
+        if name not in declared:
             known = f": {', '.join(sorted(claim_names))}" if claim_names else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{known}"
             found.append(FieldError("Not found", here, name, detail))

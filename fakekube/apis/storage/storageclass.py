@@ -3,6 +3,8 @@
 Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 """
 
+from collections import Counter
+
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
@@ -12,6 +14,7 @@ from fakekube.apimachinery.field_errors import (
     forbidden,
     index,
     invalid,
+    repetitions,
     required,
     too_long,
 )
@@ -76,32 +79,30 @@ def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[
 def _topologies(terms: list[Tree]) -> list[FieldError]:
     """Each term says something that no other says. Upstream compares with a blank for each term as well."""
     found: list[FieldError] = []
-    seen: list[dict[str, set[str]]] = [{} for _ in terms]
+    seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     for number, term in enumerate(terms):
         path = index("allowedTopologies", number)
-        wanted = {
-            each.get("key", ""): set(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}
+        wanted = frozenset({
+            each.get("key", ""): frozenset(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}.items())
         found += _term(path, term)
-        found += [duplicate(child(path, "matchLabelExpressions"), "")] * seen.count(wanted)
-        seen.append(wanted)
+        found += [duplicate(child(path, "matchLabelExpressions"), "")] * seen[wanted]
+        seen[wanted] += 1
     return found
 
 
 def _term(path: str, term: Tree) -> list[FieldError]:
     found: list[FieldError] = []
-    keys: list[str] = []
+    keys: set[str] = set()
     for number, requirement in enumerate(term.get("matchLabelExpressions") or ()):
         where, name = index(child(path, "matchLabelExpressions"), number), requirement.get("key", "")
         values = requirement.get("values") or []
         if not values:
             found.append(required(child(where, "values")))
-        for each, value in enumerate(values):
-            if value in values[:each]:
-                found.append(duplicate(index(child(where, "values"), each), value))
+        found += [duplicate(index(child(where, "values"), each), values[each]) for each in sorted(repetitions(values))]
         found += ruled(child(where, "key"), name, names.qualified_name)
         if name in keys:
             found.append(duplicate(child(where, "key"), name))
-        keys.append(name)
+        keys.add(name)
     return found
 
 
