@@ -24,6 +24,9 @@ class Omitted:
 
 OMITTED = Omitted()
 
+MOST_TOLD = 1 << 20
+"""After so many characters an answer tells no further error. Upstream tells all."""
+
 
 class Verbatim(str):
     """A value that prints as it is: a Go struct dump, say."""
@@ -154,6 +157,16 @@ def too_many(path: str, actual: int, limit: int) -> FieldError:
 def declared(error: FieldError, before: FieldError | None = None) -> FieldError:
     """An error of a declarative rule, to be put where the hand-written check of older releases found it."""
     return error._replace(declared=True, before=before)
+
+
+def tellable(errors: Sequence[FieldError]) -> Sequence[FieldError]:
+    """The first of them, as many as an answer may tell: each may show a whole list, and there is one for each item."""
+    left = MOST_TOLD
+    for place, error in enumerate(errors):
+        if left < 0:
+            return errors[:place]
+        left -= len(str(error))
+    return errors
 
 
 def aggregate(errors: Sequence[FieldError]) -> str:

@@ -203,35 +203,36 @@ class _Parser:
     """Reads tokens one by one; ``in`` and ``notin`` are words wherever a value may stand."""
 
     def __init__(self, text: str) -> None:
-        self.tokens, self.position = [*_TOKEN.findall(text), _END], 0
+        self.tokens: list[str] = [*_TOKEN.findall(text), _END]
+        self.position = 0
 
     @property
     def ahead(self) -> str:
         return self.tokens[self.position]
 
     def take(self) -> str:
-        token = self.tokens[self.position]
-        if token:  # beyond the end there is nothing but the end
+        piece = self.tokens[self.position]
+        if piece:  # beyond the end there is nothing but the end
             self.position += 1
-        return token
+        return piece
 
     def requirements(self) -> list[Requirement]:
         found: list[Requirement] = []
         while True:
-            token = self.ahead
-            if token == _END:
+            piece = self.ahead
+            if piece == _END:
                 return found
-            if token in _NO_WORDS and token != "!":
-                raise SelectorError(f"found '{token}', expected: !, identifier, or 'end of string'")
+            if piece in _NO_WORDS and piece != "!":
+                raise SelectorError(f"found '{piece}', expected: !, identifier, or 'end of string'")
             try:
                 found.append(self.requirement())
             except SelectorError as error:
                 raise SelectorError(f"unable to parse requirement: {error}") from None
-            token = self.take()
-            if token == _END:
+            piece = self.take()
+            if piece == _END:
                 return found
-            if token != ",":
-                raise SelectorError(f"found '{token}', expected: ',' or 'end of string'")
+            if piece != ",":
+                raise SelectorError(f"found '{piece}', expected: ',' or 'end of string'")
             if self.ahead in _NO_WORDS and self.ahead != "!":
                 raise SelectorError(f"found '{self.ahead}', expected: identifier after ','")
 
@@ -253,41 +254,41 @@ class _Parser:
         return requirement(key, operator, sorted(dict.fromkeys(values)))
 
     def operator(self) -> str:
-        token = self.take()
-        operator = _OPERATOR_TOKENS.get(token)
+        piece = self.take()
+        operator = _OPERATOR_TOKENS.get(piece)
         if operator is None:
-            raise SelectorError(f"found '{token}', expected: {', '.join(BINARY_OPERATORS)}")
+            raise SelectorError(f"found '{piece}', expected: {', '.join(BINARY_OPERATORS)}")
         return operator
 
     def exact_value(self) -> str:
         if self.ahead in (_END, ","):
             return ""
-        token = self.take()
-        if token in _NO_WORDS:
-            raise SelectorError(f"found '{token}', expected: identifier")
-        return token
+        piece = self.take()
+        if piece in _NO_WORDS:
+            raise SelectorError(f"found '{piece}', expected: identifier")
+        return piece
 
     def values(self) -> list[str]:
-        token = self.take()
-        if token != "(":
-            raise SelectorError(f"found '{token}' expected: '('")
-        token = self.ahead
-        if token == ")":
+        piece = self.take()
+        if piece != "(":
+            raise SelectorError(f"found '{piece}' expected: '('")
+        piece = self.ahead
+        if piece == ")":
             self.take()
             return [""]
-        if token in _NO_WORDS and token != ",":
-            raise SelectorError(f"found '{token}', expected: ',', ')' or identifier")
+        if piece in _NO_WORDS and piece != ",":
+            raise SelectorError(f"found '{piece}', expected: ',', ')' or identifier")
         found: list[str] = []
         while True:
-            token = self.take()
+            piece = self.take()
             ahead = self.tokens[self.position]
-            if token not in _NO_WORDS:
-                found.append(token)
+            if piece not in _NO_WORDS:
+                found.append(piece)
                 if ahead == ")":
                     break
                 if ahead != ",":
                     raise SelectorError(f"found '{ahead}', expected: ',' or ')'")
-            elif token == ",":
+            elif piece == ",":
                 # An empty place before, between or after commas is the empty value.
                 if not found or ahead == ",":
                     found.append("")
@@ -295,6 +296,6 @@ class _Parser:
                     found.append("")
                     break
             else:
-                raise SelectorError(f"found '{token}', expected: ',', or identifier")
+                raise SelectorError(f"found '{piece}', expected: ',', or identifier")
         self.take()
         return found

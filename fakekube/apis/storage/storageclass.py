@@ -24,6 +24,7 @@ from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
+MOST_REPEATED = 100  # upstream tells of each pair of equal terms, and so of a million for a thousand
 FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 DECLARED_FIXED = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
 SAID_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
@@ -85,7 +86,7 @@ def _topologies(terms: list[Tree]) -> list[FieldError]:
         wanted = frozenset({
             each.get("key", ""): frozenset(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}.items())
         found += _term(path, term)
-        found += [duplicate(child(path, "matchLabelExpressions"), "")] * seen[wanted]
+        found += [duplicate(child(path, "matchLabelExpressions"), "")] * min(seen[wanted], MOST_REPEATED)
         seen[wanted] += 1
     return found
 
