@@ -28,6 +28,7 @@ from fakekube.util.clock import ManualClock
 from fakekube.util.clusterclock import ClusterClock
 from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 
@@ -70,7 +71,8 @@ class Cluster:
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
         self.activity = Activity()
         self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
-        self.driver = driver_for(self._clock, self.activity)
+        self.outside = ClientsOutside(self.options.grace)
+        self.driver = driver_for(self._clock, self.activity, self.outside)
         self.clock = ClusterClock(self._clock, self.driver)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -141,11 +143,15 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()
+        if self.options.default_storage_class:
+            from fakekube.composition import defaultstorageclass
+
+            await defaultstorageclass.create(self.client)
         for manifests in self._manifests:
             await self.load(manifests)
 
     async def _start_controllers(self) -> None:
-        self._plane.expiry.start()
+        self._plane.start()
         await self._controllers.start(
             self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
             is_served=lambda: bool(self._servers))
@@ -189,12 +195,14 @@ class Cluster:
         again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
-        from fakekube.composition.snapshot import Snapshot, read
+        from fakekube.composition.snapshot import OF_THE_READER, Snapshot, read
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-        was_running, before = self._controllers.is_running, self.apiserver.storage
+        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         options = state.options_with({"clock": self.options.clock})
-        self._build(replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state)
+        ours = {name: getattr(self.options, name) for name in OF_THE_READER}
+        self._build(replace(options, **ours), state)
+        plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
         for server in self._servers:
@@ -217,7 +225,7 @@ class Cluster:
             await server.stop()
         self._servers.clear()
         await self._controllers.stop()
-        self._plane.expiry.stop()
+        self._plane.stop()
         await self.tasks.close()
 
     @property
@@ -231,21 +239,30 @@ class Cluster:
 
     # time
 
-    async def settle(self) -> None:
-        """Return once nothing is left to do at the present time."""
-        await self.driver.settle()
+    async def settle(self, *, grace: Duration | None = None) -> None:
+        """Return once nothing is left to do at the present time.
 
-    async def advance(self, duration: Duration) -> None:
-        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta."""
-        await self.driver.advance(duration)
+        Clients outside are quiet by then; ``grace`` says for how long, in place of the option.
+        """
+        await self.driver.settle(grace=grace)
 
-    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
+        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta.
+
+        Before each, clients outside are quiet for ``grace``, in real time.
+        """
+        await self.driver.advance(duration, grace=grace)
+
+    async def run_until(
+        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+    ) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
+        Before time moves, clients outside are quiet for ``grace``, in real time.
         Raises Stalled, which says what is pending, when it is false and nothing is left that could
         make it true; with ``within`` also when so much time has passed.
         """
-        await self.driver.run_until(predicate, within=within)
+        await self.driver.run_until(predicate, within=within, grace=grace)
 
     # use
 
@@ -266,16 +283,20 @@ class Cluster:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""
         return NodeHandle(self.client, name)
 
-    async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
+    async def serve(self, *, host: str = "127.0.0.1", port: int = 0, insecure: bool = False) -> "Served":
         """Listen on a port (0: one that is free) until the cluster stops.
 
-        Raises OSError when it is taken.
+        Whoever reaches it is the cluster's administrator: a ``host`` that other machines reach is
+        an OptionError unless ``insecure``. Raises OSError when the port is taken.
         """
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port,
-            compresses=lambda: self.gates["APIResponseCompression"])
+            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
+            compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
+            allow_origins=self.options.allow_origin,
+            outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
+        self.outside.listens = isinstance(self._clock, ManualClock)
         self._servers.append(server)
         return server
