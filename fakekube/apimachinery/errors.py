@@ -99,6 +99,7 @@ def conflict(resource: GroupResource, name: str, why: str = "") -> APIError:
 def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> APIError:
     """422 with one cause an error."""
     details = details_of(kind.group, kind.kind, name)
+    errors = field_errors.tellable(errors)
     if errors:
         details["causes"] = [error.cause() for error in errors]
     return APIError(422, "Invalid", f"{kind} {go_quote(name)} is invalid: {field_errors.aggregate(errors)}", details)

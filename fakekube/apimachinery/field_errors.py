@@ -5,7 +5,7 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain stri
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -23,6 +23,9 @@ class Omitted:
 
 
 OMITTED = Omitted()
+
+MOST_TOLD = 1 << 20
+"""After so many characters an answer tells no further error. Upstream tells all."""
 
 
 class Verbatim(str):
@@ -120,6 +123,17 @@ def duplicate(path: str, value: Any) -> FieldError:
     return FieldError("Duplicate value", path, value, "")
 
 
+def repetitions(values: Iterable[Hashable]) -> frozenset[int]:
+    """The places of values that stand further in front already: what takes ``values[:place]`` takes the square of time."""
+    seen: set[Hashable] = set()
+    places: list[int] = []
+    for place, value in enumerate(values):
+        if value in seen:
+            places.append(place)
+        seen.add(value)
+    return frozenset(places)
+
+
 def not_found(path: str, value: Any) -> FieldError:
     """``path: Not found: value``."""
     return FieldError("Not found", path, value, "")
@@ -143,6 +157,16 @@ def too_many(path: str, actual: int, limit: int) -> FieldError:
 def declared(error: FieldError, before: FieldError | None = None) -> FieldError:
     """An error of a declarative rule, to be put where the hand-written check of older releases found it."""
     return error._replace(declared=True, before=before)
+
+
+def tellable(errors: Sequence[FieldError]) -> Sequence[FieldError]:
+    """The first of them, as many as an answer may tell: each may show a whole list, and there is one for each item."""
+    left = MOST_TOLD
+    for place, error in enumerate(errors):
+        if left < 0:
+            return errors[:place]
+        left -= len(str(error))
+    return errors
 
 
 def aggregate(errors: Sequence[FieldError]) -> str:

@@ -120,7 +120,8 @@ def requirement(key: str, operator: str, values: Iterable[str]) -> Requirement:
             if _int64(value) is None
         ]
     for number, value in enumerate(values):
-        if problems := names.label_value(value):
+        if not names.is_label_value(value):
+            problems = names.label_value(value)
             found.append(field_errors.invalid(f"values[{number}][{key}]", value, "; ".join(problems)))
     if found:
         raise SelectorError(field_errors.aggregate(found))
@@ -185,7 +186,8 @@ def _int64(text: str) -> int | None:
 
 
 _END = ""
-_TOKENS = re.compile(r"[ \t\r\n]*(?:(==|!=|[=!(),><])|([^=!(),>< \t\r\n]+))", re.ASCII)
+_TOKEN = re.compile(r"==|!=|[=!(),><]|[^=!(),>< \t\r\n]+", re.ASCII)
+_NO_WORDS = frozenset((_END, "==", "!=", "=", "!", "(", ")", ",", ">", "<"))
 _OPERATOR_TOKENS = {
     "in": IN,
     "notin": NOT_IN,
@@ -197,114 +199,103 @@ _OPERATOR_TOKENS = {
 }
 
 
-class _Token(NamedTuple):
-    kind: str  # the sign itself, "word" for a key or a value, _END, or "error"
-    text: str
-
-
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
-    for match in _TOKENS.finditer(text):
-        sign, word = match.groups()
-        found.append(_Token("word", word) if word is not None else _Token(sign, sign))
-    return [*found, _Token(_END, "")]
-
-
 class _Parser:
     """Reads tokens one by one; ``in`` and ``notin`` are words wherever a value may stand."""
 
     def __init__(self, text: str) -> None:
-        self.tokens, self.position = _tokens(text), 0
+        self.tokens: list[str] = [*_TOKEN.findall(text), _END]
+        self.position = 0
 
     @property
-    def ahead(self) -> _Token:
-        return self.tokens[min(self.position, len(self.tokens) - 1)]
+    def ahead(self) -> str:
+        return self.tokens[self.position]
 
-    def take(self) -> _Token:
-        token = self.ahead
-        self.position += 1
-        return token
+    def take(self) -> str:
+        piece = self.tokens[self.position]
+        if piece:  # beyond the end there is nothing but the end
+            self.position += 1
+        return piece
 
     def requirements(self) -> list[Requirement]:
         found: list[Requirement] = []
         while True:
-            token = self.ahead
-            if token.kind == _END:
+            piece = self.ahead
+            if piece == _END:
                 return found
-            if token.kind not in ("word", "!"):
-                raise SelectorError(f"found '{token.text}', expected: !, identifier, or 'end of string'")
+            if piece in _NO_WORDS and piece != "!":
+                raise SelectorError(f"found '{piece}', expected: !, identifier, or 'end of string'")
             try:
                 found.append(self.requirement())
             except SelectorError as error:
                 raise SelectorError(f"unable to parse requirement: {error}") from None
-            token = self.take()
-            if token.kind == _END:
+            piece = self.take()
+            if piece == _END:
                 return found
-            if token.kind != ",":
-                raise SelectorError(f"found '{token.text}', expected: ',' or 'end of string'")
-            if self.ahead.kind not in ("word", "!"):
-                raise SelectorError(f"found '{self.ahead.text}', expected: identifier after ','")
+            if piece != ",":
+                raise SelectorError(f"found '{piece}', expected: ',' or 'end of string'")
+            if self.ahead in _NO_WORDS and self.ahead != "!":
+                raise SelectorError(f"found '{self.ahead}', expected: identifier after ','")
 
     def requirement(self) -> Requirement:
-        token = self.take()
-        absent = token.kind == "!"
+        key = self.take()
+        absent = key == "!"
         if absent:
-            token = self.take()
-        if token.kind != "word":
-            raise SelectorError(f"found '{token.text}', expected: identifier")
-        key = token.text
+            key = self.take()
+        if key in _NO_WORDS:
+            raise SelectorError(f"found '{key}', expected: identifier")
         if problems := names.qualified_name(key):
             raise SelectorError(str(field_errors.invalid("", key, "; ".join(problems))))
         if absent:
-            return requirement(key, DOES_NOT_EXIST, ())
-        if self.ahead.kind in (_END, ","):
-            return requirement(key, EXISTS, ())
+            return Requirement(key, DOES_NOT_EXIST)
+        if self.ahead in (_END, ","):
+            return Requirement(key, EXISTS)
         operator = self.operator()
         values = self.values() if operator in (IN, NOT_IN) else [self.exact_value()]
         return requirement(key, operator, sorted(dict.fromkeys(values)))
 
     def operator(self) -> str:
-        token = self.take()
-        operator = _OPERATOR_TOKENS.get(token.text)
+        piece = self.take()
+        operator = _OPERATOR_TOKENS.get(piece)
         if operator is None:
-            raise SelectorError(f"found '{token.text}', expected: {', '.join(BINARY_OPERATORS)}")
+            raise SelectorError(f"found '{piece}', expected: {', '.join(BINARY_OPERATORS)}")
         return operator
 
     def exact_value(self) -> str:
-        if self.ahead.kind in (_END, ","):
+        if self.ahead in (_END, ","):
             return ""
-        token = self.take()
-        if token.kind != "word":
-            raise SelectorError(f"found '{token.text}', expected: identifier")
-        return token.text
+        piece = self.take()
+        if piece in _NO_WORDS:
+            raise SelectorError(f"found '{piece}', expected: identifier")
+        return piece
 
     def values(self) -> list[str]:
-        token = self.take()
-        if token.kind != "(":
-            raise SelectorError(f"found '{token.text}' expected: '('")
-        token = self.ahead
-        if token.kind == ")":
+        piece = self.take()
+        if piece != "(":
+            raise SelectorError(f"found '{piece}' expected: '('")
+        piece = self.ahead
+        if piece == ")":
             self.take()
             return [""]
-        if token.kind not in ("word", ","):
-            raise SelectorError(f"found '{token.text}', expected: ',', ')' or identifier")
+        if piece in _NO_WORDS and piece != ",":
+            raise SelectorError(f"found '{piece}', expected: ',', ')' or identifier")
         found: list[str] = []
         while True:
-            token = self.take()
-            if token.kind == "word":
-                found.append(token.text)
-                if self.ahead.kind == ")":
+            piece = self.take()
+            ahead = self.tokens[self.position]
+            if piece not in _NO_WORDS:
+                found.append(piece)
+                if ahead == ")":
                     break
-                if self.ahead.kind != ",":
-                    raise SelectorError(f"found '{self.ahead.text}', expected: ',' or ')'")
-            elif token.kind == ",":
+                if ahead != ",":
+                    raise SelectorError(f"found '{ahead}', expected: ',' or ')'")
+            elif piece == ",":
                 # An empty place before, between or after commas is the empty value.
-                if not found or self.ahead.kind == ",":
+                if not found or ahead == ",":
                     found.append("")
-                if self.ahead.kind == ")":
+                if ahead == ")":
                     found.append("")
                     break
             else:
-                raise SelectorError(f"found '{token.text}', expected: ',', or identifier")
+                raise SelectorError(f"found '{piece}', expected: ',', or identifier")
         self.take()
         return found

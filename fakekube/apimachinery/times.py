@@ -15,7 +15,7 @@ RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
 
 _CYCLE_YEARS = 400
 _CYCLE_SECONDS = 146097 * 86400  # after so long the calendar repeats
-_YEAR_0_SECONDS, _YEAR_1_SECONDS = -62167219200, -62135596800
+_YEAR_0_SECONDS, _YEAR_1_SECONDS, _YEAR_10000_SECONDS = -62167219200, -62135596800, 253402300800
 
 _SHAPE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 # What Go looks for, in order: how it names the piece, and what the text must begin with there.
@@ -41,6 +41,7 @@ def format_time(unix_seconds: float) -> str:
 
 @memoized(4096)
 def _format_second(second: int) -> str:
+    second = min(max(second, _YEAR_0_SECONDS), _YEAR_10000_SECONDS - 1)  # years have four digits
     if second < _YEAR_1_SECONDS:  # a year that datetime does not have
         return f"0000{_format_second(second + _CYCLE_SECONDS)[4:]}"
     return f"{datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()}Z"  # strftime drops zeros of the year

@@ -24,7 +24,7 @@ MAX_AUDIT_ID_CHARACTERS = 64
 BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 CACHE_CONTROL = "Cache-Control"
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
-_DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)")
+_DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d++\.?\d*+|\.\d++)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 
 
 class LogEntry(NamedTuple):

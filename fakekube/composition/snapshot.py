@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
 from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
+from fakekube.util.clock import is_holdable
 
 FORMAT, VERSION = "fakekube-snapshot", 1
 MAY_DIFFER = ("clock", "controllers")
@@ -29,6 +31,10 @@ OF_THE_READER = ("allow_host", "allow_origin", "cache_mutation_detector")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 COMPRESSION = 6
+MOST_UNPACKED, MOST_RATIO = 64 << 20, 200
+"""A file that unpacks to more bytes than the first is refused if that is more than so many times its
+own: a snapshot of many equal pods unpacks to 30 times its bytes, a gzip of zeros to 1,000 times.
+"""
 
 
 class SnapshotError(Exception):
@@ -119,21 +125,27 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
         storage = saved.load(
             iter(lines[1:-1]), revision=header["revision"], compacted=header["compacted"], begun=header["begun"],
             fields_of=_fields_of(options))
+        if not is_holdable(float(header["time"])):
+            raise ValueError("time")
         return Snapshot(
             options, storage, float(header["time"]), str(header["started"]), list(header["rng"]), dict(header["components"]))
     except (Damaged, OptionError) as error:
         raise SnapshotError(f"{name} is damaged: {error}") from error
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise SnapshotError(f"{name} is damaged: its header has no usable {error}") from error
 
 
 def _unpacked(data: bytes, name: str) -> list[bytes]:
+    most = max(MOST_UNPACKED, MOST_RATIO * len(data))
     try:
-        text = gzip.decompress(data)
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            text = file.read(most + 1)
     except EOFError:
         raise SnapshotError(f"{name} is cut short") from None
     except (OSError, zlib.error) as error:
         raise SnapshotError(f"{name} is no snapshot of fakekube: {error}") from error
+    if len(text) > most:
+        raise SnapshotError(f"{name} is no snapshot of fakekube: its {len(data)} bytes unpack to more than {most}")
     return text.split(b"\n")[:-1]
 
 

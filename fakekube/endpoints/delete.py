@@ -19,10 +19,14 @@ from fakekube.endpoints.scope import Scope
 from fakekube.registry import deletion, preconditions
 from fakekube.registry.deletion import Deleted, DeleteOptions
 from fakekube.registry.strategy import WriteContext
+from fakekube.util.tasks import turn
 
 ONE_ONLY = "is not allowed with DELETECOLLECTION, try again after removing the option"
 UNSAFE_GATE = "AllowUnsafeMalformedObjectDeletion"
 DECODABLE = "unsafe deletion is not allowed because the object is decodable from storage"
+
+UNTURNED_OBJECTS = 16
+"""So many objects of a collection are deleted before other requests get a turn."""
 
 
 async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -86,7 +90,9 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
     clock = request.patience or scope.services.clock
     result = await list_objects(scope.kind, scope.store.bucket, namespace, list_options, clock)
     removed = []
-    for record in result.records:
+    for place, record in enumerate(result.records):
+        if place and place % UNTURNED_OBJECTS == 0:
+            await turn()
         context = delete_context(scope, info, request, options, dry_run=dry_run)
         try:
             await deletion.delete(scope.store, context, record.namespace, record.name, options)

@@ -186,10 +186,11 @@ def _label_test(requirement: labels.Requirement) -> Match:
     if operator in EQUALITY and len(values) == 1:
         value = values[0]
         return lambda record: record.labels.get(key) == value
+    wanted = frozenset(values)  # every object is looked up in it
     if operator in EQUALITY:
-        return lambda record: record.labels.get(key) in values
+        return lambda record: record.labels.get(key) in wanted
     if operator in INEQUALITY:
-        return lambda record: record.labels.get(key) not in values
+        return lambda record: record.labels.get(key) not in wanted
     return lambda record: requirement.matches(record.labels)
 
 

@@ -61,7 +61,8 @@ def _move(document: "_Document", operation: Tree) -> None:
     source = _pointer(operation, "from")
     value = document.get(source)
     document.remove(source)
-    document.add(_pointer(operation, "path"), orjson.loads(orjson.dumps(value)))  # nothing moves to where it was not before
+    path = _pointer(operation, "path")  # the value is not copied: it has left the place where it was
+    document.add(path, value, is_deeper=path.count("/") > source.count("/"))
 
 
 def _copy(document: "_Document", operation: Tree) -> None:
@@ -131,10 +132,11 @@ class _Document:
         else:
             container[_index(last, len(container))] = value
 
-    def add(self, path: str, value: Json) -> None:
-        """Put a value at a key, or insert it at an index."""
+    def add(self, path: str, value: Json, *, is_deeper: bool = True) -> None:
+        """Put a value at a key, or insert it at an index; ``is_deeper`` than where it was before, if anywhere."""
         container, last = self._open(path)
-        _check_depth(path, value)
+        if is_deeper:
+            _check_depth(path, value)
         if isinstance(container, dict):
             container[last] = value
         elif last == "-":

@@ -14,6 +14,7 @@ from fakekube.registry.kind import Kind
 from fakekube.registry.store import Store
 from fakekube.registry.strategy import WriteContext
 from fakekube.storage.memory import Record, Stale
+from fakekube.util.durations import of_whole_seconds
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 
@@ -124,13 +125,13 @@ def _grace(store: Store, ctx: WriteContext, old: Tree, meta: Tree, options: Dele
             return None, False
         if asked is None or asked >= running:
             return None, True
-        started = times.parse_time(meta["deletionTimestamp"]) - running
-        moved, now = started + asked, times.parse_time(ctx.now)
+        started = times.parse_time(meta["deletionTimestamp"]) - of_whole_seconds(running)
+        moved, now = started + of_whole_seconds(asked), times.parse_time(ctx.now)
         if moved < now:
             moved, asked = now, 1 if asked else 0
         meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"] = times.format_time(moved), asked
         return asked, False
-    meta["deletionTimestamp"] = times.format_time(times.parse_time(ctx.now) + granted)
+    meta["deletionTimestamp"] = times.format_time(times.parse_time(ctx.now) + of_whole_seconds(granted))
     meta["deletionGracePeriodSeconds"] = granted
     _bump_generation(meta)
     return granted, False

@@ -8,6 +8,8 @@ Left out: a missing resourceVersion, which the store words.
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from fakekube.apimachinery import field_errors, gvk, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
@@ -48,8 +50,9 @@ def dedupe_owner_references(meta: Tree, ctx: WriteContext) -> None:
         return
     kept: list[Tree] = []
     dropped: list[str] = []
-    for reference in references:
-        if reference in kept:
+    repeated = field_errors.repetitions(orjson.dumps(reference, option=orjson.OPT_SORT_KEYS) for reference in references)
+    for place, reference in enumerate(references):
+        if place in repeated:
             dropped.append(reference.get("uid", ""))
         else:
             kept.append(reference)

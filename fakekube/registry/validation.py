@@ -29,7 +29,7 @@ MAX_MESSAGE_BYTES = 32 * 1024
 
 def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
     """The errors without repetitions, which upstream's handlers take out for built-in kinds."""
-    return list({(error.type, error.field, error.body): error for error in errors}.values())
+    return list({(error.type, error.field, error.body): error for error in field_errors.tellable([*errors])}.values())
 
 
 def as_told(errors: list[FieldError], minor: int, *, custom: bool = False) -> list[FieldError]:

@@ -13,9 +13,14 @@ from fakekube.cache.expectations import Expectations
 from fakekube.client.client import Client
 from fakekube.client.recorder import Recorder
 from fakekube.client.resources import PODS
+from fakekube.util.tasks import turn
 
 T = TypeVar("T")
 P = TypeVar("P", bound=ReadOnlyTree)
+
+
+UNTURNED_PODS = 16
+"""So many pods are made or deleted before everybody else gets a turn: in-process nothing else yields."""
 
 
 class PodControl:
@@ -67,12 +72,15 @@ async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]
 
     A quota that refuses one pod is so not asked five hundred times. What a terminating namespace refuses counts as done.
     """
-    made, size = 0, 1
+    made, tried, size = 0, 0, 1
     rest = list(items)
     while rest:
         batch, rest = rest[:size], rest[size:]
         failure: APIError | None = None
         for item in batch:
+            if tried and tried % UNTURNED_PODS == 0:
+                await turn()
+            tried += 1
             try:
                 await create(item)
             except APIError as error:
@@ -112,7 +120,9 @@ async def delete_expected(
         expectations.expect_deletions_of(key, [meta.uid_of(pod) for pod in pods])
     deleted: list[P] = []
     failure: APIError | None = None
-    for pod in pods:
+    for place, pod in enumerate(pods):
+        if place and place % UNTURNED_PODS == 0:
+            await turn()
         try:
             if not await delete(pod):
                 expectations.deletion_observed(key, meta.uid_of(pod))

@@ -5,14 +5,13 @@ that nothing is polled and nothing missed between two looks; and only when somet
 """
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from fakekube.testing import explain
 from fakekube.testing.history import Change, History, Present, State
 from fakekube.util.driver import Stalled, describe
-from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.durations import Duration, seconds_of, text_of
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -39,7 +38,7 @@ def eventually(where: "Where", predicate: Predicate, *, within: Duration | None 
             break
         if holds:
             return state.revision
-    limit = "" if within is None else f" within {timedelta(seconds=seconds_of(within))}"
+    limit = "" if within is None else f" within {text_of(seconds_of(within))}"
     raise _error(history, f"{describe(predicate)} was never true{limit}", None)
 
 
@@ -85,7 +84,7 @@ def leads_to(
     if limit is not None and history.now <= came + limit:
         text += f" yet, {explain.offset(history, history.now)}; it has until {explain.offset(history, came + limit)}"
     elif limit is not None:
-        text += f" within {timedelta(seconds=limit)}"
+        text += f" within {text_of(limit)}"
     raise _error(history, text, change)
 
 

@@ -27,6 +27,13 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 history.
 """
 
+EARLIEST, LATEST = datetime(300, 1, 1, tzinfo=UTC), datetime(9700, 1, 1, tzinfo=UTC)
+"""Between these a clock may stand: every duration of Go, before or after, leads to a year that RFC
+3339 can write.
+"""
+
+_LATEST_SECONDS = LATEST.timestamp()
+
 
 def written(moment: datetime) -> str:
     """A moment in UTC for people, ``2026-01-01T00:00:00Z``; ``strftime`` would drop the zeros of an early year."""
@@ -69,6 +76,16 @@ class Clock(ABC):
             timer.cancel()
 
 
+def is_holdable(unix_seconds: float) -> bool:
+    """Whether a clock may stand at that time."""
+    return EARLIEST.timestamp() <= unix_seconds <= _LATEST_SECONDS
+
+
+def never(when: float, callback: Callable[..., object], *args: Any) -> Timer:
+    """A timer for a time after the latest of all clocks: nothing waits for it."""
+    return Timer(when, callback, args, True, lambda _: None)
+
+
 def _wake(waiter: "asyncio.Future[None]") -> None:
     if not waiter.done():
         waiter.set_result(None)
@@ -99,6 +116,8 @@ class ManualClock(Clock):
     ) -> Timer:
         """Call ``callback(*args)`` at ``when``; if ``lazy``, where time stops next after that."""
         assert not math.isnan(when), "a timer needs a time"
+        if when > _LATEST_SECONDS:
+            return never(when, callback, *args)
         self._sequence += 1
         if lazy:
             timer = Timer(when, callback, args, True, self._forget_lazy)

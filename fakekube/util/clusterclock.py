@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
-from fakekube.util.clock import AutoClock, Clock, ManualClock, written
+from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock, is_holdable, written
 from fakekube.util.driver import Driver
 from fakekube.util.durations import Duration, seconds_of
 from fakekube.util.timers import Timer
@@ -63,18 +63,24 @@ class ClusterClock(Clock):
         """Let time pass (``"1h30m"``, seconds or a timedelta), one timer at a time.
 
         A clock that runs by itself runs on from there; one that is paused stays paused. Raises
-        ClockError for a text that is no duration, and for one below zero.
+        ClockError for a text that is no duration, for one below zero, and for one that leads to a
+        time that no clock can hold.
         """
         try:
             seconds = seconds_of(duration)
         except ValueError as error:
             raise ClockError(f"time cannot advance by that: {error}") from error
+        await self._advance(seconds)
+
+    async def _advance(self, seconds: float) -> None:
+        if not is_holdable(self.time() + seconds):
+            raise ClockError(f"no clock can hold a time after {LATEST:%Y-%m-%dT%H:%M:%SZ}")
         await self._driver.advance(seconds)
 
     async def set(self, when: datetime | str) -> None:
         """Let time pass until ``when``, a datetime or a text like ``2026-02-01T00:00:00Z``.
 
-        Raises ClockError when it is no time with a zone, or lies in the past.
+        Raises ClockError when it is no time with a zone, lies in the past, or too far ahead.
         """
         try:
             moment = datetime.fromisoformat(when) if isinstance(when, str) else when
@@ -82,10 +88,13 @@ class ClusterClock(Clock):
             raise ClockError(f"{when!r} is no time: say 2026-02-01T00:00:00Z") from error
         if moment.tzinfo is None:
             raise ClockError(f"{when!r} has no time zone: say 2026-02-01T00:00:00Z")
-        seconds = moment.timestamp() - self.time()
+        try:
+            seconds = moment.timestamp() - self.time()
+        except OverflowError as error:  # midnight of the year 1, east of Greenwich
+            raise ClockError(f"{when!r} is no time: say 2026-02-01T00:00:00Z") from error
         if seconds < 0:
             raise ClockError(f"the clock is at {written(self.now())} and cannot be set back to {moment.isoformat()}")
-        await self._driver.advance(seconds)
+        await self._advance(seconds)
 
     def pause(self) -> None:
         """Stop time: nothing that waits for time happens until ``resume``;

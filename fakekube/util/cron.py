@@ -5,12 +5,14 @@ ParseStandard, whose error texts these are. The grammar is read here, since no l
 texts; the calendar is cronsim's, which is given nothing but numbers and stars.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from fakekube.util.durations import LONGEST_SECONDS
 from fakekube.util.memory import memoized
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -24,8 +26,12 @@ DURATION_UNITS = {
     "ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
 }
 SHORTEST_DELAY_SECONDS = 1
+LONGEST_NUMBER = 1000  # Python reads no more than 4300 digits; 64 bits have 20
 HORIZON_YEARS = 5
 """A schedule that is not due within so many years never is."""
+
+
+_DURATION_PART = re.compile(r"(?=.)([0-9.]*)([^0-9.]*)", re.ASCII | re.DOTALL)
 
 
 class CronError(ValueError):
@@ -111,9 +117,12 @@ def next_time(schedule: Schedule | Every, after: datetime, zone: str = "") -> da
     autumn comes twice. A constant delay counts from ``after``.
     """
     after = after.astimezone(UTC).replace(microsecond=0)
-    if isinstance(schedule, Every):
-        return after + schedule.delay
-    return _next_match(schedule, after, schedule.zone or zone)
+    try:
+        if isinstance(schedule, Every):
+            return after + schedule.delay
+        return _next_match(schedule, after, schedule.zone or zone)
+    except OverflowError:  # beyond the years that there are
+        return None
 
 
 @memoized(1024)
@@ -196,7 +205,7 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdecimal()):
         raise CronError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    number = int(text)
+    number = int(text) if len(text) <= LONGEST_NUMBER else 2**63 * (-1 if text[0] == "-" else 1)
     if number < 0:
         raise CronError(f"negative number ({number}) not allowed: {text}")
     if number >= 2**63:
@@ -221,27 +230,15 @@ def duration(text: str) -> float:
     if not rest:
         raise wrong
     total = 0.0
-    while rest:
-        number = _leading(rest, "0123456789.")
+    for part in _DURATION_PART.finditer(rest):
+        number, unit = part.groups()
         if not any(letter.isdecimal() for letter in number) or number.count(".") > 1:
             raise wrong
-        rest = rest[len(number):]
-        unit = _leading_until(rest, "0123456789.")
         if not unit:
             raise ValueError(f'time: missing unit in duration "{text}"')
         if unit not in DURATION_UNITS:
             raise ValueError(f'time: unknown unit "{unit}" in duration "{text}"')
-        rest = rest[len(unit):]
         total += float(number) * DURATION_UNITS[unit]
+        if total > LONGEST_SECONDS:
+            raise wrong
     return -total if text.startswith("-") else total
-
-
-def _leading(text: str, letters: str) -> str:
-    return text[:len(text) - len(text.lstrip(letters))]
-
-
-def _leading_until(text: str, letters: str) -> str:
-    for position, letter in enumerate(text):
-        if letter in letters:
-            return text[:position]
-    return text

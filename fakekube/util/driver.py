@@ -16,13 +16,12 @@ import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sized
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import AutoClock, Clock, ManualClock, written
-from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock, written
+from fakekube.util.durations import Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
@@ -207,7 +206,7 @@ class VirtualDriver(Driver):
         fruitless, progress, asked_again = 0, activity.progress, 0
         async with self:
             await self._settle()
-            end = clock.time() + limit
+            end = min(clock.time() + limit, LATEST.timestamp())
             while True:
                 written = self._written()
                 if await self._holds(predicate):
@@ -228,7 +227,7 @@ class VirtualDriver(Driver):
                     raise self._stalled("only daemon timers are left, for which within= would wait", predicate)
                 if due > end:
                     clock.move_to(end)
-                    raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
+                    raise self._stalled(f"{text_of(limit)} have passed", predicate)
                 if fruitless > HOPELESS_TIMERS:
                     raise self._stalled(f"the last {fruitless} timers changed nothing", predicate)
                 if clock.next_due() is None:
@@ -449,7 +448,7 @@ class RealDriver(Driver):
             if self.clock.paused and self.activity.idle:
                 raise self._stalled("the clock is paused", predicate)
             if limit is not None and self.clock.time() > started + limit:
-                raise self._stalled(f"{timedelta(seconds=limit)} have passed", predicate)
+                raise self._stalled(f"{text_of(limit)} have passed", predicate)
             await asyncio.sleep(POLL_SECONDS)
         self.raise_failure()
 

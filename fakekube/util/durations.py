@@ -1,32 +1,57 @@
-"""Durations as people write them: ``1h30m``, ``90s``, ``500ms``, ``2d``, or plain seconds."""
+"""Durations as people write them: ``1h30m``, ``90s``, ``500ms``, ``2d``, or plain seconds; and how
+long Go's are.
+"""
 
+import math
 import re
 from datetime import timedelta
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+WHOLE = re.compile(rf"(?:{PART.pattern})+", re.ASCII)
+
+LONGEST_SECONDS = (2**63 - 1) / 1e9
+"""The longest ``time.Duration`` of Go, int64 nanoseconds: about 292 years."""
 
 Duration = str | float | timedelta
 """A text such as ``1h30m``, a number of seconds, or a timedelta."""
 
 
 def seconds_of(value: Duration) -> float:
-    """A duration in seconds. Raises ValueError for what is none, and for one below zero."""
-    if isinstance(value, timedelta):
-        seconds = value.total_seconds()
-    elif isinstance(value, int | float):
-        seconds = float(value)
-    else:
-        seconds = _parse(value.strip())
+    """A duration in seconds, which are finite.
+
+    Raises ValueError for what is none, and for one below zero.
+    """
+    try:
+        seconds = value.total_seconds() if isinstance(value, timedelta) else (
+            float(value) if isinstance(value, int | float) else _parse(value.strip()))
+    except OverflowError:  # a whole number that no float holds
+        seconds = math.inf
+    if not math.isfinite(seconds):
+        raise ValueError("so long a time cannot be counted")
     if seconds < 0:
         raise ValueError(f"{value!r} is below zero")
     return seconds
 
 
 def _parse(text: str) -> float:
-    if re.fullmatch(r"\d+(\.\d+)?", text):
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
-    parts = PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
+    if WHOLE.fullmatch(text) is None:  # from its start only: trying at every place takes the square of the length
         raise ValueError(f"{text!r} is no duration: say 1h30m, 90s or 500ms")
-    return sum(float(number) * UNITS[unit] for number, unit in parts)
+    return sum(float(number) * UNITS[unit] for number, unit in PART.findall(text))
+
+
+def of_whole_seconds(count: int) -> float:
+    """The seconds of Go's ``time.Duration(count) * time.Second``.
+
+    Beyond int64 nanoseconds the product wraps, so that the largest counts are a second ago.
+    """
+    if -9_000_000_000 < count < 9_000_000_000:
+        return float(count)
+    return ((count * 10**9 + 2**63) % 2**64 - 2**63) / 1e9
+
+
+def text_of(seconds: float) -> str:
+    """``1 day, 2:03:04``. What is longer than Go's longest duration is as long as that."""
+    return str(timedelta(seconds=min(seconds, LONGEST_SECONDS)))

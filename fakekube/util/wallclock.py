@@ -13,8 +13,10 @@ from contextvars import Context
 from datetime import datetime
 from typing import Any
 
-from fakekube.util.clock import Clock
+from fakekube.util.clock import LATEST, Clock, never
 from fakekube.util.timers import Timer, TimerHeap
+
+_LATEST_SECONDS = LATEST.timestamp()
 
 
 class RealClock(Clock):
@@ -59,6 +61,8 @@ class RealClock(Clock):
         self, when: float, callback: Callable[..., object], *args: Any, daemon: bool = False, lazy: bool = False,
     ) -> Timer:
         """Call ``callback(*args)`` at ``when``."""
+        if when > _LATEST_SECONDS:
+            return never(when, callback, *args)
         heap = self._lazy if lazy else self._timers
         timer = Timer(when, callback, args, daemon or lazy, lambda _: self._forget(heap))
         self._sequence += 1
@@ -195,3 +199,7 @@ class ScaledClock(RealClock):
 
     def _flow(self) -> float:
         return time.monotonic() * self.factor
+
+    def time(self) -> float:
+        """Unix seconds. It stands still at the latest time that a clock may have."""
+        return min(super().time(), _LATEST_SECONDS)

@@ -52,6 +52,15 @@ def test_a_micro_time_needs_exactly_six_digits() -> None:
     )
 
 
+@pytest.mark.parametrize(("seconds", "text"), [
+    (1e18, "9999-12-31T23:59:59Z"), (-1e18, "0000-01-01T00:00:00Z"), (-62_135_596_800, "0001-01-01T00:00:00Z"),
+    (-50_000_000_000, "0385-07-25T07:06:40Z"),
+])
+def test_a_time_outside_of_the_years_that_rfc_3339_can_write_is_the_nearest_in_them(seconds: float, text: str) -> None:
+    """Given Unix seconds far off, when they are written, then there is a text that Go reads."""
+    assert times.format_time(seconds) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -168,3 +168,44 @@ async def test_an_early_year_keeps_its_zeros() -> None:
     handle = control(ManualClock(start=datetime(999, 1, 2, tzinfo=UTC)))
     with pytest.raises(ClockError, match="the clock is at 0999-01-02T00:00:00Z"):
         await handle.set(datetime(998, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("make", CLOCKS)
+@pytest.mark.parametrize("duration", ["99999999999h", 1e300, timedelta.max])
+async def test_a_time_that_no_clock_can_hold_is_refused(make, duration) -> None:
+    """Given any clock, when it is to advance beyond the years that there are, then that is a ClockError and time stands."""
+    handle = control(make())
+    handle.pause()
+    before = handle.time()
+    with pytest.raises(ClockError):
+        await handle.advance(duration)
+    with pytest.raises(ClockError, match="no clock can hold a time after 9700-01-01T00:00:00Z"):
+        await handle.set("9999-12-31T23:59:59Z")
+    assert handle.time() == pytest.approx(before)
+
+
+async def test_a_timer_beyond_the_end_of_time_never_fires_and_nothing_waits_for_it() -> None:
+    """Given a timer in a thousand million years, when time runs on for a predicate, then nothing is left to wait for."""
+    clock = AutoClock()
+    driver = driver_for(clock, Activity())
+    clock.call_later(9e18, pytest.fail, "it fired")
+    clock.call_later(float("inf"), pytest.fail, "it fired")
+    assert clock.pending == 0
+    with pytest.raises(Stalled, match="no timer is left"):
+        await driver.run_until(lambda: False)
+    with pytest.raises(Stalled, match="no timer is left"):
+        await driver.run_until(lambda: False, within="99999999999h")
+    assert clock.now() == START
+
+
+async def test_a_daemon_timer_is_waited_for_until_the_end_of_time_and_no_longer() -> None:
+    """Given a timer that recurs every century, when it is waited for a million years, then that ends in Stalled."""
+    clock = ManualClock()
+
+    def again() -> None:
+        clock.call_later(100 * 365 * 86400, again, daemon=True)
+
+    again()
+    with pytest.raises(Stalled, match=r"no timer is left|have passed"):
+        await driver_for(clock, Activity()).run_until(lambda: False, within="8760000000h")
+    assert clock.now().year > 9500

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.util import cron
+from fakekube.util.durations import of_whole_seconds
 
 NEVER = -62135596800.0
 """What upstream's parser answers when nothing is due for years: the zero of Go's times."""
@@ -61,7 +62,7 @@ def missed(cron_job: Tree, plan: Plan, now: float, *, within_deadline: bool) -> 
     last, deadline = cron_job.get("status", {}).get("lastScheduleTime"), cron_job["spec"].get("startingDeadlineSeconds")
     earliest = parse_time(last or cron_job["metadata"]["creationTimestamp"])
     if within_deadline and deadline is not None:
-        earliest = max(earliest, now - deadline)
+        earliest = max(earliest, now - of_whole_seconds(deadline))
     first = plan.next(earliest)
     second = plan.next(first)
     if now < first:

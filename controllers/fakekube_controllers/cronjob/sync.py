@@ -19,6 +19,7 @@ from fakekube.client.recorder import Recorder, object_reference
 from fakekube.client.resources import CRON_JOBS, JOBS
 from fakekube.runtime.jobs import finished_condition
 from fakekube.util import cron
+from fakekube.util.durations import of_whole_seconds
 from fakekube_controllers.cronjob.schedule import MANY, Plan, ScheduleError, missed, plan_of, seconds_to_next
 
 SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -170,7 +171,7 @@ class Sync:
         """Whether the run that was due then starts now."""
         spec = self.cron_job["spec"]
         deadline = spec.get("startingDeadlineSeconds")
-        if deadline is not None and due + deadline < self.now:
+        if deadline is not None and due + of_whole_seconds(deadline) < self.now:
             from email.utils import format_datetime
 
             when = format_datetime(datetime.fromtimestamp(due, UTC))

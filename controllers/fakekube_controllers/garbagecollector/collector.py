@@ -20,9 +20,12 @@ from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
+from fakekube.util.tasks import turn
 from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
+UNTURNED_DEPENDENTS = 16
+"""So many dependents are orphaned before everybody else gets a turn."""
 LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
 
@@ -171,7 +174,9 @@ class GarbageCollector:
         node = self.graph.nodes.get(uid)
         if node is None:
             return
-        for dependent in list(node.dependents.values()):
+        for place, dependent in enumerate(list(node.dependents.values())):
+            if place and place % UNTURNED_DEPENDENTS == 0:
+                await turn()
             latest = await self._read(dependent.identity)
             if latest is not None:
                 await self._drop_references(latest, dependent.identity, [uid])

@@ -10,6 +10,7 @@ from typing import Any
 from fakekube.apimachinery import times
 from fakekube.apimachinery.pods import sidecars
 from fakekube.runtime.pods import Pod, is_active, is_finished, is_ready, is_terminating, phase, rank
+from fakekube.util.durations import of_whole_seconds
 from fakekube_controllers.job import TRACKING_FINALIZER, indexes
 
 __all__ = [
@@ -57,7 +58,7 @@ def finish_time(pod: Pod) -> float:
         if condition["type"] == "Ready" and condition["status"] == "False" and condition.get("lastTransitionTime"):
             return times.parse_time(condition["lastTransitionTime"])
     if is_terminating(pod):
-        return times.parse_time(meta["deletionTimestamp"]) - float(meta.get("deletionGracePeriodSeconds", 0))
+        return times.parse_time(meta["deletionTimestamp"]) - of_whole_seconds(meta.get("deletionGracePeriodSeconds", 0))
     return times.parse_time(meta["creationTimestamp"])
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakekube.apimachinery import meta, times
+from fakekube.util.durations import of_whole_seconds
 from fakekube_controllers.job import backoff, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
@@ -213,7 +214,7 @@ class SyncState:
         deadline, started = self.spec.get("activeDeadlineSeconds"), self.status.get("startTime")
         if deadline is None or started is None or self.suspended:
             return None
-        return float(times.parse_time(started) + deadline - self.now)
+        return times.parse_time(started) + of_whole_seconds(deadline) - self.now
 
     def _compute_indexes(self) -> None:
         self.prev_succeeded_indexes = indexes.parse(self.status.get("completedIndexes", ""), self.completions)

@@ -4,7 +4,7 @@ In order, unless the set allows to go about it in parallel: no pod before its pr
 before its successors are gone. Upstream: pkg/controller/statefulset/stateful_set_control.go (updateStatefulSet).
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta, times
@@ -19,6 +19,7 @@ from fakekube_controllers.statefulset import status as statuses
 from fakekube_controllers.statefulset.podcontrol import StatefulPodControl
 
 RECREATING = "RecreateInProgress"
+BURST_REPLICAS = 500
 
 
 class Revisions(NamedTuple):
@@ -51,7 +52,7 @@ class Update:
         self.rolling = owner["spec"]["updateStrategy"].get("rollingUpdate")
         ordinals = identity.ordinals_of(owner)
         there = {identity.ordinal_of(pod): pod for pod in found}
-        self.replicas = [there.get(ordinal) or self._fresh_pod(ordinal) for ordinal in ordinals]
+        self.replicas = [there.get(ordinal) or self._fresh_pod(ordinal) for ordinal in _within_reach(ordinals, there)]
         beyond = [ordinal for ordinal in there if ordinal >= 0 and ordinal not in ordinals]
         self.condemned = [there[ordinal] for ordinal in sorted(beyond, reverse=True)]
         self.status: Tree = {
@@ -206,6 +207,14 @@ class Update:
         if self.current != self.update:
             statuses.note_progress(self.status, "True", RECREATING, "Waiting for new-revision pods to be created", now)
         return True
+
+
+def _within_reach(ordinals: range, there: Collection[int]) -> range:
+    """The ordinals that this step can come to: it makes no more pods than a burst, and goes in their order.
+
+    Upstream makes an array of all, be they two thousand millions.
+    """
+    return ordinals[:len(there) + BURST_REPLICAS]
 
 
 def _at(owner: Tree, revision: Tree) -> Tree:

@@ -16,10 +16,12 @@ from fakekube.client.resources import NODES, PODS
 from fakekube.runtime import placement
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
+from fakekube.util.durations import of_whole_seconds
 from fakekube.workqueue.queue import WorkQueue
 
 NAME = "taint-eviction-controller"
 NODE_INDEX = "node"
+MAX_INT64 = 2**63 - 1
 REASON, MESSAGE = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
 
 Taint = Mapping[str, str]
@@ -144,5 +146,6 @@ def _tolerated_seconds(taints: Sequence[Taint], tolerations: Sequence[Mapping[st
         if match is None:
             return 0.0
         used.append(match)
-    limits = [max(0.0, float(limit)) for toleration in used if (limit := toleration.get("tolerationSeconds")) is not None]
-    return min(limits, default=None)
+    limits = [max(0, limit) for toleration in used if (limit := toleration.get("tolerationSeconds")) is not None]
+    shortest = of_whole_seconds(min(limits, default=MAX_INT64))
+    return None if shortest < 0 else shortest  # what Go's durations do not hold is for ever, too

@@ -1,6 +1,6 @@
 """ValidatingAdmissionPolicyBinding: where a policy holds, and what follows when something breaks it."""
 
-from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.admissionregistration.policy import BindingStrategy
 from fakekube.registry.validation import one_of
@@ -18,9 +18,10 @@ class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy):
         """The actions, one at least, and each once."""
         actions = spec.get("validationActions") or []
         found: list[FieldError] = []
+        repeated = repetitions(actions)
         for number, action in enumerate(actions):
             found += one_of(index(PATH, number), action, ACTIONS)
-            if action in actions[:number]:
+            if number in repeated:
                 found.append(duplicate(index(PATH, number), action))
         if "Deny" in actions and "Warn" in actions:
             text = (

@@ -4,7 +4,7 @@ Upstream: pkg/apis/admissionregistration/v1/defaults.go, validation.
 """
 
 from fakekube.apimachinery import names
-from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required
+from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.admissionregistration.rules import (
     FAILURE_POLICIES,
@@ -79,8 +79,9 @@ def _versions(path: str, versions: list[str]) -> list[FieldError]:
     if not versions:
         return [required(path, "must specify one of v1, v1beta1")]
     found: list[FieldError] = []
+    repeated = repetitions(versions)
     for number, version in enumerate(versions):
-        if version in versions[:number]:
+        if number in repeated:
             found.append(invalid(index(path, number), version, "duplicate version"))
             continue
         found += [invalid(index(path, number), version, text) for text in names.dns1035_label(version)]

@@ -78,11 +78,12 @@ def _exit_codes(requirement: Tree, path: str, container_names: list[str]) -> lis
         found.append(field_errors.invalid(f"{path}.values", requirement.get("values"), what))
     elif len(values) > MAX_EXIT_CODES:
         found.append(field_errors.too_many(f"{path}.values", len(values), MAX_EXIT_CODES))
+    repeated = field_errors.repetitions(values)
     for position, value in enumerate(values):
         here = f"{path}.values[{position}]"
         if operator == "In" and value == 0:
             found.append(field_errors.invalid(here, value, "must not be 0 for the In operator"))
-        if value in values[:position]:
+        if position in repeated:
             found.append(field_errors.duplicate(here, value))
     if values != sorted(values):
         found.append(field_errors.invalid(f"{path}.values", values, "must be ordered"))

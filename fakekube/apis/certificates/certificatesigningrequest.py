@@ -16,6 +16,7 @@ from fakekube.apimachinery.field_errors import (
     index,
     invalid,
     not_supported,
+    repetitions,
     required,
 )
 from fakekube.apimachinery.types import Tree
@@ -121,9 +122,7 @@ def _spec(spec: Tree) -> list[FieldError]:
     for number, usage in enumerate(usages):
         if usage not in USAGES:
             found.append(not_supported(index("spec.usages", number), usage, USAGES))
-    for number, usage in enumerate(usages):
-        if usage in usages[:number]:
-            found.append(duplicate(index("spec.usages", number), usage))
+    found += [duplicate(index("spec.usages", number), usages[number]) for number in sorted(repetitions(usages))]
     signer = spec.get("signerName", "")
     legacy = [invalid("spec.signerName", signer, NO_LEGACY)] if signer == LEGACY_SIGNER else []
     found += legacy or signer_name("spec.signerName", signer)

@@ -81,14 +81,14 @@ def accepts_containers(
 
     Whoever gets False has to ask ``validate_containers`` or ``validate_init_containers``.
     """
-    taken = [container.get("name", "") for container in regular or ()]
+    taken = {container.get("name", "") for container in regular or ()}
     for container in containers:
         if not container.keys() <= PLAIN_FIELDS:
             return False
         name, image = container.get("name", ""), container.get("image", "")
         if names.dns1123_label(name) or name in taken or not image or image != image.strip():
             return False
-        taken.append(name)
+        taken.add(name)
         if "restartPolicy" in container and container["restartPolicy"] not in RESTART_POLICIES:
             return False
         if regular is not None and not is_sidecar(container) and not HANDLED.isdisjoint(container):

@@ -20,7 +20,7 @@ def validate_mounts(container: Tree, volumes: dict[str, Tree], path: str) -> lis
     """The ``volumeMounts`` of a container. Some errors lack the index, as upstream's do."""
     found: list[FieldError] = []
     devices = {device.get("name", ""): device.get("devicePath", "") for device in container.get("volumeDevices", ())}
-    device_paths = list(devices.values())
+    device_paths = set(devices.values())
     taken: set[str] = set()
     for position, mount in enumerate(container["volumeMounts"]):
         here, name, target = f"{path}[{position}]", mount.get("name", ""), mount.get("mountPath", "")
@@ -48,12 +48,12 @@ def accepts_mounts(container: Tree, volumes: dict[str, Tree]) -> bool:
 
     Whoever gets False has to ask ``validate_mounts``.
     """
-    taken: list[str] = []
+    taken: set[str] = set()
     for mount in container["volumeMounts"]:
         name, target = mount.get("name", ""), mount.get("mountPath", "")
         if name not in volumes or not target or target in taken:
             return False
-        taken.append(target)
+        taken.add(target)
         rarer = len(mount) - ("readOnly" in mount) > 2
         if rarer and _details(mount, container, volumes[name], "", ""):
             return False
@@ -79,9 +79,10 @@ def _details(mount: Tree, container: Tree, volume: Tree, path: str, here: str) -
     if "recursiveReadOnly" in mount:
         found += _recursive(mount, f"{path}.recursiveReadOnly")
     options = mount.get("bindMountOptions", [])
+    repeated = field_errors.repetitions(options)
     for number, option in enumerate(options):
         found += one_of(f"{here}.bindMountOptions[{number}]", option, BIND_OPTIONS)
-        if option in options[:number]:
+        if number in repeated:
             found.append(field_errors.duplicate(f"{here}.bindMountOptions[{number}]", option))
     if options and "image" in volume:
         what = "bindMountOptions may not be used with image volumes"
@@ -106,9 +107,9 @@ def validate_devices(container: Tree, volumes: dict[str, Tree], path: str) -> li
     """The ``volumeDevices`` of a container."""
     found: list[FieldError] = []
     mounts = {mount.get("name", ""): mount.get("mountPath", "") for mount in container.get("volumeMounts", ())}
-    mount_paths = list(mounts.values())
-    names: list[str] = []
-    paths: list[str] = []
+    mount_paths = set(mounts.values())
+    names: set[str] = set()
+    paths: set[str] = set()
     for position, device in enumerate(container["volumeDevices"]):
         here, name, target = f"{path}[{position}]", device.get("name", ""), device.get("devicePath", "")
         if not name:
@@ -127,12 +128,12 @@ def validate_devices(container: Tree, volumes: dict[str, Tree], path: str) -> li
         if ".." in target.split("/"):
             found.append(field_errors.invalid(f"{here}.devicePath", target, "can not contain backsteps ('..')"))
         else:
-            paths.append(target)
+            paths.add(target)
         if name in mounts:
             found.append(field_errors.invalid(f"{here}.name", name, "must not already exist in volumeMounts"))
         if target in mount_paths:
             what = "must not already exist as a path in volumeMounts"
             found.append(field_errors.invalid(f"{here}.devicePath", target, what))
         if name:
-            names.append(name)
+            names.add(name)
     return found

@@ -90,8 +90,9 @@ class NodeStrategy(Strategy):
         spec, old_spec, status = obj["spec"], old["spec"], obj["status"]
         found = _amounts(status) + _features(status)
         addresses = status.get("addresses") or []
+        repeated = field_errors.repetitions((address.get("type"), address.get("address")) for address in addresses)
         for position, address in enumerate(addresses):
-            if address in addresses[:position]:
+            if position in repeated:
                 shown = {"Type": address.get("type", ""), "Address": address.get("address", "")}
                 found.append(field_errors.duplicate(f"status.addresses[{position}]", shown))
         ranges, old_ranges = spec.get("podCIDRs") or [], old_spec.get("podCIDRs") or []
@@ -147,7 +148,7 @@ def _below(content: Any, field: str) -> Any:
 
 def _taints(taints: list[Tree], path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[tuple[str, str]] = []
+    seen: set[tuple[str, str]] = set()
     for position, taint in enumerate(taints):
         here = f"{path}[{position}]"
         key, value, effect = taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")
@@ -162,7 +163,7 @@ def _taints(taints: list[Tree], path: str) -> list[FieldError]:
             shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
             detail = "taints must be unique by key and effect pair"
             found.append(FieldError("Duplicate value", here, shown, detail))
-        seen.append((key, effect))
+        seen.add((key, effect))
     return found
 
 

@@ -6,7 +6,7 @@ Upstream: pkg/api/pod/warnings.go.
 from collections.abc import Iterator
 
 from fakekube.apimachinery import names, quantity
-from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.field_errors import go_quote, repetitions
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import ip_warnings
 from fakekube.apis.core.persistentvolumeclaim import claim_spec_warnings
@@ -221,13 +221,10 @@ def _volumes(volumes: list[Tree], path: str) -> list[str]:
 
 
 def _duplicates(items: list[Tree], path: str, field: str) -> list[str]:
-    found, seen = [], []
-    for position, item in enumerate(items):
-        value = item.get(field, "")
-        if value in seen:
-            found.append(f"{path}[{position}].{field}: duplicate {field} {go_quote(value)}")
-        seen.append(value)
-    return found
+    values = [item.get(field, "") for item in items]
+    return [
+        f"{path}[{position}].{field}: duplicate {field} {go_quote(values[position])}"
+        for position in sorted(repetitions(values))]
 
 
 def _fractions(amounts: dict[str, str], path: str) -> list[str]:
@@ -238,12 +235,13 @@ def _fractions(amounts: dict[str, str], path: str) -> list[str]:
 
 
 def _hidden_variables(variables: list[Tree], path: str) -> list[str]:
-    found, seen = [], []
+    found: list[str] = []
+    seen: set[str] = set()
     for position, variable in enumerate(variables):
         name, value = variable.get("name", ""), variable.get("value", "")
         reference = f"$({name})"
         if name not in seen:
-            seen.append(name)
+            seen.add(name)
         elif "valueFrom" in variable or value == reference or reference not in value:
             what = f"hides previous definition of {go_quote(name)}, which may be dropped when using apply"
             found.append(f"{path}[{position}]: {what}")

@@ -31,7 +31,7 @@ NO_PATH = "specify at least one of credentialBundlePath, keyPath, and certificat
 def validate_projected(source: Tree, path: str) -> list[FieldError]:
     """A projected volume; no two of its files may have the same path."""
     found = validate_mode(source.get("defaultMode"), f"{path}.defaultMode")
-    taken: list[str] = []
+    taken: set[str] = set()
     for position, projection in enumerate(source.get("sources") or ()):
         here = f"{path}.sources[{position}]"
         for name in ("secret", "configMap"):
@@ -87,16 +87,16 @@ def accepts_projected(source: Tree) -> bool:
     return len(dict.fromkeys(paths)) == len(paths)
 
 
-def _take(text: str, shown: str, path: str, taken: list[str]) -> list[FieldError]:
+def _take(text: str, shown: str, path: str, taken: set[str]) -> list[FieldError]:
     if not text:
         return []
     if text in taken:
         return [field_errors.invalid(path, shown, CONFLICT)]
-    taken.append(text)
+    taken.add(text)
     return []
 
 
-def _keyed(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+def _keyed(source: Tree, path: str, volume_path: str, taken: set[str]) -> list[FieldError]:
     found: list[FieldError] = []
     if not source.get("name"):
         found.append(field_errors.required(f"{path}.name"))
@@ -122,7 +122,7 @@ def _token(source: Tree, path: str, volume_path: str) -> list[FieldError]:
     return found + validate_free_path(source["path"], f"{volume_path}.path")
 
 
-def _trust_bundle(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+def _trust_bundle(source: Tree, path: str, volume_path: str, taken: set[str]) -> list[FieldError]:
     found: list[FieldError] = []
     name, signer = source.get("name"), source.get("signerName")
     if name is not None and signer is not None:
@@ -153,7 +153,7 @@ def _bundle_name(name: str) -> list[str]:
     return names.dns1123_subdomain(name.rpartition(":")[2])
 
 
-def _certificate(source: Tree, path: str, volume_path: str, taken: list[str]) -> list[FieldError]:
+def _certificate(source: Tree, path: str, volume_path: str, taken: set[str]) -> list[FieldError]:
     found = signer_name(f"{path}.signerName", source.get("signerName", ""))
     found += validation.one_of(f"{path}.keyType", source.get("keyType", ""), KEY_TYPES)
     seconds = source.get("maxExpirationSeconds")

@@ -25,6 +25,7 @@ INTEGER_RESOURCES = (
 )
 POD_RESOURCES = ("cpu", HUGE_PAGES, "memory")
 NO_LIMIT = "Limit must be set for non overcommitable resources"
+MOST_REPEATED = 100  # upstream tells of each request of a claim that is wanted whole, for each time that it is
 
 
 def is_native(name: str) -> bool:
@@ -154,7 +155,10 @@ def _huge_pages(name: str, text: str, path: str) -> list[FieldError]:
 
 def _claims(claims: list[Tree], claim_names: Sequence[str], path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: list[str] = []
+    declared = frozenset(claim_names)
+    seen: set[str] = set()
+    requests: dict[str, int] = {}
+    detail = ""
     for position, claim in enumerate(claims):
         here, name, request = f"{path}[{position}]", claim.get("name", ""), claim.get("request", "")
         if not name:
@@ -169,10 +173,14 @@ def _claims(claims: list[Tree], claim_names: Sequence[str], path: str) -> list[F
             if key in seen:
                 found.append(field_errors.duplicate(here, key))
             elif not request:
-                found += [field_errors.duplicate(here, name) for each in seen if each.startswith(f"{name}/")]
-            seen.append(key)
-        if name not in claim_names:
-            known = f": {', '.join(sorted(claim_names))}" if claim_names else " which is empty"
-            detail = f"must be one of the names in pod.spec.resourceClaims{known}"
+                found += [field_errors.duplicate(here, name)] * min(requests.get(name, 0), MOST_REPEATED)
+            seen.add(key)
+            owner, slash, _ = key.partition("/")
+            if slash:
+                requests[owner] = requests.get(owner, 0) + 1
+        if name not in declared:
+            if not detail:
+                known = f": {', '.join(sorted(claim_names))}" if claim_names else " which is empty"
+                detail = f"must be one of the names in pod.spec.resourceClaims{known}"
             found.append(FieldError("Not found", here, name, detail))
     return found

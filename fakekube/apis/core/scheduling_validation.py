@@ -201,15 +201,17 @@ def _label_keys(holder: Tree, path: str) -> list[FieldError]:
         for position, key in enumerate(keys):
             found += complaints(f"{path}.{field}[{position}]", key, names.qualified_name(key))
     if selector is not None:
-        seen = list(selector.get("matchLabels", ()))
+        seen = set(selector.get("matchLabels", ()))
+        places = {key: place for place, key in reversed([*enumerate(wanted)])}
         for requirement in selector.get("matchExpressions", ()):
             key = requirement.get("key", "")
-            if key in wanted and key in seen:
-                found.append(field_errors.invalid(f"{path}[{wanted.index(key)}]", key, IN_BOTH))
-            seen.append(key)
+            if key in places and key in seen:
+                found.append(field_errors.invalid(f"{path}[{places[key]}]", key, IN_BOTH))
+            seen.add(key)
     both = "exists in both matchLabelKeys and mismatchLabelKeys"
+    refused = set(unwanted)
     for position, key in enumerate(wanted):
-        if key in unwanted:
+        if key in refused:
             found.append(field_errors.invalid(f"{path}.matchLabelKeys[{position}]", key, both))
     return found
 
@@ -220,8 +222,8 @@ def _unmerged_keys(constraint: Tree, path: str) -> list[FieldError]:
     if not keys:
         return []
     found = [field_errors.forbidden(path, NO_SELECTOR)] if selector is None else []
-    named = [*(selector or {}).get("matchLabels", ()), *(
-        each.get("key", "") for each in (selector or {}).get("matchExpressions", ()))]
+    named = {*(selector or {}).get("matchLabels", ()), *(
+        each.get("key", "") for each in (selector or {}).get("matchExpressions", ()))}
     for position, key in enumerate(keys):
         found += complaints(f"{path}[{position}]", key, names.qualified_name(key))
         if key in named:
@@ -232,6 +234,8 @@ def _unmerged_keys(constraint: Tree, path: str) -> list[FieldError]:
 def validate_spread_constraints(constraints: list[Tree], path: str, *, merged: bool = True) -> list[FieldError]:
     """TopologySpreadConstraints. ``merged``: their label keys go into their selectors."""
     found: list[FieldError] = []
+    pairs = [(constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")) for constraint in constraints]
+    last = {pair: position for position, pair in enumerate(pairs)}
     for position, constraint in enumerate(constraints):
         here, skew = f"{path}[{position}]", constraint.get("maxSkew", 0)
         action, key = constraint.get("whenUnsatisfiable", ""), constraint.get("topologyKey", "")
@@ -240,10 +244,7 @@ def validate_spread_constraints(constraints: list[Tree], path: str, *, merged: b
         if not key:
             found.append(field_errors.required(f"{here}.topologyKey", "can not be empty"))
         found += one_of(f"{here}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway"))
-        if any(
-            other.get("topologyKey") == key and other.get("whenUnsatisfiable") == action
-            for other in constraints[position + 1:]
-        ):
+        if position < last.get((key, action), -1):
             found.append(field_errors.duplicate(f"{here}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}"))
         found += _min_domains(constraint.get("minDomains"), action, f"{here}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):

@@ -3,7 +3,9 @@
 Upstream: ValidateServiceClusterIPsRelatedFields and its neighbours in pkg/apis/core/validation.
 """
 
-from fakekube.apimachinery.field_errors import FieldError, duplicate, index, invalid, not_supported, required
+from collections.abc import Collection
+
+from fakekube.apimachinery.field_errors import FieldError, duplicate, index, invalid, not_supported, repetitions, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.addresses import legacy_ip, parse_ip
 from fakekube.registry.strategy import WriteContext
@@ -47,16 +49,17 @@ def family_errors(obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldE
     spec = obj["spec"]
     addresses, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
     found = _linked(spec.get("clusterIP", ""), addresses)
+    repeated = repetitions(families)
     for number, family in enumerate(families):
         path = index("spec.ipFamilies", number)
         if family not in FAMILIES:
             found.append(not_supported(path, family, FAMILIES))
-        if family in families[:number]:
+        if number in repeated:
             found.append(duplicate(path, family))
     policy = spec.get("ipFamilyPolicy")
     if policy is not None and policy not in POLICIES:
         found.append(not_supported("spec.ipFamilyPolicy", policy, POLICIES))
-    bad = _addresses(addresses, ((old or {}).get("spec") or {}).get("clusterIPs") or [], ctx)
+    bad = _addresses(addresses, frozenset(((old or {}).get("spec") or {}).get("clusterIPs") or ()), ctx)
     found += bad
     if len(addresses) > 2:
         found.append(invalid(ADDRESSES, addresses, "may only hold up to 2 values"))
@@ -83,7 +86,7 @@ def _linked(address: str, addresses: list[str]) -> list[FieldError]:
     return [] if addresses[0] == address else [invalid(ADDRESSES, addresses, "first value must match `clusterIP`")]
 
 
-def _addresses(addresses: list[str], known: list[str], ctx: WriteContext) -> list[FieldError]:
+def _addresses(addresses: list[str], known: Collection[str], ctx: WriteContext) -> list[FieldError]:
     strict = ctx.cluster.gate("StrictIPCIDRValidation")
     found: list[FieldError] = []
     for number, text in enumerate(addresses):

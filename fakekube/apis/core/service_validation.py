@@ -130,7 +130,7 @@ def _affinity(spec: Tree) -> list[FieldError]:
 
 def _external(spec: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
     strict = ctx.cluster.gate("StrictIPCIDRValidation")
-    known = ((old or {}).get("spec") or {}).get("externalIPs") or []
+    known = frozenset(((old or {}).get("spec") or {}).get("externalIPs") or ())
     found: list[FieldError] = []
     for number, address in enumerate(spec.get("externalIPs") or ()):
         path = index("spec.externalIPs", number)
@@ -145,7 +145,7 @@ def _port_numbers(spec: Tree) -> list[FieldError]:
             forbidden(child(index("spec.ports", number), "nodePort"), "may not be used when `type` is 'ClusterIP'")
             for number, port in enumerate(ports) if port.get("nodePort")]
     for field in ("nodePort", "port"):
-        seen: list[tuple[str, int]] = []
+        seen: set[tuple[str, int]] = set()
         for number, port in enumerate(ports):
             pair, path = (port.get("protocol", ""), port.get(field, 0)), index("spec.ports", number)
             if field == "nodePort" and not pair[1]:
@@ -155,7 +155,7 @@ def _port_numbers(spec: Tree) -> list[FieldError]:
             elif pair in seen:
                 shown: Tree = {"Name": "", "Protocol": pair[0], "AppProtocol": None, "Port": pair[1]}
                 found.append(duplicate(path, shown | {"TargetPort": 0, "NodePort": 0}))
-            seen.append(pair)
+            seen.add(pair)
     return found
 
 
@@ -167,7 +167,7 @@ def _balancer(obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError
     if ranges:
         if spec["type"] != "LoadBalancer":
             found.append(forbidden(path, ONLY_BALANCER))
-        known = [each.strip() for each in ((old or {}).get("spec") or {}).get("loadBalancerSourceRanges") or ()]
+        known = {each.strip() for each in ((old or {}).get("spec") or {}).get("loadBalancerSourceRanges") or ()}
         for number, each in enumerate(ranges):
             found += legacy_cidr(index(path, number), each.strip(), known, strict=strict)
     elif text is not None:
@@ -215,7 +215,7 @@ def load_balancer_errors(obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldE
     given, before = (((tree.get("status") or {}).get("loadBalancer") or {}).get("ingress") or [] for tree in (obj, old))
     if obj["spec"].get("type") != "LoadBalancer" and given:
         return [forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")]
-    known = [each["ip"] for each in before if each.get("ip")]
+    known = {each["ip"] for each in before if each.get("ip")}
     found: list[FieldError] = []
     for number, each in enumerate(given):
         where, ip, mode, host = index(path, number), each.get("ip", ""), each.get("ipMode"), each.get("hostname", "")

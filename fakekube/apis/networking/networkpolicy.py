@@ -3,7 +3,7 @@
 Upstream: pkg/apis/networking/v1/defaults.go, pkg/apis/networking/validation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, forbidden, index, invalid, not_supported, required
@@ -42,9 +42,9 @@ class NetworkPolicyStrategy(Strategy):
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """As for a new one; ranges that were there before are not looked at again."""
-        known = [
+        known = {
             text for _, peers, rule in _rules(old["spec"]) for peer in rule.get(peers) or () if "ipBlock" in peer
-            for text in (peer["ipBlock"].get("cidr", ""), *(peer["ipBlock"].get("except") or ()))]
+            for text in (peer["ipBlock"].get("cidr", ""), *(peer["ipBlock"].get("except") or ()))}
         return _validate(obj["spec"], ctx, known)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
@@ -59,7 +59,7 @@ class NetworkPolicyStrategy(Strategy):
         return found
 
 
-def _validate(spec: Tree, ctx: WriteContext, known: list[str]) -> list[FieldError]:
+def _validate(spec: Tree, ctx: WriteContext, known: Collection[str]) -> list[FieldError]:
     strict = ctx.cluster.gate("StrictIPCIDRValidation")
     found = label_selector(spec.get("podSelector"), "spec.podSelector")
     for path, peers, rule in _rules(spec):
@@ -95,7 +95,7 @@ def _port(path: str, port: Tree) -> list[FieldError]:
     return found + (ruled(child(path, "port"), number, names.port_name) if number is not None else [])
 
 
-def _peer(path: str, peer: Tree, known: list[str], *, strict: bool) -> list[FieldError]:
+def _peer(path: str, peer: Tree, known: Collection[str], *, strict: bool) -> list[FieldError]:
     found: list[FieldError] = []
     for name in ("podSelector", "namespaceSelector"):
         found += label_selector(peer.get(name), child(path, name))
@@ -109,7 +109,7 @@ def _peer(path: str, peer: Tree, known: list[str], *, strict: bool) -> list[Fiel
     return found
 
 
-def _block(path: str, block: Tree, known: list[str], *, strict: bool) -> list[FieldError]:
+def _block(path: str, block: Tree, known: Collection[str], *, strict: bool) -> list[FieldError]:
     text = block.get("cidr", "")
     if not text:
         return [declared(required(child(path, "cidr")))]

@@ -43,14 +43,14 @@ class RuntimeClassStrategy(Strategy):
 def _tolerations(path: str, tolerations: list[Tree]) -> list[FieldError]:
     """As those of pods, and each once."""
     found = validate_tolerations(tolerations, path)
-    seen: list[list[str]] = []
+    seen: set[tuple[str, ...]] = set()
     for number, toleration in enumerate(tolerations):
-        fields = [toleration.get(name, "") for name in ("key", "operator", "value", "effect")]
+        fields = tuple(toleration.get(name, "") for name in ("key", "operator", "value", "effect"))
         if fields in seen:
             shown = dict(zip(("Key", "Operator", "Value", "Effect"), fields, strict=True))
             seconds = toleration.get("tolerationSeconds")
             found.append(duplicate(index(path, number), {**shown, "TolerationSeconds": seconds}))
-        seen.append(fields)
+        seen.add(fields)
     return found
 
 

@@ -15,6 +15,7 @@ from fakekube.apimachinery.field_errors import (
     index,
     invalid,
     not_supported,
+    repetitions,
     required,
     too_long,
     too_many,
@@ -108,7 +109,7 @@ def _repeated(path: str, items: list[Any]) -> list[FieldError]:
     keys = [item.get("name", "") if isinstance(item, dict) else item for item in items]
     return [
         duplicate(index(path, number), items[number])._replace(before=duplicate(index(path, number), key))
-        for number, key in enumerate(keys) if key in keys[:number]]
+        for number, key in ((place, keys[place]) for place in sorted(repetitions(keys)))]
 
 
 def _declared(path: str, request: Tree) -> list[FieldError]:

@@ -31,7 +31,7 @@ class CSINodeStrategy(Strategy):
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every driver, once."""
         found: list[FieldError] = []
-        seen: list[str] = []
+        seen: set[str] = set()
         for number, driver in enumerate(_drivers(obj)):
             found += _driver(index("spec.drivers", number), driver, seen)
         return found
@@ -40,9 +40,12 @@ class CSINodeStrategy(Strategy):
         """As for a new one; a driver that is there stays as it is, its limits aside."""
         found = self.validate(obj, ctx)
         mutable = ctx.cluster.gate("MutableCSINodeAllocatableCount")
+        drivers: dict[str, list[Tree]] = {}
+        for driver in _drivers(obj):
+            drivers.setdefault(driver.get("name", ""), []).append(driver)
         for before in _drivers(old):
-            for after in _drivers(obj):
-                if before.get("name") == after.get("name") and _compared(before, mutable) != _compared(after, mutable):
+            for after in drivers.get(before.get("name", ""), ()):
+                if _compared(before, mutable) != _compared(after, mutable):
                     found.append(invalid("spec.drivers", None, IMMUTABLE))
         return found
 
@@ -55,7 +58,7 @@ def _compared(driver: Tree, mutable: bool) -> Tree:
     return {name: value for name, value in driver.items() if not (mutable and name == "allocatable")}
 
 
-def _driver(path: str, driver: Tree, seen: list[str]) -> list[FieldError]:
+def _driver(path: str, driver: Tree, seen: set[str]) -> list[FieldError]:
     name, node_id = driver.get("name", ""), driver.get("nodeID", "")
     found = driver_name(child(path, "name"), name)
     if not node_id:
@@ -67,14 +70,14 @@ def _driver(path: str, driver: Tree, seen: list[str]) -> list[FieldError]:
         found += nonnegative(child(path, "allocatable", "count"), count)
     if name in seen:
         found.append(duplicate(child(path, "name"), name))
-    seen.append(name)
-    keys: list[str] = []
+    seen.add(name)
+    keys: set[str] = set()
     for each in driver.get("topologyKeys") or ():
         if not each:
             found.append(required(path))
         if each in keys:
             found.append(duplicate(path, each))
-        keys.append(each)
+        keys.add(each)
         found += ruled(path, each, names.qualified_name)
     return found
 

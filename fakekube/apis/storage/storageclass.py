@@ -3,6 +3,8 @@
 Upstream: pkg/apis/storage/v1/defaults.go, pkg/apis/storage/validation.
 """
 
+from collections import Counter
+
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import (
     FieldError,
@@ -12,6 +14,7 @@ from fakekube.apimachinery.field_errors import (
     forbidden,
     index,
     invalid,
+    repetitions,
     required,
     too_long,
 )
@@ -21,6 +24,7 @@ from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
+MOST_REPEATED = 100  # upstream tells of each pair of equal terms, and so of a million for a thousand
 FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 DECLARED_FIXED = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
 SAID_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
@@ -76,32 +80,30 @@ def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[
 def _topologies(terms: list[Tree]) -> list[FieldError]:
     """Each term says something that no other says. Upstream compares with a blank for each term as well."""
     found: list[FieldError] = []
-    seen: list[dict[str, set[str]]] = [{} for _ in terms]
+    seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     for number, term in enumerate(terms):
         path = index("allowedTopologies", number)
-        wanted = {
-            each.get("key", ""): set(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}
+        wanted = frozenset({
+            each.get("key", ""): frozenset(each.get("values") or ()) for each in term.get("matchLabelExpressions") or ()}.items())
         found += _term(path, term)
-        found += [duplicate(child(path, "matchLabelExpressions"), "")] * seen.count(wanted)
-        seen.append(wanted)
+        found += [duplicate(child(path, "matchLabelExpressions"), "")] * min(seen[wanted], MOST_REPEATED)
+        seen[wanted] += 1
     return found
 
 
 def _term(path: str, term: Tree) -> list[FieldError]:
     found: list[FieldError] = []
-    keys: list[str] = []
+    keys: set[str] = set()
     for number, requirement in enumerate(term.get("matchLabelExpressions") or ()):
         where, name = index(child(path, "matchLabelExpressions"), number), requirement.get("key", "")
         values = requirement.get("values") or []
         if not values:
             found.append(required(child(where, "values")))
-        for each, value in enumerate(values):
-            if value in values[:each]:
-                found.append(duplicate(index(child(where, "values"), each), value))
+        found += [duplicate(index(child(where, "values"), each), values[each]) for each in sorted(repetitions(values))]
         found += ruled(child(where, "key"), name, names.qualified_name)
         if name in keys:
             found.append(duplicate(child(where, "key"), name))
-        keys.append(name)
+        keys.add(name)
     return found
 
 

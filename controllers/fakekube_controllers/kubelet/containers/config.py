@@ -7,6 +7,7 @@ Upstream: pkg/kubelet/container/helpers.go (restart rules), pkg/kubelet/prober.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fakekube.util.durations import of_whole_seconds
 from fakekube_controllers.kubelet.outcomes import commands
 
 RESTART_ALL = "RestartAllContainers"
@@ -68,9 +69,14 @@ def config_of(container: Spec, pod: Spec, *, rules: bool, quick: bool) -> Contai
         rules=tuple(container.get("restartPolicyRules") or ()) if rules else (),
         liveness=_probe(container.get("livenessProbe")), startup=_probe(container.get("startupProbe")),
         pre_stop_seconds=_pre_stop_seconds((container.get("lifecycle") or {}).get("preStop")),
-        grace_seconds=float(pod["spec"].get("terminationGracePeriodSeconds", 30)),
+        grace_seconds=granted_seconds(pod["spec"].get("terminationGracePeriodSeconds", 30)),
         pull_policy=container.get("imagePullPolicy", "IfNotPresent"),
         back_off_seconds=1.0 if quick else 10.0, max_back_off_seconds=60.0 if quick else 300.0)
+
+
+def granted_seconds(count: int) -> float:
+    """A grace period in seconds as container runtimes take it: one that Go's durations do not hold is over at once."""
+    return max(0.0, of_whole_seconds(count))
 
 
 def _probe(probe: Spec | None) -> Probe | None:
@@ -79,7 +85,7 @@ def _probe(probe: Spec | None) -> Probe | None:
     grace = probe.get("terminationGracePeriodSeconds")
     return Probe(
         float(probe.get("initialDelaySeconds") or 0), float(probe.get("periodSeconds") or 10),
-        int(probe.get("failureThreshold") or 3), None if grace is None else float(grace))
+        int(probe.get("failureThreshold") or 3), None if grace is None else granted_seconds(grace))
 
 
 def _pre_stop_seconds(handler: Spec | None) -> float:
@@ -87,6 +93,6 @@ def _pre_stop_seconds(handler: Spec | None) -> float:
     if not handler:
         return 0.0
     if handler.get("sleep"):
-        return float(handler["sleep"].get("seconds", 0))
+        return granted_seconds(handler["sleep"].get("seconds", 0))
     effect = commands.effect_of((handler.get("exec") or {}).get("command") or ())
     return 0.0 if effect is None or effect.run_seconds is None else effect.run_seconds

@@ -17,6 +17,7 @@ from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.workqueue.queue import WorkQueue
+from fakekube_controllers.kubelet.containers.config import granted_seconds
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
@@ -142,7 +143,7 @@ class PodWorkers:
         if phase in FINISHED_PHASES:
             run.conclude(now, phase)
         if meta.is_deleting(pod):
-            run.delete(now, float(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
+            run.delete(now, granted_seconds(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
         if self._modes.is_shutting_down(node) and not run.finished:
             _shut_down(run, now)
         if refers:
@@ -190,7 +191,7 @@ class PodWorkers:
 
 def _shut_down(run: PodRun, now: float) -> None:
     reason, message = NODE_SHUTDOWN
-    grace_seconds = float(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
+    grace_seconds = granted_seconds(run.pod["spec"].get("terminationGracePeriodSeconds", 30))
     run.fail(now, reason, message, grace_seconds=grace_seconds, disruption=message)
 
 

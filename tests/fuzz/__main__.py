@@ -1,0 +1,52 @@
+"""``python -m tests.fuzz REQUESTS SEED``: blown requests against one server, and what they came to. Fails when one broke it.
+
+Prints the seed, how many were sent, those that broke a promise (a panic above all), answers of 500 and above by status, and those
+that cost more CPU time than their bytes allow.
+"""
+
+import logging
+import sys
+from collections import Counter
+
+from tests.fuzz.blowing import Blower, Spent, spend
+from tests.fuzz.conftest import Target
+
+EVERY = 20_000
+FRESH_EVERY = 50_000
+"""After so many requests the server is a new one: its log of requests grows."""
+
+
+def run(requests: int, seed: int) -> int:
+    """Send them. How many were not as they should be."""
+    blower, target = Blower(seed), Target()
+    statuses: Counter[int] = Counter()
+    bad: list[Spent] = []
+    total_bytes, total_seconds = 0, 0.0
+    for number in range(1, requests + 1):
+        spent = spend(target, blower.next())
+        statuses[spent.status] += 1
+        total_bytes, total_seconds = total_bytes + spent.sent.size, total_seconds + spent.cpu_seconds
+        if spent.why or spent.over_budget:
+            bad.append(spent)
+            print(_line(number, spent), flush=True)
+        if number % FRESH_EVERY == 0:
+            target.loop.close()
+            target = Target()
+        if number % EVERY == 0:
+            print(f"{number} requests", flush=True)
+    broken = sum(bool(spent.why) for spent in bad)
+    print(f"seed {seed}: {requests} requests of {total_bytes} bytes in {total_seconds:.0f} s of CPU time")
+    print(f"answers of 500 and above: {({s: n for s, n in sorted(statuses.items()) if s >= 500}) or 'none'}")
+    print(f"broken promises: {broken}; over budget: {len(bad) - broken}")
+    return len(bad)
+
+
+def _line(number: int, spent: Spent) -> str:
+    sent = spent.sent
+    what = f"{sent.method} {sent.path[:80]} {sent.media[:40]} {dict(list(sent.query.items())[:2])!s:.120} {sent.body[:120]!r}"
+    return f"request {number}: {spent.status}, {sent.size} bytes, {spent.cpu_seconds:.3f} s: {what} {spent.why}"
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    sys.exit(run(int(sys.argv[1]), int(sys.argv[2])) > 0)
