@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +23,13 @@ from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
 from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
+from fakekube.util import files
 
 FORMAT, VERSION = "fakekube-snapshot", 1
 MAY_DIFFER = ("clock", "controllers")
+BEGIN = b'{"format":"%s"' % FORMAT.encode()
 END = b'{"end":'
+LIMIT_BYTES = 1 << 40
 COMPRESSION = 6
 
 
@@ -68,8 +72,11 @@ class Snapshot(NamedTuple):
         return gzip.compress(b"".join(line + b"\n" for line in self._lines()), COMPRESSION, mtime=0)
 
     def write(self, path: "Path | str") -> None:
-        """Write a file that ``read`` and ``fakekube serve --from`` take. Raises OSError."""
-        Path(path).write_bytes(self.encode())
+        """Write a file that ``read`` and ``fakekube serve --from`` take, in place of an older snapshot or an empty file.
+
+        Raises OSError, NotReplaced for any other file.
+        """
+        write_file(Path(path), self.encode())
 
     def _lines(self) -> Iterator[bytes]:
         storage, count = self.storage, 0
@@ -122,6 +129,23 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
         raise SnapshotError(f"{name} is damaged: {error}") from error
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise SnapshotError(f"{name} is damaged: its header has no usable {error}") from error
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write the contents of a snapshot's file. Raises OSError, NotReplaced for a file that is no snapshot."""
+    found = files.read(path, LIMIT_BYTES)
+    if found and not is_one(found):
+        raise files.NotReplaced(f"{path} is no snapshot of fakekube, and is left as it is")
+    files.write(path, data)
+
+
+def is_one(data: bytes) -> bool:
+    """Whether a file's contents begin as those of a snapshot, of whatever version, do."""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            return file.read(len(BEGIN)) == BEGIN
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def _unpacked(data: bytes, name: str) -> list[bytes]:
