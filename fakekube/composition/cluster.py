@@ -145,7 +145,7 @@ class Cluster:
             await self.load(manifests)
 
     async def _start_controllers(self) -> None:
-        self._plane.expiry.start()
+        self._plane.start()
         await self._controllers.start(
             self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
             is_served=lambda: bool(self._servers))
@@ -192,9 +192,10 @@ class Cluster:
         from fakekube.composition.snapshot import Snapshot, read
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-        was_running, before = self._controllers.is_running, self.apiserver.storage
+        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         options = state.options_with({"clock": self.options.clock})
         self._build(replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state)
+        plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
         for server in self._servers:
@@ -217,7 +218,7 @@ class Cluster:
             await server.stop()
         self._servers.clear()
         await self._controllers.stop()
-        self._plane.expiry.stop()
+        self._plane.stop()
         await self.tasks.close()
 
     @property
