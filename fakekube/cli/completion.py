@@ -1,5 +1,6 @@
 """``fakekube completion``: what a shell runs to complete our commands and options, by click's own
-means."""
+means.
+"""
 
 import click
 from click.shell_completion import get_completion_class

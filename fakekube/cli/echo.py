@@ -1,5 +1,6 @@
 """Printing for those who may have gone: a server serves on when nobody reads what it prints any
-more."""
+more.
+"""
 
 import os
 import sys

@@ -39,7 +39,8 @@ class Served:
 
     async def stop(self) -> None:
         """End the streams, close, and take our entries out of kubeconfigs; harmless when it is
-        closed."""
+        closed.
+        """
         while self._kubeconfigs:
             file = self._kubeconfigs.pop()
             try:

@@ -48,7 +48,8 @@ class KubeconfigFile:
 
     def add(self, config: Tree) -> None:
         """Add the entries of ``config``, in place of any of ours, and make their context the
-        current one."""
+        current one.
+        """
         url = str(config["clusters"][0]["cluster"]["server"])
         with files.locked(self.path):
             found, text = self._read()
@@ -61,7 +62,8 @@ class KubeconfigFile:
 
     def remove(self) -> None:
         """Take the entries out, if they are still those that were added; a file of ours alone is
-        removed."""
+        removed.
+        """
         if not self._url or not self.path.exists():
             return
         with files.locked(self.path):
@@ -133,7 +135,8 @@ def _encoded(config: Tree, text: str | None) -> bytes:
 
 def _is_kubeconfig(found: Any) -> bool:
     """Whether it is a Config, or says nothing of what it is and has lists of a Config, which
-    client-go takes too."""
+    client-go takes too.
+    """
     if found == {}:
         return True
     if not isinstance(found, dict) or any(not _is_list_of_named(found.get(name)) for name in LISTS):

@@ -21,7 +21,8 @@ PRIVATE = 0o600
 
 class NotReplaced(FileExistsError):
     """What stands in a file's place is not ours to replace; the text is one sentence that says what
-    it is."""
+    it is.
+    """
 
 
 def read(path: Path, limit_bytes: int) -> bytes | None:
