@@ -14,7 +14,12 @@ from click.exceptions import NoArgsIsHelpError
 from fakekube.cli.echo import forget_output
 from fakekube.composition.options import OptionError
 
-USAGE_CODE = 2
+
+
+class Misuse(click.ClickException):
+    """A command line that cannot be read, in one sentence."""
+
+    exit_code = 2
 
 
 class CommandLine(click.Group):
@@ -40,15 +45,13 @@ def _told_in_a_sentence() -> Iterator[None]:
     except NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        raise _failure(error.format_message(), USAGE_CODE) from error
+        raise Misuse(_line(error.format_message())) from error
     except BrokenPipeError:
         forget_output()
         raise click.exceptions.Exit(1) from None
     except (OptionError, OSError, UnicodeError) as error:
-        raise _failure(str(error)) from error
+        raise click.ClickException(_line(str(error))) from error
 
 
-def _failure(text: str, code: int = 1) -> click.ClickException:
-    failure = click.ClickException(" ".join(text.split()))
-    failure.exit_code = code
-    return failure
+def _line(text: str) -> str:
+    return " ".join(text.split())

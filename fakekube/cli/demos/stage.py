@@ -137,8 +137,12 @@ async def _show(story: Story) -> AsyncIterator[None]:
     cluster = story.cluster
     story.table = LiveTable(story.header, lambda: f"{cluster.clock.now():%H:%M:%S}")
     telling = asyncio.current_task()
-    assert telling is not None
-    tasks = Tasks(lambda _: telling.cancel())  # nobody reads any more, say
+
+    def give_up(_: BaseException) -> None:
+        assert telling is not None
+        telling.cancel()  # nobody reads any more, say
+
+    tasks = Tasks(give_up)
     for resource, row in story.follows().items():
         tasks.spawn(_follow(story, resource, row), f"demo {resource}")
     tasks.spawn(_follow_events(story), "demo events")
