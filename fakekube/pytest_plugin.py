@@ -32,6 +32,7 @@ INI = {
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
+    "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",

@@ -15,7 +15,6 @@ from fakekube.cli.echo import forget_output
 from fakekube.composition.options import OptionError
 
 
-
 class Misuse(click.ClickException):
     """A command line that cannot be read, in one sentence."""
 

@@ -37,6 +37,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
+        click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(
+            "Have a default StorageClass, whose volumes are made at once.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
         click.option("--etcd-compaction-interval", metavar="DURATION", help=(

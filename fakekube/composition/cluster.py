@@ -141,6 +141,10 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()
+        if self.options.default_storage_class:
+            from fakekube.composition import defaultstorageclass
+
+            await defaultstorageclass.create(self.client)
         for manifests in self._manifests:
             await self.load(manifests)
 
