@@ -18,7 +18,8 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig", "ready_file")  # the rest says what the cluster is like
+OF_SERVE = (  # the rest says what the cluster is like
+    "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file")
 
 
 def _version(value: Any) -> Any:
@@ -60,6 +61,9 @@ class ServeConfiguration(BaseModel):
     seed: Int = 0
     port: Annotated[Int, Field(ge=0, le=65535)] = 0
     bind_address: str = "127.0.0.1"
+    insecure: Bool = False
+    allow_host: Texts = []
+    allow_origin: Texts = []
     clock: str | Int | float = "real"
     start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
     cache_mutation_detector: Annotated[Bool, Field(

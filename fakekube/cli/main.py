@@ -77,6 +77,12 @@ def cli() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=(
     "Port to listen on; 0 takes one that is free."))
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
+@click.option("--insecure", is_flag=True, help=(
+    "Listen on an address that other machines reach, whose users are all administrators of the cluster."))
+@click.option("--allow-host", multiple=True, metavar="NAME", help=(
+    "A name by which clients reach the server besides localhost and its own address; * is any."))
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
+    "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.snapshot import Snapshot
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 STDIN = "-"
 
 
@@ -32,11 +31,12 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     if config := values.pop("config"):
         said = {name: value for name, value in _configured(config).items() if name not in given}
         values, given = values | said, [*given, *said]
-    port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
-    files, kubeconfig, ready = values.pop("files"), values.pop("kubeconfig"), values.pop("ready_file")
+    listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
+    file, files = values.pop("snapshot"), values.pop("files")
+    kubeconfig, ready = values.pop("kubeconfig"), values.pop("ready_file")
     state = _read(file) if file else None
     try:
-        if not host.strip():
+        if not listen["host"].strip():
             raise OptionError("bind-address: '' is no address: say 127.0.0.1, or an address of this machine")
         if state is None:
             options = ClusterOptions.of(**values)
@@ -44,7 +44,7 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         written, loads = ServeFiles(kubeconfig, ready), [_manifests(name) for name in _named_once(files)]
         written.check()
-        _runner(options)(_serve(options, state, host, port, loads, written))
+        _runner(options)(_serve(options, state, listen, loads, written))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -117,7 +117,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    options: ClusterOptions, state: "Snapshot | None", host: str, port: int, loads: "Sequence[Path | str]", files: ServeFiles,
+    options: ClusterOptions, state: "Snapshot | None", listen: dict[str, Any], loads: "Sequence[Path | str]", files: ServeFiles,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -128,13 +128,13 @@ async def _serve(
     _import_server()
     cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)
     try:
-        server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
+        server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
         await cluster.start()
         await cluster.settle()
         for manifests in loads:
             await _load(cluster, manifests)
         written = await files.write(server)  # who finds them finds nodes, default accounts and what was loaded
-        say(_greeting(server.url, files.kubeconfig if written else None, options, host))
+        say(_greeting(server.url, files.kubeconfig if written else None, options, listen["host"]))
         collector.start()
         await stop.wait()
         files.remove_ready()
@@ -159,7 +159,9 @@ async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
 
 
 def _greeting(url: str, kubeconfig: Path | None, options: ClusterOptions, host: str) -> str:
-    where = "on loopback: nobody outside this machine can reach it" if host in LOOPBACK else (
+    from fakekube.apimachinery.origins import is_loopback
+
+    where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator")
     kubectl = f"kubectl --server {url} get nodes" if kubeconfig is None else (
         f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")

@@ -72,6 +72,8 @@ class ClusterOptions:
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
+    allow_host: tuple[str, ...] = ()  # names by which clients reach a served cluster, besides its own; "*" is any
+    allow_origin: tuple[str, ...] = ()  # web origins whose pages may use a served cluster; "*" is any
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
     @property
@@ -198,6 +200,24 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _allow_host(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import ANY, plain_host
+
+    try:
+        return tuple(name if name == ANY else plain_host(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_host: {error}") from None
+
+
+def _allow_origin(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import origin_of
+
+    try:
+        return tuple(origin_of(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_origin: {error}") from None
+
+
 def _boolean(name: str) -> Callable[[Any], bool]:
     return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
@@ -238,6 +258,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "default_storage_class": _boolean("default_storage_class"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
+    "allow_host": _allow_host, "allow_origin": _allow_origin,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

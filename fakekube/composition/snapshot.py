@@ -28,6 +28,8 @@ from fakekube.util import files
 FORMAT, VERSION = "fakekube-snapshot", 1
 MAY_DIFFER = ("clock", "controllers")
 BEGIN = b'{"format":"%s"' % FORMAT.encode()
+OF_THE_READER = ("allow_host", "allow_origin", "cache_mutation_detector")
+"""Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 LIMIT_BYTES = 1 << 40
 COMPRESSION = 6
@@ -62,7 +64,7 @@ class Snapshot(NamedTuple):
         Raises OptionError for what the snapshot decides.
         """
         for name in values:
-            if name not in MAY_DIFFER:
+            if name not in MAY_DIFFER + OF_THE_READER:
                 raise OptionError(f"{name}: the snapshot decides that; only {' and '.join(MAY_DIFFER)} may differ from it")
         return replace(self.options, **{
             name: getattr(ClusterOptions.of(**{name: value}), name) for name, value in values.items()})
@@ -99,7 +101,8 @@ def _remembered(value: Any) -> Json:
 def _plain(options: ClusterOptions) -> Tree:
     result: Tree = asdict(options)
     result["start"] = options.start.isoformat() if options.start else None
-    del result["cache_mutation_detector"]  # that of whoever reads the file
+    for name in OF_THE_READER:
+        del result[name]
     return result
 
 
