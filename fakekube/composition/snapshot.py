@@ -31,7 +31,7 @@ BEGIN = b'{"format":"%s"' % FORMAT.encode()
 OF_THE_READER = ("allow_host", "allow_origin", "cache_mutation_detector")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
-LIMIT_BYTES = 1 << 40
+BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning
 COMPRESSION = 6
 
 
@@ -136,7 +136,7 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write the contents of a snapshot's file. Raises OSError, NotReplaced for a file that is no snapshot."""
-    found = files.read(path, LIMIT_BYTES)
+    found = files.beginning(path, BEGIN_BYTES)
     if found and not is_one(found):
         raise files.NotReplaced(f"{path} is no snapshot of fakekube, and is left as it is")
     files.write(path, data)

@@ -30,15 +30,30 @@ def read(path: Path, limit_bytes: int) -> bytes | None:
 
     Raises NotReplaced for a device, a directory, a pipe, or more than ``limit_bytes``; OSError.
     """
+    found = _regular(path)
+    if found is None:
+        return None
+    if found.st_size > limit_bytes:
+        raise NotReplaced(f"{path} has {found.st_size:,} bytes, which nothing of ours has, and is left as it is")
+    return path.read_bytes()
+
+
+def beginning(path: Path, size_bytes: int) -> bytes:
+    """The first bytes of a file; none where there is none. Raises NotReplaced as ``read``; OSError."""
+    if _regular(path) is None:
+        return b""
+    with path.open("rb") as file:
+        return file.read(size_bytes)
+
+
+def _regular(path: Path) -> os.stat_result | None:
     try:
         found = path.stat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(found.st_mode):
         raise NotReplaced(f"{path} is no regular file, and is left as it is")
-    if found.st_size > limit_bytes:
-        raise NotReplaced(f"{path} has {found.st_size:,} bytes, which nothing of ours has, and is left as it is")
-    return path.read_bytes()
+    return found
 
 
 def write(path: Path, data: bytes) -> None:
@@ -49,12 +64,7 @@ def write(path: Path, data: bytes) -> None:
     Raises NotReplaced for what is no regular file; OSError.
     """
     target = Path(os.path.realpath(path))
-    try:
-        before = target.stat()
-    except FileNotFoundError:
-        before = None
-    if before is not None and not stat.S_ISREG(before.st_mode):
-        raise NotReplaced(f"{path} is no regular file, and is left as it is")
+    before = _regular(target)
     handle, half = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
