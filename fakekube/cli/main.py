@@ -44,6 +44,12 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--etcd-compaction-interval", metavar="DURATION", help=(
             "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
             "[default: 5m0s; never on the clocks auto and manual]")),
+        click.option("--advertise-address", metavar="IP", help=(
+            "The IP address on which to advertise the apiserver to members of the cluster: that of the endpoints of the "
+            "service kubernetes, which has none without it.")),
+        click.option("--client-ca-file", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A CA certificate that the ConfigMap extension-apiserver-authentication in kube-system publishes, which is "
+            "absent without it. No client's certificate is checked with it.")),
         click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
             "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
@@ -93,6 +99,8 @@ def cli() -> None:
     "A kubeconfig, new or not, to which cluster, user and context fakekube are added until the server ends; '' for none."))
 @click.option("--ready-file", type=click.Path(), default="", metavar="FILE", help=(
     "A file that is there, with the URL in it, while the server is ready."))
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, show_default=True, metavar="N", help=(
+    "Number for the log level verbosity: 0 tells warnings and errors, 2 what goes on, 4 also races that harm nobody."))
 @click.pass_context
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve a cluster until it is interrupted."""
