@@ -74,9 +74,8 @@ def write(path: Path, data: bytes) -> None:
                     os.fchown(file.fileno(), before.st_uid, before.st_gid)
             os.fchmod(file.fileno(), PRIVATE if before is None else stat.S_IMODE(before.st_mode))
         Path(half).replace(target)
-    except BaseException:
+    finally:
         Path(half).unlink(missing_ok=True)
-        raise
 
 
 def remove(path: Path) -> None:
