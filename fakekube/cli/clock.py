@@ -14,8 +14,13 @@ def run(server: str | None, kubeconfig: str | None, **wanted: Any) -> None:
     from fakekube.cli import remote
 
     body = orjson.dumps(wanted) if wanted else b""
-    clock = orjson.loads(remote.call(server, kubeconfig, "POST" if wanted else "GET", PATH, body))
-    click.echo(f"{clock['now'][:19]}Z  {_state(clock)}")
+    answer = remote.call(server, kubeconfig, "POST" if wanted else "GET", PATH, body)
+    try:
+        clock = orjson.loads(answer)
+        text = f"{clock['now'][:19]}Z  {_state(clock)}"
+    except (ValueError, KeyError, TypeError) as error:
+        raise click.ClickException("what answers there is no fakekube that knows this command") from error
+    click.echo(text)
 
 
 def _state(clock: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig")
+OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file")
 """Options of the command alone; the rest says what the cluster is like."""
 
 
@@ -74,7 +74,8 @@ class ServeConfiguration(BaseModel):
         description="Prove that no controller changes an object of a cache.")] = False
     load: Texts = []
     from_: Annotated[str, Field(alias="from")] = ""
-    kubeconfig: str = ""
+    kubeconfig: str = options.DEFAULT_KUBECONFIG
+    ready_file: str = ""
 
 
 PARAMETERS = {"load": "files", "from_": "snapshot"}
@@ -90,11 +91,11 @@ def read(path: Path) -> dict[str, Any]:
         raise OptionError(f"{path}: {_sentence(error)}") from None
     said = found.model_fields_set
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
-    for name in ("from_", "kubeconfig", "client_ca_file"):
-        if name in values:
+    for name in ("from_", "kubeconfig", "ready_file", "client_ca_file"):
+        if values.get(name):
             values[name] = str(path.parent / values[name])
     if "load" in values:
-        values["load"] = tuple(str(path.parent / name) for name in values["load"])
+        values["load"] = tuple(name if name == "-" or "://" in name else str(path.parent / name) for name in values["load"])
     _check({name: value for name, value in values.items() if name.rstrip("_") not in OF_SERVE}, path)
     return {PARAMETERS.get(name, name): value for name, value in values.items()}
 

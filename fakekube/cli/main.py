@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from fakekube.apimachinery.releases import NEWEST, OLDEST
+from fakekube.cli.commandline import CommandLine
 from fakekube.composition.options import DEFAULT_KUBECONFIG, DEFAULT_VERSION
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -70,7 +71,7 @@ def where(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=CommandLine, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="fakekube")
 def cli() -> None:
     """An in-memory fake Kubernetes: for tests, demos and teaching."""
@@ -81,7 +82,8 @@ def cli() -> None:
     "A file, YAML or JSON, that says these options by their names in camelCase, as kubernetesVersion; what the command line "
     "says goes before it. `fakekube schema config` has them all."))
 @cluster_options
-@click.option("--port", type=int, default=0, show_default=True, help="Port to listen on; 0 takes one that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=(
+    "Port to listen on; 0 takes one that is free."))
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
 @click.option("--insecure", is_flag=True, help=(
     "Listen on an address that other machines reach, whose users are all administrators of the cluster."))
@@ -90,11 +92,15 @@ def cli() -> None:
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
     "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
-@click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
-    "Manifests to create at the start, in the order given."))
+@click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
+    "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "
+    "standard input."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Go on from a snapshot, which decides what the cluster is like; --clock and --controllers may be given with it."))
-@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Where to write a kubeconfig that leads here.")
+@click.option("--kubeconfig", type=click.Path(), default=DEFAULT_KUBECONFIG, show_default=True, help=(
+    "A kubeconfig, new or not, to which cluster, user and context fakekube are added until the server ends; '' for none."))
+@click.option("--ready-file", type=click.Path(), default="", metavar="FILE", help=(
+    "A file that is there, with the URL in it, while the server is ready."))
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, show_default=True, metavar="N", help=(
     "Number for the log level verbosity: 0 tells warnings and errors, 2 what goes on, 4 also races that harm nobody."))
 @click.pass_context
@@ -122,58 +128,64 @@ def clock(context: click.Context, server: str | None, kubeconfig: str | None) ->
     """The time of a served cluster: look at it, move it, stop it. Without a command: now."""
     context.obj = server, kubeconfig
     if context.invoked_subcommand is None:
-        move_clock(context)
+        move_clock(context, None, None)
 
 
-def move_clock(context: click.Context, **wanted: Any) -> None:
-    """Do what a command of ``clock`` says."""
+def move_clock(context: click.Context, server: str | None, kubeconfig: str | None, **wanted: Any) -> None:
+    """Do what a command of ``clock`` says, at the address after it, or else at the one before it."""
     from fakekube.cli.clock import run
 
-    server, kubeconfig = context.obj
+    if server is None and kubeconfig is None:
+        server, kubeconfig = context.obj
     run(server, kubeconfig, **wanted)
 
 
 @clock.command("now")
+@where
 @click.pass_context
-def clock_now(context: click.Context) -> None:
+def clock_now(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
     """What time it is there."""
-    move_clock(context)
+    move_clock(context, server, kubeconfig)
 
 
 @clock.command("advance", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@where
 @click.argument("duration")
 @click.pass_context
-def clock_advance(context: click.Context, duration: str) -> None:
+def clock_advance(context: click.Context, server: str | None, kubeconfig: str | None, duration: str) -> None:
     """Let DURATION (1h30m, 90s) pass, with all that happens in it."""
-    move_clock(context, advance=duration)
+    move_clock(context, server, kubeconfig, advance=duration)
 
 
 @clock.command("set")
+@where
 @click.argument("time")
 @click.pass_context
-def clock_set(context: click.Context, time: str) -> None:
+def clock_set(context: click.Context, server: str | None, kubeconfig: str | None, time: str) -> None:
     """Let time pass until TIME (2026-02-01T00:00:00Z), which lies ahead."""
-    move_clock(context, set=time)
+    move_clock(context, server, kubeconfig, set=time)
 
 
 @clock.command("pause")
+@where
 @click.pass_context
-def clock_pause(context: click.Context) -> None:
+def clock_pause(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
     """Let time stand still: ages freeze, nothing that waits for time happens."""
-    move_clock(context, paused=True)
+    move_clock(context, server, kubeconfig, paused=True)
 
 
 @clock.command("resume")
+@where
 @click.pass_context
-def clock_resume(context: click.Context) -> None:
+def clock_resume(context: click.Context, server: str | None, kubeconfig: str | None) -> None:
     """Let time run on from where it stands."""
-    move_clock(context, paused=False)
+    move_clock(context, server, kubeconfig, paused=False)
 
 
 @cli.command()
 @where
 @click.option("-o", "--output", type=click.Path(dir_okay=False), default="cluster.snapshot", show_default=True, help=(
-    "The file to write."))
+    "The file to write; an older snapshot is replaced, and nothing else."))
 def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
     """Write all of a served cluster to a file, to go on from, or to compare."""
     from fakekube.cli.snapshots import take
@@ -194,6 +206,15 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
     from fakekube.cli.snapshots import diff as show
 
     context.exit(1 if show(first, second, resources) else 0)
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that completes commands and options in SHELL: eval "$(fakekube completion bash)"."""
+    from fakekube.cli.completion import script
+
+    click.echo(script(shell, cli))
 
 
 @cli.group()

@@ -5,18 +5,23 @@ import contextlib
 import logging
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fakekube.composition.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
+from fakekube.cli.echo import say
+from fakekube.cli.servefiles import ServeFiles
+from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.snapshot import Snapshot
+
+STDIN = "-"
 
 
 def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
@@ -29,14 +34,19 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         values, given = values | said, [*given, *said]
     _log(values.pop("verbosity"))
     listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
-    file, files, kubeconfig = values.pop("snapshot"), values.pop("files"), values.pop("kubeconfig")
+    file, files = values.pop("snapshot"), values.pop("files")
+    kubeconfig, ready = values.pop("kubeconfig"), values.pop("ready_file")
     state = _read(file) if file else None
     try:
+        if not listen["host"].strip():
+            raise OptionError("bind-address: '' is no address: say 127.0.0.1, or an address of this machine")
         if state is None:
             options = ClusterOptions.of(**values)
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
-        _runner(options)(_serve(options, state, listen, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+        written, loads = ServeFiles(kubeconfig, ready), [_manifests(name) for name in _named_once(files)]
+        written.check()
+        _runner(options)(_serve(options, state, listen, loads, written))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -67,11 +77,24 @@ def _read(file: str) -> "Snapshot":
         raise click.ClickException(str(error)) from error
 
 
-def _writable(kubeconfig: Path) -> Path:
-    """The path, if a file can be made there. Raises OptionError before anything was started in vain."""
-    if not kubeconfig.parent.is_dir():
-        raise OptionError(f"kubeconfig: there is no directory {kubeconfig.parent}")
-    return kubeconfig
+def _named_once(files: Sequence[str]) -> Sequence[str]:
+    if list(files).count(STDIN) > 1:
+        raise OptionError("load: standard input can be read once only")
+    return files
+
+
+def _manifests(name: str) -> "Path | str":
+    """What is to be loaded: a path, or the text that came on standard input. Raises OptionError."""
+    if name == STDIN:
+        try:
+            return sys.stdin.buffer.read().decode()
+        except (UnicodeDecodeError, OSError, AttributeError) as error:
+            raise OptionError(f"load: standard input: {error}") from error
+    if "://" in name:
+        raise OptionError(f"load: {name} is a URL, and nothing is fetched from the network here: fetch it, and name the file")
+    if not Path(name).exists():
+        raise OptionError(f"load: there is no file {name}")
+    return Path(name)
 
 
 def _import_server() -> None:
@@ -104,7 +127,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    options: ClusterOptions, state: "Snapshot | None", listen: dict[str, Any], files: tuple[str, ...], kubeconfig: Path,
+    options: ClusterOptions, state: "Snapshot | None", listen: dict[str, Any], loads: "Sequence[Path | str]", files: ServeFiles,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -118,42 +141,45 @@ async def _serve(
         server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
         await cluster.start()
         await cluster.settle()
-        for file in files:
-            await _load(cluster, file)
-        server.write_kubeconfig(kubeconfig)  # who finds it finds nodes, default accounts and what was loaded
-        click.echo(_greeting(server.url, kubeconfig, options, listen["host"]))
+        for manifests in loads:
+            await _load(cluster, manifests)
+        written = await files.write(server)  # who finds them finds nodes, default accounts and what was loaded
+        say(_greeting(server.url, files.kubeconfig if written else None, options, listen["host"]))
         collector.start()
         await stop.wait()
-        click.echo("stopping")
+        files.remove_ready()
+        say("stopping")
     finally:
         collector.stop()
         await cluster.stop()
 
 
-async def _load(cluster: "Cluster", file: str) -> None:
-    """Create what a file holds. Raises OptionError with the file's name for what the server refuses."""
+async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
+    """Create what a file, a directory or a text holds. Raises OptionError with its name for what the server refuses."""
     from fakekube.apimachinery.errors import APIError
 
+    name = str(manifests) if isinstance(manifests, Path) else "standard input"
     try:
-        await cluster.load(Path(file))
+        await cluster.load(manifests)
     except APIError as error:
-        raise OptionError(f"{file}: {error.message}") from error
+        raise OptionError(f"{name}: {error.message}") from error
     except OptionError as error:
         text = str(error)
-        raise OptionError(text if text.startswith(file) else f"{file}: {text}") from error
+        raise OptionError(text if text.startswith(name) else f"{name}: {text}") from error
 
 
-def _greeting(url: str, kubeconfig: Path, options: ClusterOptions, host: str) -> str:
+def _greeting(url: str, kubeconfig: Path | None, options: ClusterOptions, host: str) -> str:
     from fakekube.apimachinery.origins import is_loopback
 
     where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator")
+    kubectl = f"kubectl --server {url} get nodes" if kubeconfig is None else (
+        f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}
 ({where})
 
   curl {url}/api/v1/namespaces
-  kubectl --kubeconfig {kubeconfig} get nodes
-  export KUBECONFIG={kubeconfig.absolute()}
+  {kubectl}
 
 Stop it with Ctrl-C."""

@@ -11,9 +11,13 @@ PATH = "/fakekube/v1/snapshot"
 
 def take(server: str | None, kubeconfig: str | None, output: str) -> None:
     """Write a served cluster to a file. Raises ClickException."""
+    from fakekube.composition import snapshot
+
     data = remote.call(server, kubeconfig, "GET", PATH)
+    if not snapshot.is_one(data):
+        raise click.ClickException("what answers there is no fakekube that knows this command")
     try:
-        Path(output).write_bytes(data)
+        snapshot.write_file(Path(output), data)
     except OSError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{output}: {len(data):,} bytes; go on from it with: fakekube serve --from {output}")

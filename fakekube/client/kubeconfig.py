@@ -43,17 +43,27 @@ def load_client(
         return _in_cluster(user_agent, activity)
     try:
         config = yaml.safe_load(file.read_text())
-    except (OSError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file}: {error}") from error
     if not isinstance(config, dict):
         raise ConfigError(f"{file}: not a kubeconfig")
+    try:
+        return _client_of(config, file, context, user_agent, activity)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _client_of(config: Tree, file: Path, context: str, user_agent: str, activity: Activity | None) -> Client:
+    """What is of another type than it should be raises ValueError, TypeError, AttributeError or KeyError."""
     chosen = _named(config, "context", context or config.get("current-context") or "")
     cluster = _named(config, "cluster", chosen.get("cluster", ""))
     user = _named(config, "user", chosen["user"]) if chosen.get("user") else {}
     if "server" not in cluster:
         raise ConfigError(f"{file}: cluster {chosen['cluster']!r} has no server")
     transport = HTTP(
-        cluster["server"], tls=_tls(cluster, user, file.parent), headers=_headers(user, file.parent), activity=activity,
+        str(cluster["server"]), tls=_tls(cluster, user, file.parent), headers=_headers(user, file.parent), activity=activity,
     )
     return Client(transport, user_agent=user_agent, namespace=chosen.get("namespace") or "default")
 

@@ -1,4 +1,4 @@
-"""Manifests from files: YAML of several documents, Lists among them, created in the order given."""
+"""Manifests from files and directories: YAML of several documents, Lists among them, created in the order given."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.client.client import Client
 from fakekube.composition.options import OptionError
 
+ENDINGS = (".yaml", ".yml", ".json")  # kubectl's
 KWOK_GROUPS = ("kwok.x-k8s.io", "config.kwok.x-k8s.io")
 
 
@@ -21,13 +22,35 @@ def read(text: str, name: str = "manifest") -> list[Tree]:
 
     try:
         documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        raise OptionError(f"{name}: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise OptionError(f"{name}: {' '.join(str(error).split())}") from error
     result: list[Tree] = []
     for document in documents:
         if document is not None:
             result.extend(_unpacked(document, name))
     return result
+
+
+def read_files(path: Path) -> list[Tree]:
+    """The objects in a file, or in the YAML and JSON files of a directory, sorted by name; what is below it is left out.
+
+    Raises OptionError, with the file's name, for what is no manifest or cannot be read.
+    """
+    if not path.is_dir():
+        return read(_text_of(path), str(path))
+    files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS and not each.is_dir())
+    if not files:
+        raise OptionError(f"{path}: there is no file of {', '.join(f'*{ending}' for ending in ENDINGS)} in this directory")
+    return [tree for each in files for tree in read(_text_of(each), str(each))]
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text()
+    except UnicodeDecodeError:
+        raise OptionError(f"{path}: it is binary, and no manifest") from None
+    except OSError as error:
+        raise OptionError(f"{path}: {error.strerror}") from error
 
 
 def _unpacked(document: object, name: str) -> Iterator[Tree]:
@@ -51,7 +74,7 @@ async def create_all(
     """
     name = str(manifests) if isinstance(manifests, Path) else "manifest"
     if isinstance(manifests, Path):
-        trees = read(manifests.read_text(), name)
+        trees = read_files(manifests)
     elif isinstance(manifests, str):
         trees = read(manifests)
     else:

@@ -18,6 +18,8 @@ DEFAULT_VERSION = NEWEST.name
 GRACE_SECONDS = 0.6
 COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
+MOST_FACTOR = 1_000_000  # beyond it the year 9999 is hours away
+MOST_NODES = 100_000  # twenty times what upstream is tested with
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
@@ -160,6 +162,8 @@ def _clock(value: Any) -> str | float:
         factor = 0.0
     if not 0 < factor < math.inf:
         raise OptionError(f"clock: {value!r} is none of real, manual, auto, or a factor above 0")
+    if factor > MOST_FACTOR:
+        raise OptionError(f"clock: {value!r} is too fast: a factor is at most {MOST_FACTOR:,}")
     return factor
 
 
@@ -167,6 +171,8 @@ def _nodes(value: Any) -> int:
     number = _integer(value)
     if number is None or number < 0:
         raise OptionError(f"nodes: {value!r} is no number of nodes")
+    if number > MOST_NODES:
+        raise OptionError(f"nodes: {value!r} are too many: at most {MOST_NODES:,}")
     return number
 
 

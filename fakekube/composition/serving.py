@@ -1,5 +1,6 @@
 """A cluster on a port. ``Cluster.serve`` makes one, which stops with the cluster."""
 
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,13 +9,16 @@ from fakekube.apimachinery.origins import is_loopback
 from fakekube.composition.options import OptionError
 from fakekube.server.crossorigin import CrossOriginProtection
 from fakekube.server.http import HttpServer
-from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
+from fakekube.server.kubeconfig import kubeconfig, tree
+from fakekube.server.kubeconfigfile import KubeconfigFile
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler
     from fakekube.util.activity import Activity
     from fakekube.util.clock import Clock
     from fakekube.util.outside import ClientsOutside
+
+log = logging.getLogger(__name__)
 
 
 class Served:
@@ -38,6 +42,7 @@ class Served:
         self._http = HttpServer(
             handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses, outside=outside,
             protection=CrossOriginProtection(host, names=names, allow_hosts=allow_hosts, allow_origins=allow_origins))
+        self._kubeconfigs: list[KubeconfigFile] = []
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""
@@ -48,7 +53,15 @@ class Served:
         self._http.handler = handler
 
     async def stop(self) -> None:
-        """End the streams and close; harmless when it is closed."""
+        """End the streams, close, and take our entries out of kubeconfigs; harmless when it is
+        closed.
+        """
+        while self._kubeconfigs:
+            file = self._kubeconfigs.pop()
+            try:
+                file.remove()
+            except OSError as error:
+                log.warning("the cluster stays in %s: %s", file.path, error)
         await self._http.stop()
 
     @property
@@ -62,5 +75,11 @@ class Served:
         return kubeconfig(self.url, self.token)
 
     def write_kubeconfig(self, path: Path) -> None:
-        """Write that text to a file."""
-        write_kubeconfig(path, self.url, self.token)
+        """Add cluster, user and context ``fakekube`` to a kubeconfig, new or not, until this stops.
+
+        Entries of another server of ours are replaced. Raises NotReplaced for a file that is no
+        kubeconfig, or has entries of that name that are not ours; OSError.
+        """
+        file = KubeconfigFile(path)
+        file.add(tree(self.url, self.token))
+        self._kubeconfigs.append(file)

@@ -23,13 +23,16 @@ from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.storage import saved
 from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
+from fakekube.util import files
 from fakekube.util.clock import is_holdable
 
 FORMAT, VERSION = "fakekube-snapshot", 1
 MAY_DIFFER = ("clock", "controllers")
+BEGIN = b'{"format":"%s"' % FORMAT.encode()
 OF_THE_READER = ("allow_host", "allow_origin", "cache_mutation_detector")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
+BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning
 COMPRESSION = 6
 MOST_UNPACKED, MOST_RATIO = 64 << 20, 200
 """A file that unpacks to more bytes than the first is refused if that is more than so many times its
@@ -76,8 +79,11 @@ class Snapshot(NamedTuple):
         return gzip.compress(b"".join(line + b"\n" for line in self._lines()), COMPRESSION, mtime=0)
 
     def write(self, path: "Path | str") -> None:
-        """Write a file that ``read`` and ``fakekube serve --from`` take. Raises OSError."""
-        Path(path).write_bytes(self.encode())
+        """Write a file that ``read`` and ``fakekube serve --from`` take, in place of an older snapshot or an empty file.
+
+        Raises OSError, NotReplaced for any other file.
+        """
+        write_file(Path(path), self.encode())
 
     def _lines(self) -> Iterator[bytes]:
         storage, count = self.storage, 0
@@ -133,6 +139,23 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
         raise SnapshotError(f"{name} is damaged: {error}") from error
     except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise SnapshotError(f"{name} is damaged: its header has no usable {error}") from error
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write the contents of a snapshot's file. Raises OSError, NotReplaced for a file that is no snapshot."""
+    found = files.beginning(path, BEGIN_BYTES)
+    if found and not is_one(found):
+        raise files.NotReplaced(f"{path} is no snapshot of fakekube, and is left as it is")
+    files.write(path, data)
+
+
+def is_one(data: bytes) -> bool:
+    """Whether a file's contents begin as those of a snapshot, of whatever version, do."""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            return file.read(len(BEGIN)) == BEGIN
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def _unpacked(data: bytes, name: str) -> list[bytes]:

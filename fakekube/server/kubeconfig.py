@@ -1,8 +1,12 @@
-"""The kubeconfig with which clients reach a server. Upstream: client-go/tools/clientcmd/api/v1."""
+"""The kubeconfig with which clients reach a server. Upstream: client-go/tools/clientcmd/api/v1.
+
+``kubeconfigfile.py`` puts it into a file that may hold the clusters of others.
+"""
 
 import base64
 import json
-from pathlib import Path
+
+from fakekube.apimachinery.types import Tree
 
 NAME = "fakekube"
 
@@ -12,23 +16,24 @@ def kubeconfig(url: str, token: str, *, certificate_authority: bytes = b"", name
 
     ``certificate_authority`` is the PEM that an https server's certificate is signed with.
     """
+    return encoded(tree(url, token, certificate_authority=certificate_authority, namespace=namespace))
+
+
+def tree(url: str, token: str, *, certificate_authority: bytes = b"", namespace: str = "default") -> Tree:
+    """That kubeconfig as a tree."""
     cluster: dict[str, str | bool] = {"server": url}
     if url.startswith("http://"):  # the client of Node insists that whoever speaks plain HTTP says that there is no TLS
         cluster["insecure-skip-tls-verify"] = True
     if certificate_authority:
         cluster["certificate-authority-data"] = base64.b64encode(certificate_authority).decode()
-    return json.dumps({
+    return {
         "apiVersion": "v1", "kind": "Config", "current-context": NAME, "preferences": {},
         "clusters": [{"name": NAME, "cluster": cluster}],
         "users": [{"name": NAME, "user": {"token": token}}],
         "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME, "namespace": namespace}}],
-    }, indent=2) + "\n"
+    }
 
 
-def write_kubeconfig(path: Path, url: str, token: str, *, certificate_authority: bytes = b"") -> None:
-    """Write a kubeconfig, readable to its owner alone; a reader sees the whole file or none."""
-    text = kubeconfig(url, token, certificate_authority=certificate_authority)
-    half = path.with_name(f".{path.name}.part")
-    half.touch(mode=0o600)
-    half.write_text(text)
-    half.replace(path)
+def encoded(config: Tree) -> str:
+    """A kubeconfig as the text of a file."""
+    return json.dumps(config, indent=2) + "\n"

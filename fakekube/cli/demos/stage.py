@@ -116,7 +116,7 @@ async def _wait_for_enter() -> bool:
 
 def run(name: str, speed: float, *, pauses: bool) -> None:
     """Show a story, ``speed`` times as fast as the wall. Raises ClickException for a speed that is none."""
-    if speed <= 0:
+    if not speed > 0:
         raise click.ClickException("the speed must be above 0")
     story: Story = import_module(f"fakekube.cli.demos.{name.replace('-', '_')}").Demo()
     story.pauses = pauses
@@ -136,12 +136,22 @@ async def _show(story: Story) -> AsyncIterator[None]:
     """The table follows its watches, and Events worth telling become lines."""
     cluster = story.cluster
     story.table = LiveTable(story.header, lambda: f"{cluster.clock.now():%H:%M:%S}")
-    tasks = Tasks()
+    telling = asyncio.current_task()
+
+    def give_up(_: BaseException) -> None:
+        assert telling is not None
+        telling.cancel()  # nobody reads any more, say
+
+    tasks = Tasks(give_up)
     for resource, row in story.follows().items():
         tasks.spawn(_follow(story, resource, row), f"demo {resource}")
     tasks.spawn(_follow_events(story), "demo events")
     try:
         yield
+    except asyncio.CancelledError:
+        if tasks.failures:
+            raise tasks.failures[0] from None
+        raise
     finally:
         await tasks.close()
 

@@ -158,9 +158,9 @@ async def test_what_goes_wrong_is_told_as_upstream_does(cluster, name, status, t
 
 
 async def test_nobody_listens_where_no_callback_does():
-    """Given a cluster whose ports nobody serves, when a pod is asked, then the connection is refused."""
+    """Given a pod that declares no port, when it is asked, then the connection is refused."""
     async with Cluster(nodes=1, clock="auto") as cluster:
-        await make_pod(cluster, "p")
+        await make_pod(cluster, "p", ports=())
         answer = await ask(cluster, f"{POD}/p/proxy/")
         assert answer.status == 503
         assert orjson.loads(answer.body)["message"].endswith(f"dial tcp {await address(cluster)}:80: connect: connection refused")

@@ -1,7 +1,7 @@
 """Connections to the ports of pods: port-forward, and the API server's proxy.
 
-A port is answered by the callback ``on_connect``, or by an echo; the proxy is not answered by the
-echo. Upstream: pkg/kubelet/kubelet_pods.go (GetPortForward) and k8s.io/cri-streaming.
+A port is answered by the callback ``on_connect``, by a page where a server would listen, or by an
+echo; the proxy is not answered by the echo. Upstream: pkg/kubelet/kubelet_pods.go (GetPortForward) and k8s.io/cri-streaming.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.pods.runs import PodRuns
+from fakekube_controllers.kubelet.server import pages
 from fakekube_controllers.kubelet.server.lifetime import callback_failed, while_running
 from fakekube_controllers.kubelet.server.logs import ContainerLogs
 from fakekube_controllers.kubelet.server.port_connection import PortConnection
@@ -51,12 +52,12 @@ class Ports:
         return connect
 
     async def dial(self, pod: ReadOnlyTree, port: int) -> PortConnection:
-        """A connection to a port on which ``on_connect`` listens. ConnectionRefusedError when
-        nothing runs that could; reading from it raises that when ``on_connect`` does not care for
-        the port.
+        """A connection to a port on which ``on_connect`` listens, or a server would.
+        ConnectionRefusedError when nothing runs that could; reading from it raises that when
+        ``on_connect`` does not care for a port that nothing else answers.
         """
         running = self._any_running(pod)
-        if running is None or self._on_connect is None:
+        if running is None or (self._on_connect is None and pages.container_on(pod, port) is None):
             raise ConnectionRefusedError
 
         async def connect(streams: PortStreams) -> None:
@@ -69,7 +70,7 @@ class Ports:
         return connection
 
     async def _serve(self, connection: Connection) -> bool:
-        if await self._serve_by_callback(connection):
+        if await self._serve_by_callback(connection) or await _serve_page(connection):
             return True
         while data := await connection.read():
             await connection.write(data)
@@ -77,7 +78,7 @@ class Ports:
 
     async def _serve_or_refuse(self, connection: Connection) -> bool:
         with self._activity.busy():
-            if not await self._serve_by_callback(connection):
+            if not await self._serve_by_callback(connection) and not await _serve_page(connection):
                 raise ConnectionRefusedError
         return True
 
@@ -94,3 +95,12 @@ class Ports:
         """A container of a pod that runs."""
         run = self._runs.find_for_change(pod)
         return next((container for container in run.containers if container.running), None) if run is not None else None
+
+
+async def _serve_page(connection: Connection) -> bool:
+    """Whether a server would listen there, for which a page was served."""
+    container = pages.container_on(connection.pod, connection.port)
+    if container is None:
+        return False
+    await pages.serve(connection, container)
+    return True

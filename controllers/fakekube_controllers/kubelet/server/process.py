@@ -108,5 +108,5 @@ OnExec = Callable[[Process], Answer | Awaitable[Answer]]
 
 OnConnect = Callable[[Connection], Awaitable[bool | None] | bool | None]
 """``on_connect(connection)``, plain or async, serves a connection to a port. False leaves it to the
-default, an echo.
+default: a page where a server would listen, or an echo.
 """
