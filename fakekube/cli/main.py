@@ -185,6 +185,11 @@ STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
     "success-policy": (10.0, "A Job that is done as soon as its leader is."),
     "rollout": (10.0, "A new version of a Deployment, one that gets stuck, and the way back."),
     "node-failure": (15.0, "A node falls silent, is given up, and comes back."),
+    "drain": (5.0, "A node is emptied for maintenance; a PodDisruptionBudget has it done pod by pod."),
+    "statefulset": (5.0, "Pods with names of their own: made, replaced, updated and removed in order."),
+    "autoscaler": (20.0, "Load comes and goes, and a HorizontalPodAutoscaler follows it."),
+    "probes": (10.0, "What becomes of a container that starts slowly, is not ready, or hangs."),
+    "garbage-collection": (3.0, "What is deleted with its owner: in the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""
 
@@ -195,10 +200,14 @@ def _add_story(name: str, speed: float, about: str) -> None:
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
-    def play(speed: float, pauses: bool) -> None:
+    @click.option("--join", is_flag=True, help=(
+        "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
+    @click.option("--kubeconfig", type=click.Path(), default="", metavar="FILE", help=(
+        "Where --join writes a kubeconfig; without it, a temporary file."))
+    def play(speed: float, pauses: bool, join: bool, kubeconfig: str) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses)
+        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
 
 
 for _name, (_speed, _about) in STORIES.items():
