@@ -32,7 +32,12 @@ INI = {
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
+    "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "allow_host": "names by which clients reach the server, besides localhost and its address",
+    "allow_origin": "web origins whose pages may use the server",
+    "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
+    "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
 }
 
 GUARD = "cache_mutation_detector"

@@ -18,7 +18,7 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig")  # the rest says what the cluster is like
+OF_SERVE = ("port", "bind_address", "insecure", "load", "from", "kubeconfig")  # the rest says what the cluster is like
 
 
 def _version(value: Any) -> Any:
@@ -53,10 +53,16 @@ class ServeConfiguration(BaseModel):
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
     metrics_server: Bool = True
+    default_storage_class: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
+    etcd_compaction_interval: str | Int | float = ""
+    resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
     port: Annotated[Int, Field(ge=0, le=65535)] = 0
     bind_address: str = "127.0.0.1"
+    insecure: Bool = False
+    allow_host: Texts = []
+    allow_origin: Texts = []
     clock: str | Int | float = "real"
     start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
     cache_mutation_detector: Annotated[Bool, Field(

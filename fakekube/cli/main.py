@@ -25,7 +25,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             f"Kubernetes release to be, {OLDEST.name} to {NEWEST.name}.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
             "A set of key=value pairs that describe feature gates for alpha/experimental features. "
-            "'workload-aware' alone switches on all that gang scheduling needs.")),
+            "'workload-aware' alone switches on all of workload-aware scheduling, and serves its API versions.")),
         click.option("--runtime-config", multiple=True, metavar="GROUP/VERSION=true", help=(
             "A set of key=value pairs that enable or disable built-in APIs: v1=true|false, <group>/<version>=true|false, "
             "api/all=true|false, api/ga=true|false, api/beta=true|false, api/alpha=true|false.")),
@@ -36,8 +36,15 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
+        click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(
+            "Have a default StorageClass, whose volumes are made at once.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
+        click.option("--etcd-compaction-interval", metavar="DURATION", help=(
+            "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
+            "[default: 5m0s; never on the clocks auto and manual]")),
+        click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
+            "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
     ]):
         function = option(function)
@@ -68,6 +75,12 @@ def cli() -> None:
 @cluster_options
 @click.option("--port", type=int, default=0, show_default=True, help="Port to listen on; 0 takes one that is free.")
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
+@click.option("--insecure", is_flag=True, help=(
+    "Listen on an address that other machines reach, whose users are all administrators of the cluster."))
+@click.option("--allow-host", multiple=True, metavar="NAME", help=(
+    "A name by which clients reach the server besides localhost and its own address; * is any."))
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
+    "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Manifests to create at the start, in the order given."))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.snapshot import Snapshot
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
 
 def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     """Serve with the options of the command line, of which ``given`` were said and the others have their defaults.
@@ -28,15 +26,15 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     if config := values.pop("config"):
         said = {name: value for name, value in _configured(config).items() if name not in given}
         values, given = values | said, [*given, *said]
-    port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
-    files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
+    listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
+    file, files, kubeconfig = values.pop("snapshot"), values.pop("files"), values.pop("kubeconfig")
     state = _read(file) if file else None
     try:
         if state is None:
             options = ClusterOptions.of(**values)
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
-        _runner(options)(_serve(options, state, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+        _runner(options)(_serve(options, state, listen, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -96,7 +94,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    options: ClusterOptions, state: "Snapshot | None", host: str, port: int, files: tuple[str, ...], kubeconfig: Path,
+    options: ClusterOptions, state: "Snapshot | None", listen: dict[str, Any], files: tuple[str, ...], kubeconfig: Path,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -107,13 +105,13 @@ async def _serve(
     _import_server()
     cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)
     try:
-        server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
+        server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
         await cluster.start()
         await cluster.settle()
         for file in files:
             await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)  # who finds it finds nodes, default accounts and what was loaded
-        click.echo(_greeting(server.url, kubeconfig, options, host))
+        click.echo(_greeting(server.url, kubeconfig, options, listen["host"]))
         collector.start()
         await stop.wait()
         click.echo("stopping")
@@ -136,7 +134,9 @@ async def _load(cluster: "Cluster", file: str) -> None:
 
 
 def _greeting(url: str, kubeconfig: Path, options: ClusterOptions, host: str) -> str:
-    where = "on loopback: nobody outside this machine can reach it" if host in LOOPBACK else (
+    from fakekube.apimachinery.origins import is_loopback
+
+    where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator")
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}

@@ -141,11 +141,15 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()
+        if self.options.default_storage_class:
+            from fakekube.composition import defaultstorageclass
+
+            await defaultstorageclass.create(self.client)
         for manifests in self._manifests:
             await self.load(manifests)
 
     async def _start_controllers(self) -> None:
-        self._plane.expiry.start()
+        self._plane.start()
         await self._controllers.start(
             self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
             is_served=lambda: bool(self._servers))
@@ -189,12 +193,14 @@ class Cluster:
         again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
-        from fakekube.composition.snapshot import Snapshot, read
+        from fakekube.composition.snapshot import OF_THE_READER, Snapshot, read
 
         state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-        was_running, before = self._controllers.is_running, self.apiserver.storage
+        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         options = state.options_with({"clock": self.options.clock})
-        self._build(replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state)
+        ours = {name: getattr(self.options, name) for name in OF_THE_READER}
+        self._build(replace(options, **ours), state)
+        plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
         for server in self._servers:
@@ -217,7 +223,7 @@ class Cluster:
             await server.stop()
         self._servers.clear()
         await self._controllers.stop()
-        self._plane.expiry.stop()
+        self._plane.stop()
         await self.tasks.close()
 
     @property
@@ -266,16 +272,18 @@ class Cluster:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""
         return NodeHandle(self.client, name)
 
-    async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
+    async def serve(self, *, host: str = "127.0.0.1", port: int = 0, insecure: bool = False) -> "Served":
         """Listen on a port (0: one that is free) until the cluster stops.
 
-        Raises OSError when it is taken.
+        Whoever reaches it is the cluster's administrator: a ``host`` that other machines reach is
+        an OptionError unless ``insecure``. Raises OSError when the port is taken.
         """
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port,
-            compresses=lambda: self.gates["APIResponseCompression"])
+            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
+            compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
+            allow_origins=self.options.allow_origin)
         await server.start()
         self._servers.append(server)
         return server

@@ -1,7 +1,8 @@
 """What a cluster answers beside Kubernetes, below ``/fakekube/v1``, for clients in any language.
 
     GET  /fakekube/v1/clock     what time it is, which clock that is, and whether it stands
-    POST /fakekube/v1/clock     {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too
+    POST /fakekube/v1/clock     {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too;
+                                the body is JSON and says so, or says nothing
     GET  /fakekube/v1/snapshot  all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
 
 Errors are Status objects, as everywhere. Nothing here is Kubernetes'.
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.util.clusterclock import ClockError, ClusterClock
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
+JSON = "application/json"
 CLOCK_FIELDS = ("advance", "set", "paused")
 
 
@@ -88,8 +91,12 @@ class FakekubeAPI:
 def _wanted(request: Request) -> Tree:
     """The fields of the body and of the query.
 
-    Raises APIError 400 for what is none, and for two that exclude each other.
+    Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
+    none, and for two that exclude each other.
     """
+    kind = request.headers.get("content-type")
+    if kind is not None and kind.partition(";")[0].strip().lower() != JSON:
+        raise errors.unsupported_media_type(f"the body is to be {JSON}, and its Content-Type is {go_quote(kind)}")
     try:
         body: Any = orjson.loads(request.body) if request.body else {}
     except orjson.JSONDecodeError as error:
