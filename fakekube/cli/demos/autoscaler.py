@@ -46,9 +46,9 @@ def autoscaler_row(autoscaler: Tree) -> tuple[str, ...]:
     """What it measured last, against its target, and what it wants."""
     status = autoscaler.get("status") or {}
     measured = [metric["pods"]["current"]["averageValue"] for metric in status.get("currentMetrics") or [] if "pods" in metric]
-    shown = f"{quantity.parse(measured[0]).milli_value / 1000:.0f}" if measured else "unknown"
+    shown = f"{quantity.parse(measured[0]).milli_value / 1000:.0f} of 100 a pod" if measured else "not measured yet"
     replicas = status.get("desiredReplicas", 0)
-    return meta.name_of(autoscaler), "Autoscaler", f"{shown} of 100 a pod: {replicas} replica{'' if replicas == 1 else 's'}"
+    return meta.name_of(autoscaler), "Autoscaler", f"{shown}: {replicas} replica{'' if replicas == 1 else 's'}"
 
 
 class Demo(Story):
