@@ -38,6 +38,7 @@ class LiveTable:
 
     def note(self, text: str) -> None:
         """A line of what happens."""
+        self._put_header()
         before = f"  {self._clock()}  "
         self._line(_wrapped(text, before, " " * len(before)))
 
@@ -67,10 +68,14 @@ class LiveTable:
 
     def _put_plain(self, row: Sequence[str]) -> None:
         self._widths = [max(width, len(cell)) for width, cell in zip(self._widths, row, strict=True)]
-        if not self._has_header:
+        self._put_header()
+        self._line(f"  {self._clock()}  {self._cells(row)}")
+
+    def _put_header(self) -> None:
+        """Before the first of the plain lines."""
+        if not self._terminal and not self._has_header:
             self._has_header = True
             self._line(f"  {'TIME':<8}  {self._cells(self.header)}")
-        self._line(f"  {self._clock()}  {self._cells(row)}")
 
     def _cells(self, row: Sequence[str]) -> str:
         return "  ".join(cell.ljust(width) for cell, width in zip(row, self._widths, strict=True)).rstrip()

@@ -36,7 +36,8 @@ STORIES = {
         "is evicted through the API", "failures that it was charged with: 0", "At the end: POD STATUS READY NODE flaky-",
     ],
     "success-policy": [
-        "An Indexed Job of four pods", "All four run", "SuccessCriteriaMet. What then happens: the Job controller deletes the workers",
+        "An Indexed Job of four pods", "All four run",
+        "SuccessCriteriaMet. What then happens: the Job controller deletes the workers",
         "the Job is done: Job completed", "succeeded 1 of 4, failed 0, completed indexes '0'", "only the leader's is left",
         "At the end: POD STATUS READY NODE training-0-",
     ],
@@ -66,12 +67,13 @@ STORIES = {
         "They are made one at a time", "Create Pod db-0 in StatefulSet db successful",
         "Create Pod db-2 in StatefulSet db successful", "We delete db-1", "db-1 is gone", "there are never two db-1",
         "Delete Pod db-2 in StatefulSet db successful", "The update went from db-2 down to db-0", "Their claims stay",
-        "data-db-0 Bound (claim) db-0 Running yes db:2 data-db-1 Bound (claim) data-db-2 Bound (claim)",
+        "data-db-0 Bound (claim) data-db-1 Bound (claim) data-db-2 Bound (claim) db-0 Running yes db:2",
     ],
     "autoscaler": [
         "1 to 6 replicas, so that a pod has 100 requests a second", "The load rises to 350",
         "New size: 4; reason: pods metric requests_per_second above target", "Four pods share the load",
-        "New size: 6; reason: pods metric requests_per_second above target", "The condition ScalingLimited says it: TooManyReplicas",
+        "New size: 6; reason: pods metric requests_per_second above target",
+        "The condition ScalingLimited says it: TooManyReplicas",
         "30 seconds later there are still 6", "New size: 1; reason: All metrics below target", "one pod is left",
         "At the end: NAME KIND STATUS web Autoscaler 50 of 100 a pod: 1 replica",
     ],
@@ -164,9 +166,9 @@ def test_a_demo_that_is_joined_stays_for_kubectl_until_it_is_ended(tmp_path: Pat
             printed += process.stdout.readline()
         config = json.loads(file.read_text())
         url, token = config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"]
-        request = urllib.request.Request(  # noqa: S310 - it is http
+        request = urllib.request.Request(
             f"{url}/api/v1/namespaces/default/pods", headers={"Authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=20) as answer:
             pods = json.load(answer)["items"]
         process.send_signal(number)
         printed += process.communicate(timeout=30)[0]

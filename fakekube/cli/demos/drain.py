@@ -80,7 +80,8 @@ class Demo(Story):
         await self.until(lambda: len(self._ready()) == 4)
         emptied, count = Counter(row[3] for row in self._ready()).most_common(1)[0]
         node = self.cluster.node(emptied)
-        await self.say(f"All four are ready. {emptied}, with {count} of them, needs maintenance. First it is cordoned: no new pods.")
+        await self.say(
+            f"All four are ready. {emptied}, with {count} of them, needs maintenance. First it is cordoned: no new pods.")
         await node.cordon()
         await self.until(lambda: self.rows(name=emptied, status="Ready,SchedulingDisabled"))
         await self.say(
@@ -89,7 +90,8 @@ class Demo(Story):
         for row in self.rows(node=emptied, ready="yes"):
             await self._evict(row[0])
         await self.until(lambda: not self.rows(node=emptied) and len(self._ready()) == 4)
-        await self.say(f"{emptied} is empty, four pods are ready elsewhere, and never were fewer than three. The work can be done.")
+        await self.say(
+            f"{emptied} is empty, four pods are ready elsewhere, and never were fewer than three. The work can be done.")
         await node.uncordon()
         await self.until(lambda: self.rows(name=emptied, status="Ready"))
         await self.say(f"{emptied} takes pods again. Those that run elsewhere stay there: the scheduler moves no pod that runs.")

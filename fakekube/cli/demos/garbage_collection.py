@@ -70,8 +70,8 @@ class Demo(Story):
         await self._delete("Foreground")
         await self.until(lambda: not self.table.rows)
         await self.say(
-            "The other way round: the Deployment was Terminating, with the finalizer foregroundDeletion, until the ReplicaSet was "
-            "gone, which waited for its pods. Now Orphan.")
+            "The other way round: the Deployment was Terminating, with the finalizer foregroundDeletion, until the ReplicaSet "
+            "was gone, which waited for its pods. Now Orphan.")
         await self._create()
         await self._delete("Orphan")
         await self.until(lambda: not self.rows(kind="Deployment") and self.rows(kind="ReplicaSet", owner="nobody"))

@@ -20,13 +20,17 @@ async def served(cluster: Cluster, kubeconfig: str) -> AsyncIterator[str]:
     ``kubeconfig`` is the file to write; without one it is a temporary one, which goes at the end.
     """
     with tempfile.TemporaryDirectory(prefix="fakekube-demo-") as directory:
-        path = Path(kubeconfig or Path(directory) / "kubeconfig").absolute()
+        path = _absolute(kubeconfig or f"{directory}/kubeconfig")
         server = await cluster.serve()
         try:
             server.write_kubeconfig(path)
         except OSError as error:
             raise click.ClickException(f"kubeconfig: {error}") from error
         yield f"export KUBECONFIG={shlex.quote(str(path))}"
+
+
+def _absolute(name: str) -> Path:
+    return Path(name).absolute()
 
 
 @contextlib.contextmanager

@@ -86,5 +86,6 @@ class Demo(Story):
         await self.until(lambda: self._leads_to("slow", "stuck"))
         await self.say("The third pod, stuck, has a livenessProbe, and hangs after twenty seconds.")
         await self.until(lambda: self.rows(name="stuck", restarts="1", ready="yes"))
-        await self.say("After the third failure the kubelet killed its container, and started another in the same pod: one restart.")
         await self.until(lambda: self._leads_to("slow", "stuck"))
+        await self.say(
+            "After the third failure the kubelet killed its container, and started another in the same pod: one restart.")

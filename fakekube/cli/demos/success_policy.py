@@ -41,15 +41,15 @@ class Demo(Story):
     async def tell(self) -> None:
         """One leader and three workers."""
         await self.say(
-            "An Indexed Job of four pods: index 0 leads, the others work for it until they are stopped. Its successPolicy says that it has "
-            "succeeded as soon as index 0 has.")
+            "An Indexed Job of four pods: index 0 leads, the others work for it until they are stopped. Its successPolicy says "
+            "that it has succeeded as soon as index 0 has.")
         await self.create(MANIFEST)
         await self.until(lambda: len(self.table.rows) == 4 and not self.rows(status="Pending"))
         await self.say("All four run. The leader takes fifteen seconds.")
         await self.until_condition(JOBS, "training", "SuccessCriteriaMet")
         await self.say(
-            "The leader has succeeded: the Job has the condition SuccessCriteriaMet. What then happens: the Job controller deletes "
-            "the workers, and the Job is not Complete before they have stopped.")
+            "The leader has succeeded: the Job has the condition SuccessCriteriaMet. What then happens: the Job controller "
+            "deletes the workers, and the Job is not Complete before they have stopped.")
         await self.until_condition(JOBS, "training", "Complete")
         await self.until(lambda: not self.rows(status="Terminating") and not self.rows(status="Running"))
         status = (await self.cluster.client.get(JOBS, "training", "default"))["status"]
