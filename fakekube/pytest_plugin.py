@@ -37,6 +37,8 @@ INI = {
     "allow_host": "names by which clients reach the server, besides localhost and its address",
     "allow_origin": "web origins whose pages may use the server",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
+    "advertise_address": "the IP address of the endpoints of the service kubernetes (default: it has none)",
+    "client_ca_file": "a file whose CA the ConfigMap extension-apiserver-authentication publishes (default: there is none)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
 }
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     if config := values.pop("config"):
         said = {name: value for name, value in _configured(config).items() if name not in given}
         values, given = values | said, [*given, *said]
+    _log(values.pop("verbosity"))
     listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
     file, files, kubeconfig = values.pop("snapshot"), values.pop("files"), values.pop("kubeconfig")
     state = _read(file) if file else None
@@ -37,6 +39,14 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         _runner(options)(_serve(options, state, listen, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _log(verbosity: int) -> None:
+    """Tell on stderr what upstream's components tell at a verbosity: from 2 on INFO, from 4 on DEBUG."""
+    level = logging.DEBUG if verbosity >= 4 else logging.INFO if verbosity >= 2 else logging.WARNING
+    logging.basicConfig(level=logging.WARNING, format="%(levelname).1s %(asctime)s %(name)s] %(message)s")
+    for name in ("fakekube", "fakekube_controllers"):  # libraries keep quiet
+        logging.getLogger(name).setLevel(level)
 
 
 def _configured(file: str) -> dict[str, Any]:

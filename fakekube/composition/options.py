@@ -70,6 +70,8 @@ class ClusterOptions:
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
+    advertise_address: str = ""  # the IP address of the endpoints of the service kubernetes; none unless it is said
+    client_ca_file: str = ""  # PEM that the ConfigMap extension-apiserver-authentication publishes; none unless it is said
     allow_host: tuple[str, ...] = ()  # names by which clients reach a served cluster, besides its own; "*" is any
     allow_origin: tuple[str, ...] = ()  # web origins whose pages may use a served cluster; "*" is any
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
@@ -236,6 +238,19 @@ def _compaction_interval(value: Any) -> float | None:
     return None if value in (None, "") else _seconds("etcd_compaction_interval")(value)
 
 
+def _address(value: Any) -> str:
+    import ipaddress
+
+    try:
+        return str(ipaddress.ip_address(value)) if value else ""
+    except ValueError:
+        raise OptionError(f"advertise_address: {value!r} is no IP address") from None
+
+
+def _path(value: Any) -> str:
+    return str(value) if value else ""
+
+
 def _controllers(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
@@ -249,6 +264,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "advertise_address": _address, "client_ca_file": _path,
     "default_storage_class": _boolean("default_storage_class"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
