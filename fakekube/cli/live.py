@@ -42,6 +42,11 @@ class LiveTable:
         before = f"  {self._clock()}  "
         self._line(_wrapped(text, before, " " * len(before)))
 
+    def skip_line(self) -> None:
+        """A line was typed below the table, and is to be erased with it."""
+        if self._drawn:
+            self._drawn += 1
+
     def put(self, key: str, row: Sequence[str]) -> None:
         """Set a row."""
         changed = self.rows.get(key) != tuple(row)

@@ -200,17 +200,17 @@ def demo() -> None:
 
 
 STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
-    "job": (10.0, "A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."),
-    "cronjob": (30.0, "A Job each minute: one that takes too long, a suspension, and the end of history."),
-    "failure-policy": (10.0, "Which failures of pods a Job tries again, which end it, and which do not count."),
+    "job": (10.0, "A Job's whole life. Created, scheduled, run, failed once, retried, complete, deleted, collected."),
+    "cronjob": (30.0, "A Job each minute. One takes too long; then a suspension, and the end of history."),
+    "failure-policy": (10.0, "Which failures a Job tries again. Others end it, and some do not count."),
     "success-policy": (10.0, "A Job that is done as soon as its leader is."),
-    "rollout": (10.0, "A new version of a Deployment, one that gets stuck, and the way back."),
+    "rollout": (10.0, "A new version of a Deployment. Then one that gets stuck, and the way back."),
     "node-failure": (15.0, "A node falls silent, is given up, and comes back."),
-    "drain": (5.0, "A node is emptied for maintenance; a PodDisruptionBudget has it done pod by pod."),
-    "statefulset": (5.0, "Pods with names of their own: made, replaced, updated and removed in order."),
-    "autoscaler": (20.0, "Load comes and goes, and a HorizontalPodAutoscaler follows it."),
-    "probes": (10.0, "What becomes of a container that starts slowly, is not ready, or hangs."),
-    "garbage-collection": (3.0, "What is deleted with its owner: in the background, in the foreground, or not at all."),
+    "drain": (5.0, "A node is emptied for maintenance. A PodDisruptionBudget has it done pod by pod."),
+    "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
+    "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
+    "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
+    "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""
 

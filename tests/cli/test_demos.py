@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -124,6 +125,15 @@ def test_every_demo_has_a_story_that_is_tested_and_a_page() -> None:
     assert {page.stem for page in PAGES.glob("*.md")} == set(STORIES)
 
 
+def test_the_list_of_demos_is_not_cut() -> None:
+    """Given 80 columns, when the demonstrations are listed, then each has a sentence that ends."""
+    done = subprocess.run(
+        [*FAKEKUBE, "demo", "--help"], capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "80"})
+    listed = done.stdout.split("Commands:\n")[1].splitlines()
+    assert [line.split()[0] for line in listed] == sorted(STORIES)
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...") or len(line) > 80] == []
+
+
 async def test_a_garbage_collection_goes_in_the_order_of_its_policy(capsys: pytest.CaptureFixture[str]) -> None:
     """Given the demonstration, when owners are deleted in the background and in the foreground, then the Deployment is gone
     before its pods the first time, and after them the second."""
@@ -237,6 +247,20 @@ def test_on_a_terminal_the_table_is_redrawn_and_never_wider(monkeypatch: pytest.
     assert erased.endswith("\x1b[2A\r")
     assert words(last).startswith(message)
     assert [line.split()[0] for line in last.splitlines()[-2:]] == ["NAME", "a" * 30]
+
+
+def test_what_was_typed_below_the_table_is_erased_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a table of two lines with a prompt below, when Enter was pressed there, then three lines are erased before the table
+    is drawn again, and two the next time."""
+    output = Terminal()
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setenv("TERM", "xterm")
+    table = LiveTable(("NAME", "STATUS"), lambda: "00:00:00")
+    table.put("a", ("a", "Pending"))
+    table.skip_line()
+    table.put("a", ("a", "Running"))
+    table.put("a", ("a", "Succeeded"))
+    assert re.findall(r"\x1b\[([0-9]+)A", output.getvalue()) == ["3", "2"]
 
 
 def test_a_terminal_that_cannot_redraw_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:

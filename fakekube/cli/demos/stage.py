@@ -71,6 +71,7 @@ class Story(ABC):
         if self.pauses:
             self.cluster.clock.pause()
             self.pauses = await _wait_for_enter()
+            self.table.skip_line()
             self.cluster.clock.resume()
 
     async def create(self, manifests: str) -> None:
@@ -188,7 +189,9 @@ async def _show(story: Story) -> AsyncIterator[None]:
     """The table follows its watches, and Events worth telling become lines."""
     cluster = story.cluster
     story.table = LiveTable(story.header, lambda: f"{cluster.clock.now():%H:%M:%S}")
-    tasks = Tasks()
+    telling = asyncio.current_task()
+    assert telling is not None
+    tasks = Tasks(lambda _: telling.cancel())  # nobody reads any more, say; ``close`` raises it
     for resource, row in story.follows().items():
         tasks.spawn(_follow(story, resource, row), f"demo {resource}")
     tasks.spawn(_follow_events(story), "demo events")
