@@ -69,6 +69,7 @@ class ServeConfiguration(BaseModel):
     allow_origin: Texts = []
     clock: str | Int | float = "real"
     start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
+    grace: str | Int | float = "600ms"
     cache_mutation_detector: Annotated[Bool, Field(
         description="Prove that no controller changes an object of a cache.")] = False
     load: Texts = []
