@@ -189,9 +189,7 @@ async def _show(story: Story) -> AsyncIterator[None]:
     """The table follows its watches, and Events worth telling become lines."""
     cluster = story.cluster
     story.table = LiveTable(story.header, lambda: f"{cluster.clock.now():%H:%M:%S}")
-    telling = asyncio.current_task()
-    assert telling is not None
-    tasks = Tasks(lambda _: telling.cancel())  # nobody reads any more, say; ``close`` raises it
+    tasks = Tasks()
     for resource, row in story.follows().items():
         tasks.spawn(_follow(story, resource, row), f"demo {resource}")
     tasks.spawn(_follow_events(story), "demo events")
