@@ -223,12 +223,17 @@ def demo() -> None:
 
 
 STORIES: Mapping[str, tuple[float, str]] = MappingProxyType({
-    "job": (10.0, "A Job's whole life: created, scheduled, run, failed once, retried, complete, deleted, collected."),
-    "cronjob": (30.0, "A Job each minute: one that takes too long, a suspension, and the end of history."),
-    "failure-policy": (10.0, "Which failures of pods a Job tries again, which end it, and which do not count."),
+    "job": (10.0, "A Job's whole life. Created, scheduled, run, failed once, retried, complete, deleted, collected."),
+    "cronjob": (30.0, "A Job each minute. One takes too long; then a suspension, and the end of history."),
+    "failure-policy": (10.0, "Which failures a Job tries again. Others end it, and some do not count."),
     "success-policy": (10.0, "A Job that is done as soon as its leader is."),
-    "rollout": (10.0, "A new version of a Deployment, one that gets stuck, and the way back."),
+    "rollout": (10.0, "A new version of a Deployment. Then one that gets stuck, and the way back."),
     "node-failure": (15.0, "A node falls silent, is given up, and comes back."),
+    "drain": (5.0, "A node is emptied for maintenance. A PodDisruptionBudget has it done pod by pod."),
+    "statefulset": (5.0, "Pods with names of their own. They are made, replaced, updated and removed in order."),
+    "autoscaler": (20.0, "Load comes and goes, and replicas follow it. An autoscaler does that."),
+    "probes": (10.0, "Containers that are slow, busy or stuck. A probe for each finds it out."),
+    "garbage-collection": (3.0, "What is deleted with its owner. In the background, in the foreground, or not at all."),
 })
 """What can be watched: the speed that suits it, and what it is about."""
 
@@ -239,10 +244,14 @@ def _add_story(name: str, speed: float, about: str) -> None:
         "How many times as fast as the wall's the cluster's time runs."))
     @click.option("--pause/--no-pause", "pauses", default=False, show_default=True, help=(
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
-    def play(speed: float, pauses: bool) -> None:
+    @click.option("--join", is_flag=True, help=(
+        "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
+    @click.option("--kubeconfig", type=click.Path(), default="", metavar="FILE", help=(
+        "Where --join writes a kubeconfig; without it, a temporary file."))
+    def play(speed: float, pauses: bool, join: bool, kubeconfig: str) -> None:
         from fakekube.cli.demos.stage import run
 
-        run(name, speed, pauses=pauses)
+        run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)
 
 
 for _name, (_speed, _about) in STORIES.items():

@@ -35,6 +35,7 @@ def node_row(node: Tree) -> tuple[str, ...]:
 class Demo(Story):
     """From the last heartbeat to the eviction of what ran there, and back."""
 
+    header = ("NAME", "STATUS", "READY", "NODE")
     told: ClassVar[Mapping[str, str]] = {
         "NodeNotReady": "the node controller", "TaintManagerEviction": "a taint drives a pod away",
         "Scheduled": "the scheduler picks a node", "NodeReady": "the node controller",

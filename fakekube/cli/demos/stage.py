@@ -1,14 +1,15 @@
 """What every demonstration has: a cluster, a table that follows it, somebody who tells, and who waits when asked to.
 
 Everything shown comes from watches and Events, as any client would see it; the story only says what to look at. With pauses
-the cluster's clock stands while people read, so that nothing is missed.
+the cluster's clock stands while people read, so that nothing is missed. ``joining.py`` serves the cluster meanwhile.
 """
 
 import asyncio
+import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ import yaml
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
+from fakekube.cli.demos import joining
 from fakekube.cli.live import LiveTable
 from fakekube.client.resources import EVENTS, PODS, Resource
 from fakekube.composition.cluster import Cluster
@@ -26,6 +28,8 @@ from fakekube.util.tasks import Tasks
 Row = Callable[[Tree], tuple[str, ...]]
 
 CONTINUE = "    [Enter]"
+LIMIT = "1h"
+"""What is waited for in a story comes within this time of the cluster."""
 
 
 class Story(ABC):
@@ -47,6 +51,10 @@ class Story(ABC):
         """How a container fares, in the words of the annotations; None leaves it to those of the pod."""
         return None
 
+    def metric(self, query: Any) -> Any:
+        """What an adapter of metrics measures, as ``Cluster(on_metric=...)`` has it; None where there is none."""
+        return None
+
     def follows(self) -> Mapping[Resource, Row]:
         """What the table shows, and how."""
         return {PODS: pod_row}
@@ -63,6 +71,7 @@ class Story(ABC):
         if self.pauses:
             self.cluster.clock.pause()
             self.pauses = await _wait_for_enter()
+            self.table.skip_line()
             self.cluster.clock.resume()
 
     async def create(self, manifests: str) -> None:
@@ -71,7 +80,7 @@ class Story(ABC):
 
     async def until(self, predicate: Callable[[], Any]) -> None:
         """Let time run until something is so."""
-        await self.cluster.run_until(predicate)
+        await self.cluster.run_until(predicate, within=LIMIT)
 
     async def until_condition(self, resource: Resource, name: str, condition: str) -> None:
         """Let time run until an object of ``default`` has a condition."""
@@ -82,7 +91,9 @@ class Story(ABC):
 
     async def pass_seconds(self, seconds: float) -> None:
         """Let so much time run."""
-        await self.cluster.clock.sleep(seconds)
+        passed, clock = asyncio.Event(), self.cluster.clock
+        clock.call_at(clock.time() + seconds, passed.set)
+        await self.until(passed.is_set)
 
     def rows(self, **cells: str) -> list[tuple[str, ...]]:
         """The rows whose cells are these, by the column's name in lower case: ``rows(status="Running")``."""
@@ -114,21 +125,63 @@ async def _wait_for_enter() -> bool:
     return sys.stdin.readline() != ""
 
 
-def run(name: str, speed: float, *, pauses: bool) -> None:
-    """Show a story, ``speed`` times as fast as the wall. Raises ClickException for a speed that is none."""
+def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig: str = "") -> None:
+    """Show a story, ``speed`` times as fast as the wall, and serve its cluster until Ctrl-C with ``join``.
+
+    Raises ClickException for a speed that is none, and for a kubeconfig that cannot be written.
+    """
     if not speed > 0:
         raise click.ClickException("the speed must be above 0")
-    story: Story = import_module(f"fakekube.cli.demos.{name.replace('-', '_')}").Demo()
+    if kubeconfig and not join:
+        raise click.ClickException("--kubeconfig is for --join")
+    logging.disable(logging.WARNING)  # a line of a log would tear the table
+    story = story_of(name)
     story.pauses = pauses
-    asyncio.run(_run(story, speed))
+    if join:
+        with suppress(asyncio.CancelledError):
+            asyncio.run(_play_joined(story, speed, kubeconfig))
+    else:
+        asyncio.run(play(story, speed))
 
 
-async def _run(story: Story, speed: float) -> None:
-    options = ClusterOptions.of(nodes=story.nodes, clock=speed)
-    async with Cluster(options=options, outcome=story.outcome) as cluster:
+def story_of(name: str) -> Story:
+    """The demonstration of that name, as on the command line."""
+    story: Story = import_module(f"fakekube.cli.demos.{name.replace('-', '_')}").Demo()
+    return story
+
+
+async def play(story: Story, clock: str | float) -> None:
+    """Tell a story to its end, on a cluster with that clock (see ``ClusterOptions``)."""
+    async with _staged(story, clock):
+        await _tell(story)
+
+
+async def _play_joined(story: Story, speed: float, kubeconfig: str) -> None:
+    """Tell a story on a cluster that others reach, and keep it until it is cancelled."""
+    with joining.ended_by_signals():
+        async with _staged(story, speed) as cluster, joining.served(cluster, kubeconfig) as line:
+            story.table.say("The cluster is open to kubectl in another terminal, once this line was pasted there:")
+            story.table.paste(line)
+            await _tell(story)
+            story.table.say(
+                f"The story is over, the cluster stays until Ctrl-C; its time goes {speed:g} times as fast as the wall's.")
+            story.table.paste(line)
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _staged(story: Story, clock: str | float) -> AsyncIterator[Cluster]:
+    options = ClusterOptions.of(nodes=story.nodes, clock=clock)
+    async with Cluster(options=options, outcome=story.outcome, on_metric=story.metric) as cluster:
         story.cluster = cluster
         async with _show(story):
-            await story.tell()
+            yield cluster
+
+
+async def _tell(story: Story) -> None:
+    await story.tell()
+    await story.cluster.settle()
+    story.table.end()
 
 
 @asynccontextmanager
@@ -168,5 +221,5 @@ async def _follow(story: Story, resource: Resource, row: Row) -> None:
 async def _follow_events(story: Story) -> None:
     async for event in await story.cluster.client.watch(EVENTS):
         reason = str(event.object.get("reason"))
-        if event.type == "ADDED" and reason in story.told:
-            story.table.note(f"{story.told[reason]}: {event.object.get('message', '')}")
+        if event.type in ("ADDED", "MODIFIED") and reason in story.told:  # one that comes again is the same Event, counted
+            story.table.note(f"{story.told[reason]}: {event.object.get('message', '')}".rstrip(": "))

@@ -31,7 +31,7 @@ class Demo(Story):
 
     told: ClassVar[Mapping[str, str]] = {
         "SuccessfulCreate": "the Job controller makes a pod", "Started": "the kubelet starts the container",
-        "SuccessCriteriaMet": "the success policy is met", "Killing": "a worker is stopped", "Completed": "the Job is done",
+        "Killing": "a worker is stopped", "Completed": "the Job is done",
     }
 
     def outcome(self, pod: Tree, attempt: int, container: str) -> Tree:
@@ -41,14 +41,19 @@ class Demo(Story):
     async def tell(self) -> None:
         """One leader and three workers."""
         await self.say(
-            "An Indexed Job of four pods: index 0 leads, the others serve it for ever. Its successPolicy says that it has "
-            "succeeded as soon as index 0 has.")
+            "An Indexed Job of four pods: index 0 leads, the others work for it until they are stopped. Its successPolicy says "
+            "that it has succeeded as soon as index 0 has.")
         await self.create(MANIFEST)
         await self.until(lambda: len(self.table.rows) == 4 and not self.rows(status="Pending"))
         await self.say("All four run. The leader takes fifteen seconds.")
         await self.until_condition(JOBS, "training", "SuccessCriteriaMet")
-        await self.say("The leader has succeeded: SuccessCriteriaMet. The Job is not Complete before its workers are gone.")
+        await self.say(
+            "The leader has succeeded: the Job has the condition SuccessCriteriaMet. What then happens: the Job controller "
+            "deletes the workers, and the Job is not Complete before they have stopped.")
         await self.until_condition(JOBS, "training", "Complete")
-        job = await self.cluster.client.get(JOBS, "training", "default")
-        await self.say(f"The workers are stopped and the Job is Complete: succeeded {job['status'].get('succeeded')} of 4, "
-                       f"completed indexes {job['status'].get('completedIndexes')!r}.")
+        await self.until(lambda: not self.rows(status="Terminating") and not self.rows(status="Running"))
+        status = (await self.cluster.client.get(JOBS, "training", "default"))["status"]
+        await self.say(
+            f"The workers are gone, and the Job is Complete: succeeded {status.get('succeeded')} of 4, failed "
+            f"{status.get('failed', 0)}, completed indexes {status.get('completedIndexes')!r}. Of its pods only the leader's is "
+            "left, for its logs.")
