@@ -18,7 +18,8 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig")  # the rest says what the cluster is like
+OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig")
+NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")  # the rest is options of a cluster that are values
 
 
 def _version(value: Any) -> Any:
@@ -58,9 +59,14 @@ class ServeConfiguration(BaseModel):
     port: Annotated[Int, Field(ge=0, le=65535)] = 0
     bind_address: str = "127.0.0.1"
     clock: str | Int | float = "real"
-    start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
-    cache_mutation_detector: Annotated[Bool, Field(
-        description="Prove that no controller changes an object of a cache.")] = False
+    start: str = ""
+    cache_mutation_detector: Bool = False
+    outcome: str = ""
+    on_exec: str = ""
+    on_connect: str = ""
+    on_metric: str = ""
+    scheduler_plugins: str = ""
+    extra: Texts = []
     load: Texts = []
     from_: Annotated[str, Field(alias="from")] = ""
     kubeconfig: str = ""
@@ -84,7 +90,7 @@ def read(path: Path) -> dict[str, Any]:
             values[name] = str(path.parent / values[name])
     if "load" in values:
         values["load"] = tuple(str(path.parent / name) for name in values["load"])
-    _check({name: value for name, value in values.items() if name.rstrip("_") not in OF_SERVE}, path)
+    _check({name: value for name, value in values.items() if name.rstrip("_") not in NO_VALUES}, path)
     return {PARAMETERS.get(name, name): value for name, value in values.items()}
 
 
@@ -94,8 +100,7 @@ def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
     for name, field in ServeConfiguration.model_fields.items():
         described = schema["properties"][field.alias]
         described.pop("title", None)
-        if not field.description:
-            described["description"] = helps[PARAMETERS.get(name, name)]
+        described["description"] = helps[PARAMETERS.get(name, name)]
     return schema
 
 

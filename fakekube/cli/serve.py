@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fakekube.composition.options import DEFAULT_KUBECONFIG, ClusterOptions, OptionError
+from fakekube.composition.options import CALLBACKS, DEFAULT_KUBECONFIG, ClusterOptions, OptionError
 from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
@@ -30,13 +31,16 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         values, given = values | said, [*given, *said]
     port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
     files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
+    values = {name: value for name, value in values.items() if value is not None}
+    objects = _python_objects({name: values.pop(name) for name in (*CALLBACKS, "extra") if name in values})
     state = _read(file) if file else None
     try:
         if state is None:
             options = ClusterOptions.of(**values)
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
-        _runner(options)(_serve(options, state, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+        made_with = {"options": options, "state": state, **objects}
+        _runner(options)(_serve(made_with, options, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -64,6 +68,14 @@ def _writable(kubeconfig: Path) -> Path:
     if not kubeconfig.parent.is_dir():
         raise OptionError(f"kubeconfig: there is no directory {kubeconfig.parent}")
     return kubeconfig
+
+
+def _python_objects(texts: dict[str, Any]) -> dict[str, Any]:
+    """The options that name Python objects; such may lie in the current directory, as for ``python -m``."""
+    given = {name: text for name, text in texts.items() if text}
+    if given:
+        sys.path.insert(0, str(Path.cwd()))
+    return given
 
 
 def _import_server() -> None:
@@ -96,7 +108,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    options: ClusterOptions, state: "Snapshot | None", host: str, port: int, files: tuple[str, ...], kubeconfig: Path,
+    made_with: dict[str, Any], options: ClusterOptions, host: str, port: int, files: tuple[str, ...], kubeconfig: Path,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -105,7 +117,7 @@ async def _serve(
     from fakekube.composition.cluster import Cluster
 
     _import_server()
-    cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)
+    cluster, collector = Cluster(**made_with), PacedCollector(loop.call_later)
     try:
         server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
         await cluster.start()

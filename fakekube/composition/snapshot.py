@@ -24,7 +24,7 @@ from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
 
 FORMAT, VERSION = "fakekube-snapshot", 1
-MAY_DIFFER = ("clock", "controllers")
+MAY_DIFFER = ("clock", "controllers", "cache_mutation_detector")
 END = b'{"end":'
 COMPRESSION = 6
 
@@ -59,7 +59,7 @@ class Snapshot(NamedTuple):
         """
         for name in values:
             if name not in MAY_DIFFER:
-                raise OptionError(f"{name}: the snapshot decides that; only {' and '.join(MAY_DIFFER)} may differ from it")
+                raise OptionError(f"{name}: the snapshot decides that; only {', '.join(MAY_DIFFER)} may differ from it")
         return replace(self.options, **{
             name: getattr(ClusterOptions.of(**{name: value}), name) for name, value in values.items()})
 

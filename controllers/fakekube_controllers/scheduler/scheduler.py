@@ -47,7 +47,7 @@ class Scheduler:
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder(SCHEDULER_NAME)
-        self.framework = Framework(ctx.options.get("scheduler_plugins", default_plugins)(ctx.client))
+        self.framework = Framework((ctx.options.get("scheduler_plugins") or default_plugins)(ctx.client))
         self.options = Options(
             use_status_resources=ctx.enabled(RESIZE_GATE), pod_level_status=ctx.enabled(POD_LEVEL_RESIZE_GATE),
             pod_level=is_pod_level)
