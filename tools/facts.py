@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import bootstrap, gates, go_facts, internal_types, protobuf, releases, schemas, template_types
+from tools import bootstrap, gates, go_facts, internal_types, protobuf, releases, schemas, template_types, typed_models
 from tools.releases import ROOT, MissingSource, Sources
 
 Files = dict[Path, bytes]
@@ -29,9 +29,10 @@ class Table(NamedTuple):
     name: str
     build: Callable[[Sources], Files]
     files: str
+    by_hand: tuple[str, ...] = ()  # names among them that nobody builds
 
 
-TABLES = (  # in this order: schemas need the Go facts, protobuf needs the schemas
+TABLES = (  # in this order: schemas need the Go facts, protobuf and types need the schemas
     Table("go-facts", go_facts.build, "tools/go-facts.json.gz"),
     Table("schemas", schemas.build, "fakekube/schema/tables/*"),
     Table("protobuf", protobuf.build, "fakekube/schema/protobuf/messages.gz"),
@@ -39,6 +40,7 @@ TABLES = (  # in this order: schemas need the Go facts, protobuf needs the schem
     Table("bootstrap", bootstrap.build, "fakekube/apis/bootstrap.txt"),
     Table("internal-types", internal_types.build, "fakekube/apis/internal_types.txt"),
     Table("template-types", template_types.build, "fakekube/runtime/template_types.txt"),
+    Table("types", typed_models.build, "fakekube/types/*.py", tuple(f"{name}.py" for name, _ in typed_models.BY_HAND)),
 )
 
 
@@ -59,7 +61,7 @@ def write(path: Path, data: bytes) -> None:
 def stale(table: Table, built: Files) -> list[Path]:
     """The files that are not what was built, and those that belong to the table and were not built."""
     different = [path for path, data in built.items() if content(path) != data]
-    return different + [path for path in sorted(ROOT.glob(table.files)) if path not in built]
+    return different + [path for path in sorted(ROOT.glob(table.files)) if path not in built and path.name not in table.by_hand]
 
 
 def renew(table: Table, built: Files) -> None:

@@ -4,6 +4,7 @@ Rule for releases: a group version and kind exists in exactly those releases who
 tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
 versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
 Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
+A kind whose declaration has ``fields`` is of no published release, and ``definitions_of`` adds it to each that ``since`` allows.
 Left out: groups of aggregated API servers, but for metrics.k8s.io.
 """
 
@@ -49,6 +50,7 @@ from fakekube.apis.storagemigration.declarations import GROUP as STORAGE_MIGRATI
 from fakekube.registry.kind import Conversion, Convert, Kind, Printer, Selectable, Subresource
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
+from fakekube.schema import definitions
 
 # In the order of discovery: by priority, equal ones in upstream's order.
 GROUPS = (
@@ -113,6 +115,18 @@ def catalog(
         release, tuple(kinds), tuple(dict.fromkeys(kind.group for kind in kinds)),
         {(kind.group, kind.version, kind.plural): kind for kind in kinds},
     )  # fmt: skip
+
+
+def definitions_of(release: str) -> definitions.Definitions:
+    """The fields of all kinds of a release: those that were published, and those that a declaration names itself."""
+    found, minor = definitions.load(release), minor_of(release)
+    for group in GROUPS:
+        for resource in group.resources:
+            if resource.fields is not None:
+                for served in resource.versions:
+                    if _has(served, minor):
+                        found.define(GroupVersionKind(group.name, served.version, resource.kind), resource.fields)
+    return found
 
 
 @cache

@@ -16,6 +16,7 @@ from fakekube.apis import late
 from fakekube.registry.kind import ALL_VERBS, Convert, Printer, Selectable
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
+from fakekube.schema.fields import Node
 
 NEVER = 1000
 ALWAYS = releases.OLDEST.minor
@@ -95,6 +96,8 @@ class Resource(NamedTuple):
     first served version of this group. ``relaxed_name`` is a gate and the name rule that holds
     while it is on. ``object_until_v1`` is for kinds whose DELETE answers the object in alpha and
     beta versions only. ``strategy`` and ``printer`` are loaded when they are needed, see ``late``.
+    ``fields`` is for a kind that no release of Kubernetes has, in the notation of ``fakekube/schema/fields.py``:
+    ``{"spec": {"text": "string"}}``. The fields of all others come from the definitions of the release.
     """
 
     plural: str
@@ -128,6 +131,7 @@ class Resource(NamedTuple):
     pod_template: tuple[str, ...] = ()
     selector_is_map: bool = False
     orphan_warning: str = ""
+    fields: Mapping[str, Node] | None = None
 
 
 class Group(NamedTuple):

@@ -35,6 +35,8 @@ def printer(where: str) -> Lazy[Printer]:
 def columns(*fields: tuple[str, str]) -> Lazy[Printer]:
     """A printer whose cells are fields, between Name and Age: ``("Holder", "spec.holderIdentity")`` each.
 
+    A name may say more: ``Times:integer`` its type, ``Times:integer+`` that ``-o wide`` alone shows it.
+
     A printer that computes a cell stands in the group's ``printers.py``.
     """
     def load() -> Printer:

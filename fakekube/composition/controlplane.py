@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
-from fakekube.apis.catalog import Catalog, catalog, metrics_kinds
+from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
@@ -18,7 +18,6 @@ from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
-from fakekube.schema import definitions
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
 from fakekube.util.clock import Clock
@@ -115,4 +114,4 @@ def _served(
 
 @memoized(4)
 def _definitions(release: str) -> Definitions:
-    return definitions.load(release)
+    return definitions_of(release)

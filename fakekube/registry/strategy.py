@@ -1,7 +1,8 @@
 """The hooks by which one kind differs from another.
 
 ``write.py`` has the order in which they are called. Every hook has a working default, so a strategy
-overrides only what differs, and a kind without behaviour of its own needs no strategy at all.
+overrides only what differs, and a kind without behaviour of its own needs no strategy at all. Kinds with a status
+begin with ``StatusStrategy`` in ``fakekube/apis/base.py``.
 Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
 """
 

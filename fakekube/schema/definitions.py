@@ -2,17 +2,20 @@
 
 A table has one line for each definition, so that opening it costs a split and not a parse: a definition is parsed when
 somebody first asks for it. The first line names the kinds. ``tools/schemas.py`` makes the tables.
+``Definitions.define`` adds a kind that no release has.
 
 Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
 """
 
 import pkgutil
 import zlib
+from collections.abc import Mapping
 
 import orjson
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.releases import RELEASES
+from fakekube.schema.fields import Node, definitions_for
 from fakekube.schema.structural import Schema
 
 GZIP = 31  # the window of zlib that means gzip's format
@@ -49,13 +52,14 @@ class Definitions:
             self._lines[name.decode()] = raw
         self._kinds = {GroupVersionKind(*kind): name for name, *kind in orjson.loads(head)}
         self._made: dict[str, Schema] = {}
+        self.added = ""  # what ``define`` was given, for whoever names documents by what is in them
 
     def names(self) -> list[str]:
-        """All definition names, sorted."""
+        """All definition names: sorted, but for those that were added."""
         return list(self._lines)
 
     def kinds(self) -> list[GroupVersionKind]:
-        """All kinds that have a definition, sorted."""
+        """All kinds that have a definition: sorted, but for those that were added."""
         return list(self._kinds)
 
     def schema(self, gvk: GroupVersionKind) -> Schema | None:
@@ -69,6 +73,13 @@ class Definitions:
         if made is None:
             made = self._made[name] = Schema(orjson.loads(self._lines[name]), self._resolve, name)
         return made
+
+    def define(self, gvk: GroupVersionKind, fields: Mapping[str, Node]) -> None:
+        """Add a kind that no release has, and its list; ``fields`` says in what notation. ValueError for another one."""
+        self.added += orjson.dumps([list(gvk), fields]).decode()
+        for name, raw in definitions_for(gvk, fields).items():
+            self._lines[name] = orjson.dumps(raw)
+            self._kinds.update({GroupVersionKind(*kind): name for kind in raw.get("kinds", ())})
 
     def _resolve(self, node: str) -> Schema:
         """A node that the table writes as a text: a definition's name, or a scalar as in ``integer int32``."""

@@ -5,7 +5,7 @@ asked for. Where two groups have a type of one name, it is here that of the firs
 as in ``fakekube.types.events``.
 """
 
-# Made by tools/build_types.py: change that, and run it.
+# Made by tools/typed_models.py: change that, and run make facts.
 # ruff: noqa: I001 - one name a line would be too long a list
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """Typed models of discovery/v1: EndpointSlice and their parts."""
 
-# Made by tools/build_types.py: change that, and run it.
+# Made by tools/typed_models.py: change that, and run make facts.
 
 from typing import ClassVar
 

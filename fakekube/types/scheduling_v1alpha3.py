@@ -1,6 +1,6 @@
 """Typed models of scheduling/v1alpha3: CompositePodGroup and their parts."""
 
-# Made by tools/build_types.py: change that, and run it.
+# Made by tools/typed_models.py: change that, and run make facts.
 
 from typing import ClassVar
 

@@ -2,7 +2,7 @@
 parts.
 """
 
-# Made by tools/build_types.py: change that, and run it.
+# Made by tools/typed_models.py: change that, and run make facts.
 
 from typing import ClassVar
 

@@ -1,6 +1,6 @@
 """Typed models of core/v1: parts that several kinds share."""
 
-# Made by tools/build_types.py: change that, and run it.
+# Made by tools/typed_models.py: change that, and run make facts.
 
 from fakekube.types.base import Model, empty, wire
 from fakekube.types.claims import PersistentVolumeClaimSpec

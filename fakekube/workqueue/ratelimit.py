@@ -7,11 +7,17 @@ from fakekube.util.clock import Clock
 
 BASE_DELAY_SECONDS = 0.005
 MAX_DELAY_SECONDS = 1000.0
+MAX_DOUBLINGS = 64
 BUCKET_QPS = 10.0
 BUCKET_BURST = 100
 
 K = TypeVar("K", bound=Hashable)
 K_contra = TypeVar("K_contra", bound=Hashable, contravariant=True)
+
+
+def doubled_seconds(first_seconds: float, times: int, maximum_seconds: float) -> float:
+    """The first delay, doubled so many times, up to a maximum; whatever the number, it is no overflow."""
+    return min(first_seconds * 2.0 ** min(times, MAX_DOUBLINGS), maximum_seconds)
 
 
 class RateLimiter(Protocol[K_contra]):
@@ -38,7 +44,7 @@ class ExponentialBackoff(RateLimiter[K]):
         """The key's next delay in seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        return min(self.base_seconds * 2.0 ** min(failures, 64), self.maximum_seconds)
+        return doubled_seconds(self.base_seconds, failures, self.maximum_seconds)
 
     def forget(self, key: K) -> None:
         """Begin at ``base_seconds`` again."""

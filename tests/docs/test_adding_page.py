@@ -1,7 +1,5 @@
 """Following docs/adding.md to the letter gives a kind, a controller and two plugins that work."""
 
-import gzip
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,24 +11,6 @@ from tests.docs.test_readme import ROOT, python
 PAGE = (ROOT / "docs" / "adding.md").read_text()
 BLOCK = re.compile(r"(?:<!-- (?P<how>file|edit|test): (?P<what>[^\n]+) -->\n)?```python\n(?P<code>.*?)```", re.DOTALL)
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
-KIND, GROUP_VERSION = "MaintenanceWindow", ("node.k8s.io", "v1alpha1")
-META = "io.k8s.apimachinery.pkg.apis.meta.v1"
-
-
-def define(table: Path) -> None:
-    """Put the fields of the page's kind into a release's table, as ``make facts`` does with those of a published kind."""
-    head, *lines = gzip.decompress(table.read_bytes()).decode().splitlines()
-    common = {"kind": "string", "apiVersion": "string"}
-    spec = {"nodeName": "string", "durationSeconds": "integer int32"}
-    shapes = {KIND: {"metadata": f"{META}.ObjectMeta", "spec": {"type": "object", "properties": spec}}, f"{KIND}List": {
-        "metadata": f"{META}.ListMeta", "items": {"type": "array", "items": f"io.k8s.api.node.v1alpha1.{KIND}"}}}
-    kinds = json.loads(head)
-    for kind, properties in shapes.items():
-        name = f"io.k8s.api.node.v1alpha1.{kind}"
-        kinds.append([name, *GROUP_VERSION, kind])
-        tree = {"type": "object", "properties": common | properties, "kinds": [[*GROUP_VERSION, kind]]}
-        lines.append(f"{name}\t{json.dumps(tree)}")
-    table.write_bytes(gzip.compress("\n".join([json.dumps(kinds), *lines]).encode()))
 
 
 def insert(path: Path, above: str, code: str) -> None:
@@ -45,7 +25,6 @@ def follow(section: str, folder: Path) -> tuple[str, str]:
     """Do what a section says in a copy of the packages. Its test, and the name of a file for that."""
     for package in (ROOT / "fakekube", ROOT / "controllers" / "fakekube_controllers"):
         shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    define(folder / "fakekube" / "schema" / "tables" / "1.37.gz")
     test = ""
     for match in BLOCK.finditer(section):
         path, _, above = (match["what"] or "").partition("; above: ")

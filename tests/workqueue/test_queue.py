@@ -10,7 +10,7 @@ from fakekube.util.activity import Activity
 from fakekube.util.clock import ManualClock
 from fakekube.util.driver import VirtualDriver
 from fakekube.workqueue.queue import QueueShutDown, WorkQueue
-from fakekube.workqueue.ratelimit import Bucket, ExponentialBackoff
+from fakekube.workqueue.ratelimit import Bucket, ExponentialBackoff, doubled_seconds
 
 
 class World:
@@ -136,3 +136,9 @@ def test_no_key_is_lost_or_doubled(steps):
         assert world.activity.idle
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("times", [0, 1, 5, 63, 1_100, 10**9])
+def test_a_delay_never_grows_out_of_bounds(times: int) -> None:
+    """Given any number of failures, when the delay is doubled as often, then it is at most the maximum, and no overflow."""
+    assert doubled_seconds(10.0, times, 300.0) == min(10.0 * 2 ** min(times, 10), 300.0)

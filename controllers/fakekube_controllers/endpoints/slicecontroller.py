@@ -13,6 +13,7 @@ from fakekube.client.resources import NODES, PODS, SERVICES
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
+from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.endpoints import MAX_RETRY_SECONDS, MIN_RETRY_SECONDS, backends
 from fakekube_controllers.endpoints.slices import MANAGER, Changes, Planner, address_types
 from fakekube_controllers.endpoints.slicetracker import SliceTracker
@@ -89,7 +90,7 @@ class EndpointSliceReconciler:
         if tries > MAX_RETRIES:
             del self._tries[key]
             return None
-        seconds = min(MIN_RETRY_SECONDS * 2 ** (tries - 1), MAX_RETRY_SECONDS)
+        seconds = doubled_seconds(MIN_RETRY_SECONDS, tries - 1, MAX_RETRY_SECONDS)
         return Result(requeue_after=timedelta(seconds=seconds), daemon=True)
 
     def _warn(self, service: Tree, text: str) -> None:

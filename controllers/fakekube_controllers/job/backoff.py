@@ -8,6 +8,7 @@ pkg/controller/job/backoff_utils.go.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.job import pods
 
 BASE_SECONDS = 10.0
@@ -44,5 +45,5 @@ def remaining_seconds(failures: int, last_failure: float, now: float) -> float:
     """What is left at ``now`` of the delay after so many failures, the last of them at
     ``last_failure`` (Unix seconds).
     """
-    delay: float = min(BASE_SECONDS * 2 ** min(failures - 1, 16), MAX_SECONDS)
+    delay = doubled_seconds(BASE_SECONDS, failures - 1, MAX_SECONDS)
     return max(0.0, last_failure + delay - now)

@@ -12,6 +12,7 @@ from sortedcontainers import SortedList
 from fakekube.apimachinery.pod_resources import IN_FLIGHT, Options
 from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.util.clock import Clock
+from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.scheduler.framework.events import ClusterEvent
 from fakekube_controllers.scheduler.framework.interface import PreEnqueuePlugin, QueuedPodInfo, QueueingHint, QueueSortPlugin
 from fakekube_controllers.scheduler.framework.types import pod_info
@@ -138,7 +139,7 @@ class SchedulingQueue:
 
     def _back_off(self, uid: str, since: float | None = None) -> None:
         attempts = self._attempts.get(uid, 1)
-        delay = min(INITIAL_BACKOFF_SECONDS * 2.0 ** (attempts - 1), MAX_BACKOFF_SECONDS)
+        delay = doubled_seconds(INITIAL_BACKOFF_SECONDS, attempts - 1, MAX_BACKOFF_SECONDS)
         left = delay - (self._clock.time() - since if since is not None else 0.0)
         if left <= 0:
             self._activate(uid)

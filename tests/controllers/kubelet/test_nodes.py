@@ -44,3 +44,16 @@ async def test_heartbeats_do_not_move_time():
         before = cluster.clock.time()
         await cluster.settle()
         assert cluster.clock.time() == before
+
+
+async def test_no_two_nodes_have_the_same_address(machine):
+    """Given two nodes of which the first is deleted, when a third comes, then its address is one that nobody has."""
+    async def address(name):
+        return [a["address"] for a in (await machine.client.get(NODES, name))["status"]["addresses"] if a["type"] == "InternalIP"]
+
+    await machine.client.create(NODES, {"metadata": {"name": "second"}})
+    await machine.advance(1)
+    await machine.client.delete(NODES, "node-0")
+    await machine.client.create(NODES, {"metadata": {"name": "third"}})
+    await machine.advance(1)
+    assert await address("third") != await address("second")

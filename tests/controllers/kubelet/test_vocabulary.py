@@ -348,3 +348,11 @@ async def test_who_waits_in_vain_is_shown_what_a_callback_raised(caplog):
             await machine.cluster.run_until(succeeded)
         assert "test_vocabulary.py" in str(stalled.value)
     assert any(record.exc_info for record in caplog.records)
+
+
+async def test_a_startup_probe_that_succeeds_has_no_event(machine):
+    """Given a container that a startup probe holds back / when the probe succeeds / then its start is told once, not again."""
+    await machine.run(container(startupProbe=PROBE), restart_policy="Always", annotations={"started-after": "5s"})
+    await machine.advance(20)
+    assert [event["reason"] for event in await machine.events() if event["reason"] in ("Pulled", "Created", "Started")] == [
+        "Pulled", "Created", "Started"]

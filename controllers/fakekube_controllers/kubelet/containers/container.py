@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
+from fakekube.workqueue.ratelimit import doubled_seconds
 from fakekube_controllers.kubelet.containers import images, states
 from fakekube_controllers.kubelet.containers.config import DEFAULT_CONFIG, MIN_GRACE_SECONDS, RESTART_ALL, ContainerConfig
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
@@ -241,7 +242,7 @@ class Container:
         ran = now - (self.started_at or now)
         self.failures = 1 if ran >= BACK_OFF_RESET_SECONDS else self.failures + 1
         config = self.config
-        back_off = min(config.back_off_seconds * 2.0 ** (self.failures - 2), config.max_back_off_seconds)
+        back_off = doubled_seconds(config.back_off_seconds, self.failures - 2, config.max_back_off_seconds)
         self.restarts_at = now + (0.0 if self.failures == 1 else back_off)
 
     def _restart(self, now: float) -> ContainerEvent:

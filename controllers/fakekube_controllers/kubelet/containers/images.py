@@ -5,6 +5,8 @@ Upstream: pkg/kubelet/images, pkg/util/parsers, and containerd's texts.
 
 import re
 
+from fakekube.workqueue.ratelimit import doubled_seconds
+
 PULL_BACK_OFF_SECONDS, MAX_PULL_BACK_OFF_SECONDS = 10.0, 300.0
 PULL_ERROR_SECONDS = 1.0  # how long ErrImagePull is shown before ImagePullBackOff
 
@@ -42,4 +44,4 @@ def not_found(image: str) -> str:
 
 def back_off_seconds(pulls: int) -> float:
     """How long after this pull, the first being 1, the next comes."""
-    return min(PULL_BACK_OFF_SECONDS * 2.0 ** (pulls - 1), MAX_PULL_BACK_OFF_SECONDS)
+    return doubled_seconds(PULL_BACK_OFF_SECONDS, pulls - 1, MAX_PULL_BACK_OFF_SECONDS)

@@ -10,6 +10,7 @@ class Addresses:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # by node
+        self._following = 0  # the number of the next node; those of deleted ones are not given again
         self._of_pods: dict[str, str] = {}  # by uid, of the pods that are there
         self._pod_numbers: dict[str, int] = {}  # of each node's latest pod
 
@@ -21,10 +22,15 @@ class Addresses:
         """Know what another kubelet dumped."""
         self._numbers, self._of_pods = dict(state["nodes"]), dict(state["addresses"])
         self._pod_numbers = dict(state["pods"])
+        self._following = max(self._numbers.values(), default=-1) + 1
 
     def number_of(self, node: str) -> int:
-        """A node's number: how many nodes were there when it was first asked for."""
-        return self._numbers.setdefault(node, len(self._numbers))
+        """A node's number: how many nodes had asked before it."""
+        found = self._numbers.get(node)
+        if found is None:
+            found = self._numbers[node] = self._following
+            self._following += 1
+        return found
 
     def of_node(self, node: str) -> str:
         """A node's address."""

@@ -110,7 +110,6 @@ def _liveness_failed(_: Container, __: bool) -> tuple[Event, ...]:
 
 _EVENTS: Mapping[ContainerEvent, Callable[[Container, bool], tuple[Event, ...]]] = MappingProxyType({
     ContainerEvent.STARTED: _started,
-    ContainerEvent.STARTUP_SUCCEEDED: _started,  # not as upstream, which records nothing then
     ContainerEvent.KILLING: _killing,
     ContainerEvent.KILLED_BY_PROBE: _killed_by_probe,
     ContainerEvent.BACK_OFF: _back_off,

@@ -1,6 +1,6 @@
 """The plugins of the default profile, in upstream's order.
 
-One line a plugin; there is no other wiring.
+An import and a name for each, those with a filter in ``filters``; there is no other wiring.
 """
 
 from collections.abc import Sequence

@@ -1,18 +1,12 @@
-#!/usr/bin/env python3
-"""Make the typed models of fakekube.types from the schema table of the newest release.
-
-    tools/build_types.py            write fakekube/types/*.py, those that begin with the line GENERATED
-    tools/build_types.py --check    build anew and fail if the modules in the tree differ
+"""Makes the typed models of fakekube.types from the schema table of the newest release.
 
 The table gives fields, types and what Go says of them; fakekube.apis gives plurals and scopes. A definition stands in the
 first module of MODULES whose kinds reach it, after the definitions that it uses. A field that is a pointer in Go may
 be None, all others have their zero value.
 """
 
-import argparse
 import keyword
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,10 +19,10 @@ from fakekube.registry.kind import Kind
 from fakekube.schema import definitions
 from fakekube.schema.structural import GoField, Schema
 from fakekube.types.base import wire_name
+from tools.releases import ROOT, Sources
 
-ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "fakekube" / "types"
-GENERATED = "# Made by tools/build_types.py: change that, and run it."
+GENERATED = "# Made by tools/typed_models.py: change that, and run make facts."
 WIDTH = 130  # of imports, which ruff joins up to there
 
 CORE, META = "io.k8s.api.core.v1", "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -304,28 +298,8 @@ def init(types: Types) -> str:
     return INIT.format(generated=GENERATED, imports="\n".join(imports), names="\n".join(names))
 
 
-def sources() -> dict[str, str]:
-    """What the generated modules should hold, by file name."""
+def build(_: Sources) -> dict[Path, bytes]:
+    """The generated modules. Their sources are tables of the package, so that they can always be built."""
     types = Types(definitions.releases()[-1])
     made = {f"{name}.py": types.module(name) for name in dict.fromkeys(module for module, _, _ in MODULES)}
-    return made | {"__init__.py": init(types)}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
-    options = parser.parse_args()
-    stale = []
-    for name, source in sources().items():
-        target = TARGET / name
-        if target.exists() and target.read_text() == source:
-            continue
-        stale.append(name)
-        if not options.check:
-            target.write_text(source)
-    print(f"{'stale' if options.check else 'written'}: {' '.join(stale) or 'none'}")
-    return 1 if options.check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {TARGET / name: text.encode() for name, text in (made | {"__init__.py": init(types)}).items()}
