@@ -34,6 +34,8 @@ INI = {
     "disable_admission_plugins": "admission plugins to switch off",
     "metrics_server": "false: metrics.k8s.io is not served",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
+    "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
     "start": "where virtual time begins, 2026-01-01T00:00:00Z",
     "outcome": "how containers end: a function, module:function",
     "on_exec": "what commands in containers answer: module:function",

@@ -59,6 +59,14 @@ def is_namespace_terminating(error: APIError) -> bool:
     return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
 
 
+def is_race(error: APIError) -> bool:
+    """Whether somebody else was faster: what was to be written is gone, changed or there already, or its namespace ends.
+
+    Upstream's controllers tell of these from verbosity 4 on.
+    """
+    return error.code in (404, 409) or is_namespace_terminating(error)
+
+
 def not_found(resource: GroupResource, name: str) -> APIError:
     """404 ``jobs.batch "x" not found``."""
     details = details_of(resource.group, resource.resource, name)

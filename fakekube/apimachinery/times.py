@@ -1,7 +1,7 @@
 """Times as the API writes and reads them: RFC 3339, whole seconds for Time, microseconds for MicroTime, UTC on output.
 
 Upstream: apimachinery/pkg/apis/meta/v1/{time,micro_time}.go, and Go's ``time.Parse`` for the complaints. Inside, a time
-is Unix seconds.
+is Unix seconds. What an offset moves out of the years 0 to 9999 is refused: Go takes it, and cannot read what it then writes.
 """
 
 import re
@@ -12,6 +12,10 @@ from fakekube.util.memory import memoized
 
 RFC3339 = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
+
+_CYCLE_YEARS = 400
+_CYCLE_SECONDS = 146097 * 86400  # after so long the calendar repeats
+_YEAR_0_SECONDS, _YEAR_1_SECONDS = -62167219200, -62135596800
 
 _SHAPE = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 # What Go looks for, in order: how it names the piece, and what the text must begin with there.
@@ -37,7 +41,9 @@ def format_time(unix_seconds: float) -> str:
 
 @memoized(4096)
 def _format_second(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if second < _YEAR_1_SECONDS:  # a year that datetime does not have
+        return f"0000{_format_second(second + _CYCLE_SECONDS)[4:]}"
+    return f"{datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()}Z"  # strftime drops zeros of the year
 
 
 def format_micro_time(unix_seconds: float) -> str:
@@ -77,13 +83,17 @@ def _parse(text: str, layout: str) -> float:
         for limit, name, given in ((60, "minute", zone[4:6]), (24, "hour", zone[1:3])):
             if int(given) > limit:  # Go lets 24:60 pass
                 raise TimeError(f"parsing time {go_quote(text)}: time zone offset {name} out of range")
+    early = year < 2  # datetime begins with year 1: look at the same day of the calendar's next cycle
     try:
-        at = datetime(max(year, 1), month, day, hour, minute, second, tzinfo=UTC)
+        at = datetime(year + _CYCLE_YEARS if early else year, month, day, hour, minute, second, tzinfo=UTC)
         at = at + offset if zone[0] == "-" else at - offset
     except (ValueError, OverflowError):
         raise TimeError(f"parsing time {go_quote(text)}: day out of range") from None
+    seconds = at.timestamp() - (_CYCLE_SECONDS if early else 0)
+    if seconds < _YEAR_0_SECONDS:
+        raise TimeError(f"parsing time {go_quote(text)}: day out of range")
     # The fraction is added last, so that whole seconds stay exact.
-    return at.timestamp() + (float("0." + fraction[1:]) if fraction else 0.0)
+    return seconds + (float("0." + fraction[1:]) if fraction else 0.0)
 
 
 def _complaint(text: str, layout: str) -> str:

@@ -55,6 +55,8 @@ class ServeConfiguration(BaseModel):
     disable_admission_plugins: Texts = []
     metrics_server: Bool = True
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
+    etcd_compaction_interval: str | Int | float = ""
+    resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
     port: Annotated[Int, Field(ge=0, le=65535)] = 0
     bind_address: str = "127.0.0.1"

@@ -25,7 +25,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             f"Kubernetes release to be, {OLDEST.name} to {NEWEST.name}.")),
         click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help=(
             "A set of key=value pairs that describe feature gates for alpha/experimental features. "
-            "'workload-aware' alone switches on all that gang scheduling needs.")),
+            "'workload-aware' alone switches on all of workload-aware scheduling, and serves its API versions.")),
         click.option("--runtime-config", multiple=True, metavar="GROUP/VERSION=true", help=(
             "A set of key=value pairs that enable or disable built-in APIs: v1=true|false, <group>/<version>=true|false, "
             "api/all=true|false, api/ga=true|false, api/beta=true|false, api/alpha=true|false.")),
@@ -38,6 +38,11 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
+        click.option("--etcd-compaction-interval", metavar="DURATION", help=(
+            "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
+            "[default: 5m0s; never on the clocks auto and manual]")),
+        click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
+            "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
         click.option("--start", metavar="TIME", help="Where virtual time begins, 2026-01-01T00:00:00Z."),
         click.option("--cache-mutation-detector/--no-cache-mutation-detector", default=None, help=(

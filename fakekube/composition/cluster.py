@@ -166,7 +166,7 @@ class Cluster:
             await self.load(manifests)
 
     async def _start_controllers(self) -> None:
-        self._plane.expiry.start()
+        self._plane.start()
         await self._controllers.start(
             self.client, self._plane, self.options, rng=self.rng.fork(self._manager_name), remembered=self._remembered,
             is_served=lambda: bool(self._servers))
@@ -237,10 +237,11 @@ class Cluster:
 
     async def _become(self, options: ClusterOptions, state: "Snapshot | None", time: float) -> None:
         """Go on with another storage. Raises OptionError, and has changed nothing then."""
-        was_running, before = self._controllers.is_running, self.apiserver.storage
+        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
         self._build(options, state)
         if state is None:
             self.apiserver.first_objects.started = format_time(time)
+        plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
         for server in self._servers:
@@ -263,7 +264,7 @@ class Cluster:
             await server.stop()
         self._servers.clear()
         await self._controllers.stop()
-        self._plane.expiry.stop()
+        self._plane.stop()
         await self.tasks.close()
 
     @property

@@ -153,7 +153,9 @@ class ControllerManager:
                 client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
                 clock=self._clock, activity=self._activity, rng=rng, tasks=self._tasks,
                 version=options.kubernetes_version, gates=plane.gates,
-                options={"nodes": options.nodes, **self.callbacks, "root_ca": ""},
+                options={
+                    "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
+                    "root_ca": ""},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
             for name in names:

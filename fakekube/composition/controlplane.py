@@ -16,6 +16,7 @@ from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
 from fakekube.schema.definitions import Definitions
@@ -38,11 +39,22 @@ unchanged. For tests.
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, and what removes expired Events."""
+    """An API server, the state of its feature gates, what removes expired Events, and what lets old states expire."""
 
     apiserver: APIServer
     gates: Mapping[str, bool]
     expiry: Expiry
+    compaction: Compaction
+
+    def start(self) -> None:
+        """Let time work on what is stored."""
+        self.expiry.start()
+        self.compaction.start()
+
+    def stop(self) -> None:
+        """Let everything stay as it is."""
+        self.expiry.stop()
+        self.compaction.stop()
 
 
 def build_apiserver(
@@ -70,7 +82,9 @@ def build_apiserver(
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
-    return ControlPlane(apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)))
+    return ControlPlane(
+        apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
+        Compaction(storage, clock, options.compaction_seconds))
 
 
 def serve_metrics(apiserver: APIServer) -> None:

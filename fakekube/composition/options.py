@@ -7,18 +7,33 @@ Python values are accepted too. Nothing here imports the server, so that reading
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
 from fakekube.apimachinery.releases import NEWEST
 
 DEFAULT_VERSION = NEWEST.name
+COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
-WORKLOAD_AWARE_GATES = ("GenericWorkload", "GangScheduling", "WorkloadWithJob")
+WORKLOAD_AWARE_GATES: Mapping[str, tuple[str, ...]] = {
+    "1.35": ("GenericWorkload", "GangScheduling"),
+    "1.36": (
+        "GenericWorkload", "GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling", "WorkloadWithJob",
+        "DRAWorkloadResourceClaims"),
+    "1.37": (
+        "GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", "PodGroupPreemptionPolicy",
+        "WorkloadWithJob", "DRAWorkloadResourceClaims"),
+}
+"""What the preset ``workload-aware`` switches on in each release that has workload-aware scheduling."""
+WORKLOAD_AWARE_VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "1.35": ("scheduling.k8s.io/v1alpha1",), "1.36": ("scheduling.k8s.io/v1alpha2",),
+    "1.37": ("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3"),
+}
+"""The API versions that these gates are of no use without; the preset serves them too."""
 SHORT_NAMES: Mapping[str, str] = {
     "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
 }
@@ -81,7 +96,20 @@ class ClusterOptions:
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
+    resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
+
+    @property
+    def compaction_seconds(self) -> float:
+        """Seconds from one compaction to the next, 0 for never.
+
+        Unless it is said, that is five minutes, as upstream's; on the clocks ``auto`` and ``manual``, where time leaps while a
+        client turns its pages, it is never.
+        """
+        if self.etcd_compaction_interval is not None:
+            return self.etcd_compaction_interval
+        return 0.0 if self.clock in ("auto", "manual") else COMPACTION_SECONDS
 
     @classmethod
     def of(cls, **values: Any) -> "ClusterOptions":
@@ -93,7 +121,21 @@ class ClusterOptions:
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option {name!r}: known are {', '.join(known)}")
-        return cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
+        made = cls(**{name: _CONVERTERS.get(name, _as_it_is)(value) for name, value in values.items()})
+        return made if WORKLOAD_AWARE not in made.feature_gates else _with_workload_aware(made)
+
+
+def _with_workload_aware(options: ClusterOptions) -> ClusterOptions:
+    """The preset in terms of the release; what is said of a single gate or version goes before it."""
+    release, gates = options.kubernetes_version, dict(options.feature_gates)
+    if not gates.pop(WORKLOAD_AWARE):
+        return replace(options, feature_gates=gates)
+    if release not in WORKLOAD_AWARE_GATES:
+        known = ", ".join(WORKLOAD_AWARE_GATES)
+        raise OptionError(f"feature_gates: Kubernetes {release} has no workload-aware scheduling: {known} have")
+    return replace(
+        options, feature_gates={**dict.fromkeys(WORKLOAD_AWARE_GATES[release], True), **gates},
+        runtime_config={**dict.fromkeys(WORKLOAD_AWARE_VERSIONS[release], True), **options.runtime_config})
 
 
 def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str = "feature_gates") -> dict[str, bool]:
@@ -108,9 +150,7 @@ def switches(value: str | Mapping[str, bool] | Iterable[str] | None, option: str
     result: dict[str, bool] = {}
     for part in (value if isinstance(value, str) else ",".join(value)).split(","):
         name, equals, text = part.strip().partition("=")
-        if name == WORKLOAD_AWARE and not equals:
-            result.update(dict.fromkeys(WORKLOAD_AWARE_GATES, True))
-        elif name:
+        if name:
             result[name] = not equals or _switch(name, text, option)
     return result
 
@@ -192,13 +232,24 @@ def _boolean(name: str) -> Callable[[Any], bool]:
     return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
 
 
-def _event_ttl(value: Any) -> float:
-    from fakekube.util.durations import seconds_of
+def _seconds(name: str, *, above_zero: bool = False) -> Callable[[Any], float]:
+    """What reads a duration. OptionError for what is none."""
+    def read(value: Any) -> float:
+        from fakekube.util.durations import seconds_of
 
-    try:
-        return seconds_of(value)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise OptionError(f"event_ttl: {error}") from None
+        try:
+            seconds = seconds_of(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise OptionError(f"{name}: {error}") from None
+        if above_zero and not seconds:
+            raise OptionError(f"{name}: {value!r} is not above zero")
+        return seconds
+
+    return read
+
+
+def _compaction_interval(value: Any) -> float | None:
+    return None if value in (None, "") else _seconds("etcd_compaction_interval")(value)
 
 
 def _controllers(value: Any) -> str:
@@ -213,7 +264,9 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _event_ttl,
+    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "etcd_compaction_interval": _compaction_interval,
+    "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

@@ -19,7 +19,7 @@ from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type
 from fakekube.schema.decode import DecodeError
-from fakekube.schema.duplicates import may_repeat
+from fakekube.schema.duplicates import may_repeat, merged
 from fakekube.util.nesting import is_deep
 
 SYNONYMS = {GroupVersionKind("policy", "v1beta1", "Eviction"): GroupVersionKind("policy", "v1", "Eviction")}
@@ -85,8 +85,9 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
         )
         return Parsed(value, repeated if strict else [], texts, media)
     value, body, _, cut = gojson.read(body)
-    repeating = strict and not canonical and may_repeat(body, value)
-    return Parsed(value, [], [], media, body, body if repeating else None, cut)
+    if canonical or not may_repeat(body, value):
+        return Parsed(value, [], [], media, body, None, cut)
+    return Parsed(merged(body), [], [], media, body, body if strict else None, cut)
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, media: str = "") -> Tree:

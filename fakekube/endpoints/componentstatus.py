@@ -4,6 +4,7 @@ Left out: asking the components; here all of them are well.
 """
 
 from fakekube.apimachinery import errors
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import table
@@ -12,6 +13,7 @@ from fakekube.endpoints.listoptions import ListOptions, parse_list_options
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
+SUBJECT = GroupResource("", "componentstatus")  # as its own storage names it, in the singular
 COMPONENTS = ("controller-manager", "scheduler", "etcd-0")
 
 
@@ -21,7 +23,7 @@ async def get(scope: Scope, info: RequestInfo, request: Request) -> Response:
     kind = scope.kind
     if info.name and len(info.parts) > 1:
         if info.name not in COMPONENTS:
-            raise errors.not_found(kind.group_resource, info.name)
+            raise errors.not_found(SUBJECT, info.name)
         return object_answer(
             scope, request, form, {"kind": kind.kind, "apiVersion": kind.api_version} | _status(info.name)
         )

@@ -34,6 +34,8 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     if options.raw.get(UNSAFE) and scope.store.cluster.gate(UNSAFE_GATE):  # nothing here cannot be read
         record = scope.store.find(namespace, info.name)
         raise preconditions.storage_conflict(scope.store.kind, record.namespace, record.name, DECODABLE)
+    if why := scope.store.strategy.why_kept(info.name):
+        raise errors.forbidden(scope.kind.group_resource, info.name, why)
     deleted = await deletion.delete(scope.store, context, namespace, info.name, options)
     status = 202 if not deleted.gone and options.orphan_dependents is False else 200
     tree = answer_of(scope, deleted)

@@ -135,6 +135,8 @@ def _decode_token(options: ListOptions) -> paging.Continue:
 
 def _past(bucket: Bucket, revision: int, start: str) -> Bucket | PastState:
     try:
+        if revision < bucket.storage.oldest_readable:
+            raise Compacted(bucket.storage.oldest_readable)
         return bucket.at(revision)
     except Compacted:
         if start:

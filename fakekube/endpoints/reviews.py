@@ -76,6 +76,7 @@ class Reviews:
     async def token(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
         """Answer a TokenReview."""
         form, review = _posted(scope, info, request)
+        _own_fields(scope, info, request, review)
         spec = review.get("spec") or {}
         if not spec.get("token"):
             raise errors.bad_request("token is required for TokenReview in authentication")

@@ -54,7 +54,7 @@ def table_of(
     return {
         "kind": "Table", "apiVersion": version,
         "metadata": {key: metadata[key] for key in LIST_KEYS if key in metadata},
-        "columnDefinitions": column_definitions(printer) if columns else [],
+        "columnDefinitions": column_definitions(printer) if columns else None,
         "rows": [_row(kind, printer, obj, version, include, now) for obj in objects],
     }
 

@@ -166,6 +166,10 @@ class Strategy:
     def prepare_for_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Change an object that stays for a while after a delete: a Namespace's phase, say."""
 
+    def why_kept(self, name: str) -> str:
+        """Why nobody may delete the object of this name; empty when one may. Deletes of a collection do not ask."""
+        return ""
+
     def holds_deletion(self, obj: Tree) -> bool:
         """Whether the object stays after a delete for a reason of its kind's own: a Namespace's spec.finalizers."""
         return False

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from inspect import isawaitable
 from typing import Any
 
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.client.resources import Resource
@@ -110,8 +111,8 @@ class Worker:
 
     def _failed(self, key: Any, error: Exception) -> None:
         self.failures[key] = error
-        if isinstance(error, APIError) and error.code == 409:
-            log.info("%s: %s will be tried again: %s", self._queue.name, key, error)
+        if isinstance(error, APIError) and errors.is_race(error):
+            log.debug("%s: %s will be tried again: %s", self._queue.name, key, error)
         elif isinstance(error, APIError | TransportError | TerminalError):
             log.warning("%s: %s failed: %s", self._queue.name, key, error)
         else:

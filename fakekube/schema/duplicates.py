@@ -1,4 +1,4 @@
-"""Keys that a JSON body gives twice. The last one counts, but a client is told, or refused when it asked to be.
+"""Keys that a JSON body gives twice. They are read one into the other, and a client is told, or refused when it asked to be.
 
 Upstream: DisallowDuplicateFields of sigs.k8s.io/json. Parsers that keep the last value are fast, so a body is looked at
 closely only when counting quotation marks says that something got lost.
@@ -34,6 +34,34 @@ def may_repeat(body: bytes, tree: Json) -> bool:
     """Whether a body may give a key twice; ``tree`` is what it was parsed to, still unchanged. When in doubt, yes."""
     # Every key brings two marks, and marks inside texts are escaped the same way when written again.
     return b"\\u0022" in body or orjson.dumps(tree).count(b'"') != body.count(b'"')
+
+
+def merged(body: bytes) -> Json:
+    """What Go makes of a body with repeated keys: a text or a number counts as it was given last, objects are merged, and the
+    items of a list are read into those that stood there before. ``body`` is valid JSON.
+    """
+    return json.loads(body, object_pairs_hook=_merge_pairs)
+
+
+def _merge_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        result[key] = _read_into(result[key], value) if key in result else value
+    return result
+
+
+def _read_into(old: Any, new: Any) -> Any:
+    """The value after both; ``old`` is changed in place, so that a key given a thousand times costs what it says."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key, value in new.items():
+            old[key] = _read_into(old[key], value) if key in old else value
+        return old
+    if isinstance(old, list) and isinstance(new, list):
+        shared = min(len(old), len(new))
+        old[:shared] = [_read_into(before, item) for before, item in zip(old, new, strict=False)]
+        old[shared:] = new[shared:]
+        return old
+    return new
 
 
 def duplicate_keys(body: bytes, tree: Json = None) -> list[str]:

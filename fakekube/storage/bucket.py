@@ -44,6 +44,7 @@ class Commits(Protocol):
     metadata_order: MetadataOrder
     sought: dict[Callable[[], None], Callable[[Record], bool]]
     plain_events: int
+    oldest_readable: int
 
     def next_revision(self) -> int:
         """The revision of the commit that is being made."""

@@ -47,6 +47,7 @@ class Storage:
     ) -> None:
         self.revision = FIRST_REVISION
         self.log = EventLog(FIRST_REVISION, max_events, max_bytes)
+        self.oldest_readable = 0  # states before this revision are refused, whatever is retained
         self.plain_events = plain_events
         self.trees = CheckedTreeCache(hot_trees) if check_trees else TreeCache(hot_trees if ENABLED else 0)
         self.metadata_order = MetadataOrder()
@@ -106,6 +107,10 @@ class Storage:
         assert revision <= self.revision, "cannot compact the future"
         self.log.compact(revision)
 
+    def expire(self, revision: int) -> None:
+        """Let reads of the states before a revision be refused; the history itself stays."""
+        self.oldest_readable = max(self.oldest_readable, revision)
+
     def fork(self) -> "Storage":
         """A storage of its own in the same state, history included, without subscriptions.
 
@@ -116,7 +121,7 @@ class Storage:
         other = Storage(
             max_events=self.log.max_events, max_bytes=self.log.max_bytes, plain_events=self.plain_events)
         other.trees = type(self.trees)(self.trees.capacity)
-        other.revision = self.revision
+        other.revision, other.oldest_readable = self.revision, self.oldest_readable
         for resource, bucket in self._buckets.items():
             other._buckets[resource] = bucket.fork(other)
         other.log.take_over([bucket.track for bucket in other._buckets.values()], self.log.compacted, self.log.begun)

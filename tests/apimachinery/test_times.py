@@ -50,3 +50,36 @@ def test_a_micro_time_needs_exactly_six_digits() -> None:
     assert str(error.value) == (
         'parsing time "2026-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"'
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0000-01-01T00:00:00Z", "0000-02-29T12:00:00Z", "0000-12-31T23:59:59Z", "0001-01-01T00:00:01Z",
+        "0009-10-11T12:13:14Z", "0999-12-31T23:59:59Z", "1000-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+    ],
+)
+def test_years_are_written_with_four_digits(text: str) -> None:
+    """Given a time in a year below 1000, or in the last one / when it is read and written / then Go can read it, unchanged."""
+    assert times.format_time(times.parse_time(text)) == text
+    micro = text.replace("Z", ".000250Z")
+    assert times.format_micro_time(times.parse_micro_time(micro)).startswith(text[:-1])
+
+
+def test_an_offset_may_lead_into_another_year() -> None:
+    """Given the first hour of year 1 east of UTC / when it is read / then it lies in year 0."""
+    assert times.format_time(times.parse_time("0001-01-01T00:30:00+01:00")) == "0000-12-31T23:30:00Z"
+    assert times.format_time(times.parse_time("0000-12-31T23:30:00-01:00")) == "0001-01-01T00:30:00Z"
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"])
+def test_what_would_lie_beyond_four_digits_is_refused(text: str) -> None:
+    """Given a time whose offset moves it out of the years 0 to 9999 / when it is read / then it is refused."""
+    with pytest.raises(times.TimeError, match="day out of range"):
+        times.parse_time(text)
+
+
+def test_day_and_month_of_year_0_are_checked() -> None:
+    """Given 29 February of a year without one / when it is read / then it is refused, while year 0 has that day."""
+    with pytest.raises(times.TimeError, match="day out of range"):
+        times.parse_time("0001-02-29T00:00:00Z")

@@ -106,3 +106,17 @@ async def test_a_body_that_is_too_large(cluster: Cluster) -> None:
     body = b'{"metadata":{"name":"a"},"data":{"a":"' + b"x" * (3 * 1024 * 1024) + b'"}}'
     response = await send(cluster, "POST", MAPS, body)
     assert (response.status, orjson.loads(response.body)["message"]) == (413, "Request entity too large: limit is 3145728")
+
+
+@pytest.mark.parametrize("validation", ["Ignore", "Warn"])
+async def test_a_key_given_twice_counts_as_it_was_given_last(cluster: Cluster, validation: str) -> None:
+    """Given a body with keys twice, when it is not read strictly, then texts are the last ones, and objects are merged."""
+    body = (
+        b'{"metadata":{"name":"a","labels":{"x":"y"}},"metadata":{"name":"b"},'
+        b'"data":{"a":"1","b":"3"},"data":{"a":"2"}}')
+    response = await send(cluster, "POST", MAPS, body, headers=JSON, fieldValidation=validation)
+    made = orjson.loads(response.body)
+    assert (response.status, made["metadata"]["name"], made["data"]) == (201, "b", {"a": "2", "b": "3"})
+    assert made["metadata"]["labels"] == {"x": "y"}
+    warnings = [text for name, text in response.headers if name == "Warning"]
+    assert len(warnings) == (2 if validation == "Warn" else 0)

@@ -38,6 +38,28 @@ async def test_service_account_token_names_its_account_while_it_stands(api: Api)
     assert (await api("GET", "/api", headers={"authorization": f"Bearer {token}"})).status == 401
 
 
+async def test_a_token_review_keeps_its_managed_fields(api: Api) -> None:
+    """Given a review of a token / when it is answered / then its metadata says who set the fields of the question."""
+    review = {"metadata": {"name": "mine"}, "spec": {"token": "guess"}}
+    told = await api("POST", "/apis/authentication.k8s.io/v1/tokenreviews?fieldManager=me", review)
+    [entry] = told.tree["metadata"]["managedFields"]
+    assert told.tree["metadata"]["name"] == "mine"
+    assert (entry["manager"], entry["operation"], entry["fieldsV1"]) == ("me", "Update", {"f:spec": {"f:token": {}}})
+
+
+@pytest.mark.parametrize("name", ["system-node-critical", "system-cluster-critical"])
+async def test_system_priority_classes_cannot_be_deleted(api: Api, name: str) -> None:
+    """Given a class that comes with the cluster / when it is deleted / then 403 says why, and it is still there."""
+    url = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    refused = await api("DELETE", f"{url}/{name}")
+    assert (refused.status, refused.tree["reason"]) == (403, "Forbidden")
+    assert refused.message == (
+        f'priorityclasses.scheduling.k8s.io "{name}" is forbidden: this is a system priority class and cannot be deleted')
+    assert (await api("GET", f"{url}/{name}")).status == 200
+    await api("POST", url, {"metadata": {"name": "mine"}, "value": 1})
+    assert (await api("DELETE", f"{url}/mine")).status == 200
+
+
 async def test_token_request_for_too_short_a_time(api: Api) -> None:
     """Given an account / when a token for five seconds is asked for / then 422 names the field."""
     await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from fakekube.composition.options import WORKLOAD_AWARE_GATES, ClusterOptions, OptionError, selected, switches
+from fakekube.composition.cluster import Cluster
+from fakekube.composition.options import WORKLOAD_AWARE_GATES, ClusterOptions, OptionError, selected
 
 KNOWN = ["garbagecollector", "job", "jobset", "kubelet", "namespace", "scheduler"]
 
@@ -33,9 +34,28 @@ def test_switches_as_people_write_them(written: Any) -> None:
 
 
 def test_one_word_switches_on_all_that_gangs_need() -> None:
-    """Given the preset, and a gate of it switched off after it, when it is read, then the later one holds."""
-    assert switches("workload-aware") == dict.fromkeys(WORKLOAD_AWARE_GATES, True)
-    assert switches("workload-aware,GangScheduling=false")["GangScheduling"] is False
+    """Given the preset, and a gate of it switched off, when it is read, then the gate that was named holds."""
+    for release, gates in WORKLOAD_AWARE_GATES.items():
+        made = ClusterOptions.of(feature_gates="workload-aware", kubernetes_version=release)
+        assert made.feature_gates == dict.fromkeys(gates, True)
+    made = ClusterOptions.of(feature_gates="workload-aware,WorkloadWithJob=false")
+    assert made.feature_gates["WorkloadWithJob"] is False
+    assert ClusterOptions.of(feature_gates="workload-aware=false").feature_gates == {}
+
+
+@pytest.mark.parametrize("release", WORKLOAD_AWARE_GATES)
+async def test_the_preset_of_workload_aware_scheduling_serves_its_kinds_in_every_release(release: str) -> None:
+    """Given the preset alone, when a cluster of each release is asked for groups, then it has the API and the gates."""
+    async with Cluster(nodes=0, controllers="", feature_gates="workload-aware", kubernetes_version=release) as cluster:
+        workloads = await cluster.client.resource("workloads")
+        assert (await cluster.client.list(workloads)).items == []
+        assert all(cluster.gates[name] for name in WORKLOAD_AWARE_GATES[release])
+
+
+def test_a_release_without_workload_aware_scheduling_says_so() -> None:
+    """Given a release from before it, when the preset is asked for, then it is refused with the releases that have it."""
+    with pytest.raises(OptionError, match=r"Kubernetes 1\.30 has no workload-aware scheduling: 1\.35, 1\.36, 1\.37 have"):
+        ClusterOptions.of(feature_gates=["workload-aware"], kubernetes_version="1.30")
 
 
 @pytest.mark.parametrize(("text", "names"), [

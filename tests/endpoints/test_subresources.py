@@ -118,6 +118,8 @@ async def test_component_statuses(api: Api) -> None:
     for query, count in (("fieldSelector=metadata.name%3Dscheduler", 1), ("labelSelector=a", 0), ("labelSelector=!a", 3)):
         assert len((await api("GET", f"/api/v1/componentstatuses?{query}")).tree["items"]) == count
     missing = await api("GET", "/api/v1/componentstatuses/nope")
+    assert missing.message == 'componentstatus "nope" not found'
+    assert missing.tree["details"] == {"name": "nope", "kind": "componentstatus"}
     assert (missing.status, missing.warnings) == (404, ['299 - "v1 ComponentStatus is deprecated in v1.19+"'])
 
 

@@ -105,6 +105,32 @@ async def test_failures_are_retried_with_growing_delays(caplog):
         assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
 
 
+@pytest.mark.parametrize(("error", "level"), [
+    (APIError(404, "NotFound", "gone"), "DEBUG"), (APIError(409, "Conflict", "changed"), "DEBUG"),
+    (APIError(409, "AlreadyExists", "there"), "DEBUG"),
+    (APIError(403, "Forbidden", "ends", {"causes": [{"reason": "NamespaceTerminating"}]}), "DEBUG"),
+    (APIError(403, "Forbidden", "no"), "WARNING"), (APIError(500, "InternalError", "broken"), "WARNING"),
+])
+async def test_races_that_harm_nobody_are_told_to_those_who_look_for_them(caplog, error, level):
+    """Given a reconcile that fails for what somebody else did first, or otherwise, when it fails, then only that is a warning."""
+    caplog.set_level(logging.DEBUG, logger="fakekube.runtime.controller")
+    failures = [error]
+
+    class Racing:
+        def __init__(self, ctx):
+            pass
+
+        async def reconcile(self, request):
+            if failures:
+                raise failures.pop()
+
+    async with harness() as world:
+        await world.start(controller("web").for_(WEBS).complete(Racing))
+        await world.web("a", replicas=0)
+        await world.driver.settle()
+        assert [record.levelname for record in caplog.records] == [level]
+
+
 async def test_a_terminal_error_is_not_retried(caplog):
     """Given a terminal error, when time passes, then nothing happens before the next event."""
     async with harness() as world:

@@ -1,10 +1,12 @@
+from typing import Any
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.schema.decode import Codec
-from fakekube.schema.duplicates import duplicate_keys, may_repeat
+from fakekube.schema.duplicates import duplicate_keys, may_repeat, merged
 from tests.schema.releases import schema
 
 TREES = st.recursive(
@@ -45,3 +47,17 @@ def test_bodies_without_repeats_take_the_short_way(tree: object) -> None:
     body = orjson.dumps(tree)
     assert not may_repeat(body, orjson.loads(body))
     assert duplicate_keys(orjson.dumps(tree, option=orjson.OPT_INDENT_2)) == []
+
+
+@pytest.mark.parametrize(("body", "meant"), [
+    (b'{"a":1,"a":2}', {"a": 2}),
+    (b'{"a":"x","a":null}', {"a": None}),
+    (b'{"a":{"b":1,"c":1},"a":{"b":2}}', {"a": {"b": 2, "c": 1}}),
+    (b'{"a":{"b":{"c":1}},"a":{"b":{"d":2}},"a":{"b":{"d":3}}}', {"a": {"b": {"c": 1, "d": 3}}}),
+    (b'{"a":[{"n":"x","e":1},{"n":"y"}],"a":[{"n":"z"}]}', {"a": [{"n": "z", "e": 1}]}),
+    (b'{"a":[1],"a":[2,3]}', {"a": [2, 3]}),
+    (b'{"a":[1],"a":{"b":1}}', {"a": {"b": 1}}),
+])
+def test_what_is_given_twice_is_read_one_into_the_other(body: bytes, meant: dict[str, Any]) -> None:
+    """Given a body with a key twice, when it is read as Go does, then the last text counts, objects and items are merged."""
+    assert merged(body) == meant

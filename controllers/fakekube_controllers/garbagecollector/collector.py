@@ -5,21 +5,25 @@ deletion an informer showed, which never come back.
 Upstream: pkg/controller/garbagecollector/garbagecollector.go.
 """
 
+import contextlib
 import functools
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import EVENTS, Resource
+from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.runtime.reconcile import Result
 from fakekube_controllers.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Identity, Node, Owner, affects_graph
 
 UNKNOWN_KIND_RETRY = Result(requeue_after=timedelta(seconds=30), daemon=True)
+LOOK_SECONDS = 30.0  # between looks for types that are new, as upstream
 NEEDED_VERBS = ("delete", "get", "list", "patch", "watch")
 
 
@@ -40,7 +44,7 @@ class UnknownKind(Exception):
 
 
 class GarbageCollector:
-    """A component for the manager. It watches every resource that can be deleted."""
+    """A component for the manager. It watches every resource that can be deleted, and looks every 30 s for new ones."""
 
     async def start(self, ctx: Context) -> None:
         """Watch everything and begin to collect."""
@@ -49,15 +53,34 @@ class GarbageCollector:
         self.to_delete, self.to_orphan = ctx.queue("attempt_to_delete"), ctx.queue("attempt_to_orphan")
         self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
-        for resource in await self.client.resources(verbs=NEEDED_VERBS):
-            self._resources[(resource.api_version, resource.kind)] = resource
-            if resource.plural != EVENTS.plural:
-                self._watch(resource)
+        self._watched: dict[GroupResource, None] = {}
+        self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
+        self._look_later()
         Worker(ctx, self.to_delete, self._attempt_to_delete).start()
         Worker(ctx, self.to_orphan, self._attempt_to_orphan).start()
 
     async def stop(self) -> None:
-        """Everything belongs to the context."""
+        """Everything else belongs to the context."""
+        self._timer.cancel()
+
+    def _watch_what_is_new(self, served: Sequence[Resource]) -> None:
+        for resource in served:
+            self._resources[(resource.api_version, resource.kind)] = resource
+            if resource.plural != EVENTS.plural and resource.group_resource not in self._watched:
+                self._watched[resource.group_resource] = None
+                self._watch(resource)
+
+    def _look_later(self) -> None:
+        self._timer = self.ctx.clock.call_later(LOOK_SECONDS, self._look, lazy=True)
+
+    def _look(self) -> None:
+        self.ctx.tasks.spawn(self._look_for_types(), "garbagecollector: new types")
+
+    async def _look_for_types(self) -> None:
+        """Watch types that have come since. A server that does not answer is asked again."""
+        with self.ctx.activity.busy(), contextlib.suppress(APIError, TransportError):
+            self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
+        self._look_later()
 
     def _watch(self, resource: Resource) -> None:
         observe = functools.partial(self.graph.observe, api_version=resource.api_version, kind=resource.kind)

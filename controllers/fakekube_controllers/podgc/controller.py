@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import errors, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
 from fakekube.cache.indexer import by_node_name
@@ -164,7 +164,8 @@ class PodGarbageCollector:
             except APIError as error:
                 if error.code != 404:
                     failed = True
-                    log.warning("pod %s is not removed: %s", meta.key_of(pod), error)
+                    level = logging.DEBUG if errors.is_race(error) else logging.WARNING
+                    log.log(level, "pod %s is not removed: %s", meta.key_of(pod), error)
         return failed
 
     async def _fail_and_delete(self, pod: Tree, reason: str, message: str) -> None:

@@ -28,7 +28,6 @@ from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.workqueue.queue import WorkQueue
 
-RESYNC_SECONDS = 300.0
 NAMED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS, CONFIG_MAPS, RESOURCE_QUOTAS, REPLICATION_CONTROLLERS, SECRETS)
 """What quotas have names for; everything else is counted as ``count/plural.group``."""
 PREFIX = "count/"
@@ -41,10 +40,11 @@ class QuotaReconciler:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
+        self._resync_seconds = float(ctx.options.get("resource_quota_sync_period", 300.0))
         self._watched: set[Resource] = set()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Watch quotas, and count all of them every five minutes."""
+        """Watch quotas, and count all of them every now and then, as ``resource_quota_sync_period`` says."""
         self.queue = queue
         self.ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
         self._resync_later()
@@ -58,7 +58,7 @@ class QuotaReconciler:
 
     def _resync_later(self) -> None:
         """Lazy: a year without anything to count does not stop every five minutes."""
-        self.ctx.clock.call_later(RESYNC_SECONDS, self._resync, lazy=True)
+        self.ctx.clock.call_later(self._resync_seconds, self._resync, lazy=True)
 
     def _resync(self) -> None:
         if not self.queue.is_shut_down:

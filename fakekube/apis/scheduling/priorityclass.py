@@ -40,6 +40,9 @@ class PriorityClassStrategy(Strategy):
             found.append(field_errors.forbidden("value", "may not be changed in an update."))
         return found + immutable("preemptionPolicy", obj.get("preemptionPolicy"), old.get("preemptionPolicy"))
 
+    def why_kept(self, name: str) -> str:
+        return "this is a system priority class and cannot be deleted" if name in SYSTEM_CLASSES else ""
+
 
 def _why_not_system(name: str, value: int, *, default: bool) -> str:
     """Why this is none of the classes that come with a cluster; empty when it is."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, NODES, PODS, SECRETS
+from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, NAMESPACES, NODES, PODS, SECRETS
 from tests.controllers.world import NAMESPACE, World, job_manifest, manual_cluster, pod_template
 
 
@@ -202,3 +202,24 @@ async def test_collection_goes_on_where_it_was_when_the_collector_starts_late(wo
     await world.cluster.manager.start_component("garbagecollector")
     await world.settle()
     assert await there(world, "child") == []
+
+
+async def test_types_that_come_later_are_collected_too(world):
+    """Given a collector that runs, and a type that is not served
+    When the type comes back, with an object whose owner is gone
+    Then it is collected within half a minute, and not before somebody looked."""
+    cluster = world.cluster
+    await config_map(world, "owner")
+    [kind] = [each for each in cluster.apiserver.resources.kinds if each.plural == "leases" and each.version == "v1"]
+    cluster.apiserver.resources.remove(kind)
+    await config_map(world, "child", {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "1"})
+    await world.settle()
+    assert await there(world, "owner", "child") == ["owner"]
+    cluster.apiserver.resources.install(kind)
+    stale = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "1"}
+    await world.client.create(LEASES, {
+        "metadata": {"name": "late", "namespace": NAMESPACE, "ownerReferences": [stale]}, "spec": {}})
+    await cluster.advance(29)
+    assert await world.client.get(LEASES, "late", NAMESPACE, missing_ok=True) is not None
+    await cluster.advance(2)
+    assert await world.client.get(LEASES, "late", NAMESPACE, missing_ok=True) is None

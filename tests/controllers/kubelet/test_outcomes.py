@@ -142,3 +142,35 @@ async def test_a_callback_that_returns_nonsense_fails_the_pod_and_says_why():
         await machine.advance(2)
         status = await machine.status()
         assert status["message"] == "outcome of container main, attempt 0: the callback returned 'later', which is no outcome"
+
+
+@pytest.mark.parametrize("image", [
+    "registry.k8s.io/pause:3.10", "pause", "pause-amd64:3.1", "k8s.gcr.io/pause@sha256:abc", "nginx", "nginx:1.29-alpine",
+    "docker.io/library/httpd:2", "localhost:5000/team/redis:8@sha256:abc", "postgres",
+    "registry.k8s.io/e2e-test-images/agnhost:2.57"])
+def test_the_image_of_a_server_runs_until_it_is_stopped(image):
+    """Given a pause image, or a server's without a command, in a pod that is meant to end / then it does not end by itself."""
+    assert outcome_of(pod({"name": "main", "image": image})).run_seconds is None
+
+
+@pytest.mark.parametrize(("container", "seconds"), [
+    ({"image": "nginx", "args": ["-g", "daemon off;"]}, None),
+    ({"image": "agnhost", "args": ["netexec", "--http-port=80"]}, None),
+    ({"image": "pause:3.10", "args": ["anything"]}, None),
+    ({"image": "agnhost", "args": ["dns-suffix"]}, 1),
+    ({"image": "nginx", "args": ["nginx-debug"]}, 1),
+    ({"image": "nginx", "command": ["nginx", "-t"]}, 1),
+    ({"image": "nginx", "command": ["sleep", "5"]}, 5),
+    ({"image": "pause", "command": ["true"]}, 0),
+    ({"image": "nginx/nginx-ingress"}, 1),
+    ({"image": "busybox"}, 1),
+])
+def test_a_command_replaces_what_an_image_starts(container, seconds):
+    """Given an image with a command or arguments / then a command counts, options do not, and other images end."""
+    assert outcome_of(pod({"name": "main", **container})).run_seconds == seconds
+
+
+def test_annotations_end_a_server():
+    """Given a server's image and an annotation of its exit code / then it ends after a second, with that code."""
+    found = outcome_of(pod({"name": "main", "image": "nginx"}, exit_code="3"))
+    assert (found.run_seconds, found.exit_code) == (1, 3)

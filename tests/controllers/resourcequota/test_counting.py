@@ -151,3 +151,16 @@ async def test_what_is_charged_is_written_as_it_was_asked_for_and_by_the_server(
     owned = {entry["manager"]: entry["fieldsV1"] for entry in quota["metadata"]["managedFields"] if "subresource" in entry}
     assert owned["kube-apiserver"] == {"f:status": {"f:used": {"f:pods": {}, "f:requests.memory": {}}}}
     assert owned["kube-controller-manager"]["f:status"]["f:used"] == {}
+
+
+async def test_how_often_everything_is_counted_can_be_said():
+    """Given a sync period of 20 s, and a usage that somebody wrote / when it has passed, and not before / then it is right."""
+    async with manual_cluster("namespace,serviceaccount,resourcequota", resource_quota_sync_period="20s") as cluster:
+        world = World(cluster)
+        await with_quota(world, {"configmaps": "9"})
+        wrong = {"status": {"used": {"configmaps": "7"}}}
+        await world.client.patch(RESOURCE_QUOTAS, "q", NAMESPACE, wrong, subresource="status")
+        await world.advance(10)
+        assert await used(world) == {"configmaps": "7"}
+        await world.advance(10)
+        assert await used(world) == {"configmaps": "1"}

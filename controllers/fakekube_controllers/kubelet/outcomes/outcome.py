@@ -15,7 +15,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.pods import is_sidecar
 from fakekube.runtime.controller import attempt
 from fakekube.runtime.pods import Pod
-from fakekube_controllers.kubelet.outcomes import annotations, commands
+from fakekube_controllers.kubelet.outcomes import annotations, commands, servers
 from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, ContainerAnnotations, InvalidOutcome, invalid
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -205,8 +205,8 @@ def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> O
     effect = commands.effect_of([*(container.get("command") or ()), *(container.get("args") or ())])
     if effect is not None:
         return Outcome(effect.run_seconds, effect.exit_code, ready_after_seconds=ready, log=effect.output)
-    endless = is_sidecar(container)
-    if not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
+    endless = is_sidecar(container) or servers.runs_until_stopped(container)
+    if not endless and not any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ()):
         # A command that reads waits for somebody who attaches to it, see ``server/exec.py``.
         policy = container.get("restartPolicy") or pod["spec"].get("restartPolicy", "Always")
         endless = policy == "Always" or bool(container.get("stdin"))
