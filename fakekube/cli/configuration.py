@@ -54,6 +54,7 @@ class ServeConfiguration(BaseModel):
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
     metrics_server: Bool = True
+    default_storage_class: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
     etcd_compaction_interval: str | Int | float = ""
     resource_quota_sync_period: str | Int | float = "5m0s"

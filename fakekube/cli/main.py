@@ -36,6 +36,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
+        click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(
+            "Have a default StorageClass, whose volumes are made at once.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
         click.option("--etcd-compaction-interval", metavar="DURATION", help=(
@@ -52,7 +54,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
         click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
         click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
-            "One that makes the plugins of the scheduler, given a client.")),
+            "One that makes the plugins of the scheduler, given its context.")),
         click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
     ]):
         function = option(function)

@@ -61,7 +61,7 @@ class Cluster:
     all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
     what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
     ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which plugins the scheduler runs
-    (a function from its client to them). A text ``module:function`` does as well as a function.
+    (a function from its context to them). A text ``module:function`` does as well as a function.
 
     ``extra`` are components that run besides the installed controllers, a controller of your own
     among them; or texts that name such. ``load`` are manifests to create at the start: files (their
@@ -162,6 +162,10 @@ class Cluster:
         await self._load_manifests()
 
     async def _load_manifests(self) -> None:
+        if self.options.default_storage_class:
+            from fakekube.composition import defaultstorageclass
+
+            await defaultstorageclass.create(self.client)
         for manifests in self._manifests:
             await self.load(manifests)
 

@@ -95,6 +95,7 @@ class ClusterOptions:
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
+    default_storage_class: bool = False  # there is a StorageClass ``standard``, whose volumes are made at once
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
@@ -265,6 +266,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "default_storage_class": _boolean("default_storage_class"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
     "cache_mutation_detector": _boolean("cache_mutation_detector"),

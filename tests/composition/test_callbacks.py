@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fakekube import Cluster
-from fakekube.client.client import Client
 from fakekube.client.resources import PODS
+from fakekube.runtime.context import Context
 from fakekube.testing import assert_event
 from fakekube_controllers.scheduler.framework.status import unresolvable
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
@@ -26,8 +26,8 @@ class NoNode:
         return unresolvable("node(s) were not asked for")
 
 
-def plugins(client: Client) -> Sequence[Any]:
-    return [*default_plugins(client), NoNode()]
+def plugins(ctx: Context) -> Sequence[Any]:
+    return [*default_plugins(ctx), NoNode()]
 
 
 MODULE = """
@@ -39,8 +39,8 @@ class NoNode:
     def filter(self, state, pod, node):
         return unresolvable("node(s) were not asked for")
 
-def plugins(client):
-    return [*default_plugins(client), NoNode()]
+def plugins(ctx):
+    return [*default_plugins(ctx), NoNode()]
 """
 
 

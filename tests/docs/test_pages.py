@@ -8,7 +8,7 @@ import pytest
 
 from fakekube.admission import chain
 from fakekube.cli.main import cli
-from fakekube.composition.controllermanager import CONTROLLERS
+from fakekube.composition.controllermanager import ADDONS, CONTROLLERS
 from fakekube.pytest_plugin import INI
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,8 @@ def page(name: str) -> str:
 def test_coverage_names_every_controller() -> None:
     """Given the controllers that the package brings, when the page about coverage is read, then it has a row for each."""
     rows = re.findall(r"^\| `([\w-]+)` \|", page("docs/coverage.md"), re.MULTILINE)
-    assert sorted(rows) == sorted(tomllib.loads(page("pyproject.toml"))["project"]["entry-points"][CONTROLLERS])
+    points = tomllib.loads(page("pyproject.toml"))["project"]["entry-points"]
+    assert sorted(rows) == sorted([*points[CONTROLLERS], *points[ADDONS]])
 
 
 def test_coverage_names_every_admission_plugin_that_runs() -> None:

@@ -53,9 +53,9 @@ async def on_exec(process): return 3
 async def on_connect(connection): pass
 def on_metric(*asked): return None
 
-def scheduler_plugins(client):
+def scheduler_plugins(ctx):
     from fakekube_controllers.scheduler.plugins.registry import default_plugins
-    return default_plugins(client)
+    return default_plugins(ctx)
 """
 NAMES = {name: f"ours_in_python:{name}" for name in CALLBACKS}
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: loaded, namespace: default}\n"

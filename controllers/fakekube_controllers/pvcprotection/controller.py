@@ -4,12 +4,10 @@ Admission puts it on; claims that lack it get it here. Upstream: pkg/controller/
 Unused of bound claims.
 """
 
-from collections.abc import Iterator
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS
-from fakekube.runtime import pods
+from fakekube.runtime import pods, volumes
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.workqueue.queue import WorkQueue
@@ -43,7 +41,7 @@ class ClaimReconciler:
             self._pod_gone(pod)
 
     def _pod_gone(self, pod: Tree) -> None:
-        for name in dict.fromkeys(_claim_names(pod)):
+        for name in _claim_names(pod):
             self.queue.add(Request(meta.namespace_of(pod), name))
 
     async def reconcile(self, key: Request) -> None:
@@ -67,15 +65,11 @@ class ClaimReconciler:
 
 def claims_of(pod: Tree) -> list[str]:
     """The claims of a pod by namespace and name, for an index."""
-    return [f"{meta.namespace_of(pod)}/{name}" for name in dict.fromkeys(_claim_names(pod))]
+    return [f"{meta.namespace_of(pod)}/{name}" for name in _claim_names(pod)]
 
 
-def _claim_names(pod: Tree) -> Iterator[str]:
-    for volume in pod["spec"].get("volumes") or ():
-        if volume.get("persistentVolumeClaim"):
-            yield volume["persistentVolumeClaim"]["claimName"]
-        elif "ephemeral" in volume:
-            yield f"{meta.name_of(pod)}-{volume['name']}"
+def _claim_names(pod: Tree) -> dict[str, None]:
+    return dict.fromkeys(name for name, _ in volumes.claim_names(pod))
 
 
 def _uses(pod: Tree, name: str) -> bool:

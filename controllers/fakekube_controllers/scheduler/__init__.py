@@ -3,7 +3,8 @@
 Read ``framework/interface.py`` first, then ``cycle.py``.
 
 Upstream: pkg/scheduler and k8s.io/kube-scheduler/framework. Left out: groups of pods, extenders,
-volumes, claims, spreading, affinity between pods, preemption (only its message is computed).
+devices, zones and limits of volumes, spreading, affinity between pods, preemption (only its message
+is computed).
 """
 
 from fakekube.client.resources import PODS

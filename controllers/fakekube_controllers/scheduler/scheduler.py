@@ -2,13 +2,13 @@
 it writes to pods.
 
 The controller's queue holds one key while there are active pods; which pod is next, the scheduling
-queue decides.
+queue decides. A pod that is assumed on a node and waits for its volumes has a key of its own.
 
 Upstream: pkg/scheduler/{scheduler.go,eventhandlers.go,schedule_one.go}.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.causes import ACTING, Acting
@@ -25,7 +25,7 @@ from fakekube_controllers.scheduler.cache import Cache, Snapshot
 from fakekube_controllers.scheduler.cycle import Framework, SchedulingError
 from fakekube_controllers.scheduler.framework.events import ClusterEvent, node_scheduling_properties_changed
 from fakekube_controllers.scheduler.framework.interface import CycleState, QueuedPodInfo
-from fakekube_controllers.scheduler.framework.status import FitError
+from fakekube_controllers.scheduler.framework.status import Code, FitError, Status
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
 from fakekube_controllers.scheduler.queue import SchedulingQueue
 
@@ -33,12 +33,23 @@ SCHEDULER_NAME = "default-scheduler"
 CYCLE = "cycle"  # the key
 OBSERVED_GENERATION = "PodObservedGenerationTracking"
 EVENT_TEXT_LIMIT, CUT_OFF = 1024, " ..."
+BIND_TIMEOUT_SECONDS = 600.0
+BIND_TIMED_OUT = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+
+
+class Binding(NamedTuple):
+    """A pod that is assumed on a node until what it needs there is prepared, or until ``deadline`` (Unix seconds)."""
+
+    queued: QueuedPodInfo
+    state: CycleState
+    node_name: str
+    deadline: float
 
 
 class Scheduler:
     """Schedules one pod each time.
 
-    Option of the context: ``scheduler_plugins``, a function from a client to plugins.
+    Option of the context: ``scheduler_plugins``, a function from a context to plugins.
     """
 
     cycles: WorkQueue[str]
@@ -47,7 +58,10 @@ class Scheduler:
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder(SCHEDULER_NAME)
-        self.framework = Framework((ctx.options.get("scheduler_plugins") or default_plugins)(ctx.client))
+        plugins = (ctx.options.get("scheduler_plugins") or default_plugins)(ctx)
+        self.framework = Framework(plugins)
+        self.watching = [plugin for plugin in plugins if hasattr(plugin, "watch")]
+        self.bindings: dict[str, Binding] = {}  # by uid
         self.options = Options(
             use_status_resources=ctx.enabled(RESIZE_GATE), pod_level_status=ctx.enabled(POD_LEVEL_RESIZE_GATE),
             pod_level=is_pod_level)
@@ -61,8 +75,16 @@ class Scheduler:
             framework.queueing_hints, self.options)
         self.ctx.add_handler(NODES, self._add_node, self._update_node, self._delete_node)
         self.ctx.add_handler(PODS, self._add_or_update_pod, lambda _, new: self._add_or_update_pod(new), self._delete_pod)
+        for plugin in self.watching:
+            plugin.watch(self.ctx, self._changed)
 
     # events
+
+    def _changed(self, event: ClusterEvent) -> None:
+        """What plugins watch has changed: pods may fit, or be ready to be bound."""
+        self.queue.move_all_to_active_or_backoff(event)
+        for uid in self.bindings:
+            self.cycles.add(uid)
 
     def _add_node(self, node: Tree) -> None:
         self.cache.set_node(node)
@@ -94,6 +116,8 @@ class Scheduler:
 
     def _release(self, pod: Tree, uid: str) -> None:
         """A pod uses nothing of its node any more: others may fit now."""
+        if self.bindings and (binding := self.bindings.pop(uid, None)) is not None:
+            self.framework.unreserve(binding.state, binding.queued.info, binding.node_name)
         self.queue.remove(uid)
         if self.cache.remove_pod(uid):
             self.queue.move_all_to_active_or_backoff(ClusterEvent(pod=pod))
@@ -105,7 +129,12 @@ class Scheduler:
     # cycles
 
     async def reconcile(self, request: str) -> Result | None:
-        """Schedule the next pod of the queue. Upstream: ScheduleOne."""
+        """Schedule the next pod of the queue, or go on with the binding of the pod with this uid. Upstream: ScheduleOne."""
+        if request != CYCLE:
+            binding = self.bindings.pop(request, None)
+            if binding is not None:
+                await self._bind(binding)
+            return None
         queued = self.queue.pop()
         if queued is None:
             return None
@@ -125,15 +154,34 @@ class Scheduler:
         self.cache.assume_pod(pod, node_name)
         status = self.framework.reserve(state, pod, node_name)
         if status is None:
-            status = await self.framework.bind(state, pod, node_name)
-            if status is None:
-                self._record_scheduled(pod.pod, node_name)
-                return None
-            self.framework.unreserve(state, pod, node_name)
-        self.cache.remove_pod(pod.uid)
+            await self._bind(Binding(queued, state, node_name, self.ctx.clock.time() + BIND_TIMEOUT_SECONDS))
+        else:
+            await self._give_back(queued, status)
+        return None
+
+    async def _bind(self, binding: Binding) -> None:
+        """Bind a pod to its node, or keep it for the next event where something is to be waited for."""
+        queued, state, node_name, deadline = binding
+        pod = queued.info
+        status = await self.framework.bind(state, pod, node_name)
+        if status is None:
+            self._record_scheduled(pod.pod, node_name)
+            return
+        if status.code == Code.WAIT:
+            left = deadline - self.ctx.clock.time()
+            if left > 0:
+                self.bindings[pod.uid] = binding
+                self.cycles.add_after(pod.uid, left, daemon=True)
+                return
+            status = Status(Code.ERROR, (BIND_TIMED_OUT,))
+        self.framework.unreserve(state, pod, node_name)
+        await self._give_back(queued, status)
+
+    async def _give_back(self, queued: QueuedPodInfo, status: Status) -> None:
+        """The pod does not go to its node after all."""
+        self.cache.remove_pod(queued.info.uid)
         reason = "Unschedulable" if status.is_rejection else "SchedulerError"
         await self._handle_failure(queued, reason, status.message, (status.plugin,) if status.plugin else ())
-        return None
 
     def _record_scheduled(self, pod: Any, node_name: str) -> None:
         text = f"Successfully assigned {meta.namespace_of(pod)}/{meta.name_of(pod)} to {node_name}"

@@ -17,6 +17,7 @@ from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.queue import SchedulingQueue
+from tests.controllers.scheduler.contexts import CONTEXT
 
 
 def pod(name="p", *requests, **spec):
@@ -138,7 +139,7 @@ def test_tolerations(toleration, tolerated):
 
 def test_of_equal_nodes_the_first_by_name_is_taken():
     """Given nodes alike, in any order / then the first in name order is chosen."""
-    framework = Framework(default_plugins(None))
+    framework = Framework(default_plugins(CONTEXT))
     _, snapshot = cluster(*(node(name, cpu="4", memory="4Gi") for name in ("c", "a", "b")))
     assert framework.schedule({}, pod_info(pod("p", {"cpu": "1"})), snapshot) == "a"
 
@@ -192,7 +193,7 @@ def test_plugins_are_asked_once_about_nodes_with_the_same_signatures():
     / given a pod with another signature / then it is asked about one node of each.
     """
     plugin = Signing()
-    framework = Framework([*default_plugins(None), plugin], groups_nodes=True)
+    framework = Framework([*default_plugins(CONTEXT), plugin], groups_nodes=True)
     cache, snapshot = cluster(*(node(name, cpu="4") for name in ("a1", "a2", "c1", "c2")))
     first = pod_info(pod("p", {"cpu": "1"}))
     assert framework.schedule({}, first, snapshot) == "c1"
@@ -209,7 +210,7 @@ def test_plugins_are_asked_once_about_nodes_with_the_same_signatures():
 def test_without_a_signature_every_filter_is_asked_every_time():
     """Given a plugin that is no SignPlugin / when two pods alike are scheduled / then it is asked about all nodes twice."""
     plugin = Counting()
-    framework = Framework([*default_plugins(None), plugin])
+    framework = Framework([*default_plugins(CONTEXT), plugin])
     _, snapshot = cluster(*(node(name, cpu="4") for name in "abc"))
     for name in "pq":
         assert framework.schedule({}, pod_info(pod(name)), snapshot) == "c"
@@ -232,7 +233,7 @@ def clock():
 
 @pytest.fixture
 def queue(clock):
-    queueing_hints = Framework(default_plugins(None)).queueing_hints
+    queueing_hints = Framework(default_plugins(CONTEXT)).queueing_hints
     return SchedulingQueue(clock, PrioritySort(), [SchedulingGates()], lambda: None, queueing_hints)
 
 

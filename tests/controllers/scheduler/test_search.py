@@ -10,6 +10,7 @@ from fakekube_controllers.scheduler.framework.status import FitError
 from fakekube_controllers.scheduler.framework.types import pod_info
 from fakekube_controllers.scheduler.index import Best, NodeTree
 from fakekube_controllers.scheduler.plugins.registry import default_plugins
+from tests.controllers.scheduler.contexts import CONTEXT
 
 SHAPES = [
     {"cpu": "4", "memory": "8Gi", "pods": "8"}, {"cpu": "8", "memory": "8Gi", "pods": "20"},
@@ -107,8 +108,8 @@ class World:
         self.rng = random.Random(seed)
         self.cache, self.snapshot = Cache(), Snapshot()
         self.nodes, self.placed = {}, []
-        self.grouping = Framework(default_plugins(None), groups_nodes=True)
-        self.asking = Framework(default_plugins(None), groups_nodes=False)
+        self.grouping = Framework(default_plugins(CONTEXT), groups_nodes=True)
+        self.asking = Framework(default_plugins(CONTEXT), groups_nodes=False)
         for number in range(nodes):
             self.set_node(f"n{number:02}")
 

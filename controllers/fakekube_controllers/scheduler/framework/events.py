@@ -13,13 +13,14 @@ from fakekube_controllers.scheduler.framework.types import allocatable_of
 
 
 class ClusterEvent(NamedTuple):
-    """A node that was added (``old`` is None) or updated, or a pod of a node that is gone or needs
-    less (``pod``).
+    """A node that was added (``old`` is None) or updated, a pod of a node that is gone or needs
+    less (``pod``), or a claim, a volume or a StorageClass that has changed (``storage``).
     """
 
     node: ReadOnlyTree | None = None
     old: ReadOnlyTree | None = None
     pod: ReadOnlyTree | None = None
+    storage: ReadOnlyTree | None = None
 
 
 def node_scheduling_properties_changed(old: ReadOnlyTree, new: ReadOnlyTree) -> bool:

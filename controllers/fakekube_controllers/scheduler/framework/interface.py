@@ -184,10 +184,10 @@ class PermitPlugin(Plugin, Protocol):
 
 
 class PreBindPlugin(Plugin, Protocol):
-    """Prepares the binding (mounts a volume, say)."""
+    """Prepares the binding (binds a volume, say)."""
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Why it cannot be bound, or None."""
+        """Why it cannot be bound, WAIT to be asked again after the next event, or None."""
 
 
 class BindPlugin(Plugin, Protocol):

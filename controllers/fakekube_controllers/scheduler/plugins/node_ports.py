@@ -19,7 +19,7 @@ class NodePorts:
     def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
         """A node that comes, or a pod that goes and had one of the ports."""
         if event.pod is None:
-            return event.old is None
+            return event.node is not None and event.old is None
         taken = pod_info(event.pod).ports
         return any(_conflict(wanted, other) for wanted in pod.ports for other in taken)
 

@@ -74,7 +74,7 @@ class NodeResourcesFit:
     def is_schedulable_after(self, pod: PodInfo, event: ClusterEvent) -> bool:
         """A node with enough for the pod that was added or has more now, or a pod that is gone."""
         if event.node is None:
-            return True
+            return event.pod is not None
         room = allocatable_of(event.node)
         if room.get("pods", 0) < 1 or any(asked > room.get(name, 0) for name, asked in pod.requests.items()):
             return False

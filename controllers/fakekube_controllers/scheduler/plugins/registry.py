@@ -5,10 +5,11 @@ An import and a name for each, those with a filter in ``filters``; there is no o
 
 from collections.abc import Sequence
 
-from fakekube.client.client import Client
+from fakekube.runtime.context import Context
 from fakekube_controllers.scheduler.framework.interface import FilterPlugin, Plugin
 from fakekube_controllers.scheduler.plugins.default_binder import DefaultBinder
 from fakekube_controllers.scheduler.plugins.default_preemption import DefaultPreemption
+from fakekube_controllers.scheduler.plugins.dynamic_resources import DynamicResources
 from fakekube_controllers.scheduler.plugins.node_affinity import NodeAffinity
 from fakekube_controllers.scheduler.plugins.node_name import NodeName
 from fakekube_controllers.scheduler.plugins.node_ports import NodePorts
@@ -17,11 +18,15 @@ from fakekube_controllers.scheduler.plugins.node_unschedulable import NodeUnsche
 from fakekube_controllers.scheduler.plugins.priority_sort import PrioritySort
 from fakekube_controllers.scheduler.plugins.scheduling_gates import SchedulingGates
 from fakekube_controllers.scheduler.plugins.taint_toleration import TaintToleration
+from fakekube_controllers.scheduler.plugins.volume_binding import VolumeBinding
+
+ALLOCATES_DEVICES = "DynamicResourceAllocation"
 
 
-def default_plugins(client: Client) -> Sequence[Plugin]:
+def default_plugins(ctx: Context) -> Sequence[Plugin]:
     """A fresh set for one scheduler."""
     filters: list[FilterPlugin] = [
-        NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(),
+        NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(), VolumeBinding(ctx),
     ]
-    return [SchedulingGates(), PrioritySort(), *filters, DefaultPreemption(filters), DefaultBinder(client)]
+    devices = [DynamicResources()] if ctx.enabled(ALLOCATES_DEVICES) else []  # its text comes before that of preemption
+    return [SchedulingGates(), PrioritySort(), *filters, *devices, DefaultPreemption(filters), DefaultBinder(ctx.client)]
