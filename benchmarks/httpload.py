@@ -11,7 +11,7 @@ import sys
 from benchmarks import shapes
 
 CONNECTIONS = 16
-HEAD = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+HEAD = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
 
 
 def run(port: int, path: str, first: int, count: int) -> None:

@@ -44,9 +44,10 @@ def watch(number):
     sock = socket.create_connection(("127.0.0.1", port))
     if token:
         sock = context.wrap_socket(sock)
-    sock.sendall(b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\nHost: x\\r\\n"
+    sock.sendall(b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\nHost: localhost\\r\\n"
                  b"Authorization: Bearer %b\\r\\n\\r\\n" % token.encode() if token else
-                 b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+                 b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\n"
+                 b"Host: localhost\\r\\n\\r\\n")
     assert sock.recv(65536).startswith(b"HTTP/1.1 200")
     ready.release()
     while data := sock.recv(1 << 20):

@@ -20,7 +20,8 @@ selector = selectors.DefaultSelector()
 started = time.perf_counter()
 for _ in range(count):
     sock = socket.create_connection(("127.0.0.1", port))
-    sock.sendall(b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    sock.sendall(b"GET /api/v1/namespaces/default/configmaps?watch=true&labelSelector=bench HTTP/1.1\\r\\n"
+                 b"Host: localhost\\r\\n\\r\\n")
     sock.setblocking(False)
     selector.register(sock, selectors.EVENT_READ, [False])
 answered = 0
@@ -94,5 +95,5 @@ def _write(port: int, events: int) -> None:
 def _patch(connection: socket.socket, number: int) -> None:
     body = b'{"data":{"number":"%d"}}' % number
     connection.sendall(
-        b"PATCH %b/m HTTP/1.1\r\nHost: x\r\nContent-Type: application/merge-patch+json\r\nContent-Length: %d\r\n\r\n%b"
+        b"PATCH %b/m HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/merge-patch+json\r\nContent-Length: %d\r\n\r\n%b"
         % (MAPS.encode(), len(body), body))

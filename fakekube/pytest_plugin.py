@@ -35,7 +35,11 @@ INI = {
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "allow_host": "names by which clients reach the server, besides localhost and its address",
+    "allow_origin": "web origins whose pages may use the server",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
+    "advertise_address": "the IP address of the endpoints of the service kubernetes (default: it has none)",
+    "client_ca_file": "a file whose CA the ConfigMap extension-apiserver-authentication publishes (default: there is none)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
     "start": "where virtual time begins, 2026-01-01T00:00:00Z",
     "outcome": "how containers end: a function, module:function",
@@ -46,6 +50,7 @@ INI = {
     "extra": "controllers that run besides, module:name",
     "port": "port of a server (default one that is free)",
     "bind_address": "IP address of a server (default 127.0.0.1)",
+    "insecure": "true: a server may listen where other machines reach it",
 }
 
 PATHS = {
@@ -117,9 +122,9 @@ def _beside_a_snapshot(values: "Mapping[str, Any]") -> dict[str, Any]:
     from dataclasses import fields
 
     from fakekube.composition.options import ClusterOptions
-    from fakekube.composition.snapshot import MAY_DIFFER
+    from fakekube.composition.snapshot import MAY_DIFFER, OF_THE_READER
 
-    decided = [field.name for field in fields(ClusterOptions) if field.name not in MAY_DIFFER]
+    decided = [field.name for field in fields(ClusterOptions) if field.name not in MAY_DIFFER + OF_THE_READER]
     return {name: value for name, value in values.items() if name not in decided}
 
 

@@ -19,6 +19,20 @@ DESCRIPTION: Final = (
     "service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
 )
 
+CERTIFICATE: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBcDCCARagAwIBAgIUU7sfnD0aKEpLaQ/nq0eg8nngbKQwCgYIKoZIzj0EAwIw
+FTETMBEGA1UEAwwKa3ViZXJuZXRlczAgFw0wMDAxMDEwMDAwMDBaGA85OTk5MTIz
+MTIzNTk1OVowFTETMBEGA1UEAwwKa3ViZXJuZXRlczBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABDFQcSNAFAjfRKJrn42h4af7x+xM8PTND8h9gRqXiIhQXhYb6e4s
+cbSuuRLEFDtI5VXJNEDP+w8JOpKaZ66MNaOjQjBAMA8GA1UdEwEB/wQFMAMBAf8w
+DgYDVR0PAQH/BAQDAgKkMB0GA1UdDgQWBBSAuu1oyf2SdUrNPNH7bu2NUeoeOjAK
+BggqhkjOPQQDAgNIADBFAiBQ+H054gKJ31mrU/378BBMuWgHWyHRpDydNnzVDw1B
+oQIhAOe5Eplk6h5AhANZaI6HHAbPNxeAgT/KTlBrJuNOFOiQ
+-----END CERTIFICATE-----
+"""
+"""The certificate of a CA, for clients that refuse to start without one. It signed nothing: nobody has its key."""
+
 
 def default_account(namespace: str) -> Tree:
     """The service account of pods that name none."""

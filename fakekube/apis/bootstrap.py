@@ -3,8 +3,8 @@
 They stand in ``bootstrap.txt`` beside this file (``tools/bootstrap.py`` makes it) and are read when somebody first
 asks for their resource, so that they cost a start nothing. They are those of the newest release that was recorded; an
 older one gets the same ones in its own versions. What controllers add to them ``firstobjects.py`` knows. Upstream:
-plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller. Left out: managed fields;
-Endpoints and slices of the service ``kubernetes``, whose address is the host's.
+plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller. What a
+server tells of itself is in ``server_objects.py``. Left out: managed fields.
 """
 
 import pkgutil

@@ -18,8 +18,11 @@ from fakekube.composition.options import ClusterOptions, OptionError
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
-OF_SERVE = ("port", "bind_address", "load", "from", "kubeconfig")
-NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")  # the rest is options of a cluster that are values
+OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig")
+"""Options of the command alone."""
+
+NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")
+"""The rest is values that say what the cluster is like."""
 
 
 def _version(value: Any) -> Any:
@@ -57,10 +60,16 @@ class ServeConfiguration(BaseModel):
     default_storage_class: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
     etcd_compaction_interval: str | Int | float = ""
+    advertise_address: str = ""
+    client_ca_file: Annotated[str, Field(alias="clientCAFile")] = ""
     resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
+    verbosity: Annotated[Int, Field(ge=0, le=10, alias="v")] = 0
     port: Annotated[Int, Field(ge=0, le=65535)] = 0
     bind_address: str = "127.0.0.1"
+    insecure: Bool = False
+    allow_host: Texts = []
+    allow_origin: Texts = []
     clock: str | Int | float = "real"
     start: str = ""
     cache_mutation_detector: Bool = False
@@ -88,7 +97,7 @@ def read(path: Path) -> dict[str, Any]:
         raise OptionError(f"{path}: {_sentence(error)}") from None
     said = found.model_fields_set
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
-    for name in ("from_", "kubeconfig"):
+    for name in ("from_", "kubeconfig", "client_ca_file"):
         if name in values:
             values[name] = str(path.parent / values[name])
     if "load" in values:

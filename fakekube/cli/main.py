@@ -43,6 +43,12 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--etcd-compaction-interval", metavar="DURATION", help=(
             "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
             "[default: 5m0s; never on the clocks auto and manual]")),
+        click.option("--advertise-address", metavar="IP", help=(
+            "The IP address on which to advertise the apiserver to members of the cluster: that of the endpoints of the "
+            "service kubernetes, which has none without it.")),
+        click.option("--client-ca-file", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "A CA certificate that the ConfigMap extension-apiserver-authentication in kube-system publishes, which is "
+            "absent without it. No client's certificate is checked with it.")),
         click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
             "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
@@ -85,12 +91,20 @@ def cli() -> None:
 @cluster_options
 @click.option("--port", type=int, default=0, show_default=True, help="Port to listen on; 0 takes one that is free.")
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="The IP address on which to listen.")
+@click.option("--insecure", is_flag=True, help=(
+    "Listen on an address that other machines reach, whose users are all administrators of the cluster."))
+@click.option("--allow-host", multiple=True, metavar="NAME", help=(
+    "A name by which clients reach the server besides localhost and its own address; * is any."))
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
+    "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Manifests to create at the start, in the order given."))
 @click.option("--from", "snapshot", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=(
     "Go on from a snapshot, which decides what the cluster is like; --clock and --controllers may be given with it."))
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Where to write a kubeconfig that leads here.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, show_default=True, metavar="N", help=(
+    "Number for the log level verbosity: 0 tells warnings and errors, 2 what goes on, 4 also races that harm nobody."))
 @click.pass_context
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve a cluster until it is interrupted."""

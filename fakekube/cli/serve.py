@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.snapshot import Snapshot
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
 
 def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     """Serve with the options of the command line, of which ``given`` were said and the others have their defaults.
@@ -29,8 +28,9 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     if config := values.pop("config"):
         said = {name: value for name, value in _configured(config).items() if name not in given}
         values, given = values | said, [*given, *said]
-    port, host, file = values.pop("port"), values.pop("bind_address"), values.pop("snapshot")
-    files, kubeconfig = values.pop("files"), values.pop("kubeconfig")
+    _log(values.pop("verbosity"))
+    listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
+    file, files, kubeconfig = values.pop("snapshot"), values.pop("files"), values.pop("kubeconfig")
     values = {name: value for name, value in values.items() if value is not None}
     objects = _python_objects({name: values.pop(name) for name in (*CALLBACKS, "extra") if name in values})
     state = _read(file) if file else None
@@ -40,9 +40,17 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
         else:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         made_with = {"options": options, "state": state, **objects}
-        _runner(options)(_serve(made_with, options, host, port, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
+        _runner(options)(_serve(made_with, options, listen, files, _writable(Path(kubeconfig or DEFAULT_KUBECONFIG))))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _log(verbosity: int) -> None:
+    """Tell on stderr what upstream's components tell at a verbosity: from 2 on INFO, from 4 on DEBUG."""
+    level = logging.DEBUG if verbosity >= 4 else logging.INFO if verbosity >= 2 else logging.WARNING
+    logging.basicConfig(level=logging.WARNING, format="%(levelname).1s %(asctime)s %(name)s] %(message)s")
+    for name in ("fakekube", "fakekube_controllers"):  # libraries keep quiet
+        logging.getLogger(name).setLevel(level)
 
 
 def _configured(file: str) -> dict[str, Any]:
@@ -108,7 +116,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    made_with: dict[str, Any], options: ClusterOptions, host: str, port: int, files: tuple[str, ...], kubeconfig: Path,
+    made_with: dict[str, Any], options: ClusterOptions, listen: dict[str, Any], files: tuple[str, ...], kubeconfig: Path,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -119,13 +127,13 @@ async def _serve(
     _import_server()
     cluster, collector = Cluster(**made_with), PacedCollector(loop.call_later)
     try:
-        server = await cluster.serve(host=host, port=port)  # as on any cluster, it answers before the controllers are up
+        server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
         await cluster.start()
         await cluster.settle()
         for file in files:
             await _load(cluster, file)
         server.write_kubeconfig(kubeconfig)  # who finds it finds nodes, default accounts and what was loaded
-        click.echo(_greeting(server.url, kubeconfig, options, host))
+        click.echo(_greeting(server.url, kubeconfig, options, listen["host"]))
         collector.start()
         await stop.wait()
         click.echo("stopping")
@@ -148,7 +156,9 @@ async def _load(cluster: "Cluster", file: str) -> None:
 
 
 def _greeting(url: str, kubeconfig: Path, options: ClusterOptions, host: str) -> str:
-    where = "on loopback: nobody outside this machine can reach it" if host in LOOPBACK else (
+    from fakekube.apimachinery.origins import is_loopback
+
+    where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator")
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}

@@ -216,10 +216,12 @@ class Cluster:
         again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
+        from fakekube.composition.snapshot import OF_THE_READER
+
         state = _snapshot(snapshot)
         options = state.options_with({"clock": self.options.clock})
-        await self._become(
-            replace(options, cache_mutation_detector=self.options.cache_mutation_detector), state, state.time)
+        ours = {name: getattr(self.options, name) for name in OF_THE_READER}
+        await self._become(replace(options, **ours), state, state.time)
 
     async def reset(self) -> None:
         """Be as a new cluster, with the same options, callbacks, manifests of ``load`` and time.
@@ -338,16 +340,18 @@ class Cluster:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""
         return NodeHandle(self.client, name)
 
-    async def serve(self, *, host: str = "127.0.0.1", port: int = 0) -> "Served":
+    async def serve(self, *, host: str = "127.0.0.1", port: int = 0, insecure: bool = False) -> "Served":
         """Listen on a port (0: one that is free) until the cluster stops.
 
-        Raises OSError when it is taken.
+        Whoever reaches it is the cluster's administrator: a ``host`` that other machines reach is
+        an OptionError unless ``insecure``. Raises OSError when the port is taken.
         """
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port,
-            compresses=lambda: self.gates["APIResponseCompression"])
+            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
+            compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
+            allow_origins=self.options.allow_origin)
         await server.start()
         self._servers.append(server)
         return server

@@ -11,7 +11,7 @@ from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
-from fakekube.apis.firstobjects import FirstObjects
+from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fakekube.storage.saved import FieldsOf
 
 
+TRACKING_GATE = "LegacyServiceAccountTokenTracking"
 EVENTS = GroupResource("", "events")
 
 CHECK_TREES = "FAKEKUBE_CHECK_TREES"
@@ -76,7 +77,10 @@ def build_apiserver(
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
-    first = FirstObjects(resources, with_namespace_defaults=state is None and service_accounts())
+    first = FirstObjects(
+        resources, with_namespace_defaults=state is None and service_accounts(),
+        facts=ServerFacts(gates.is_on(TRACKING_GATE), _client_ca(options), options.advertise_address)
+        if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes)
     apiserver.use_admission(admission)
@@ -85,6 +89,21 @@ def build_apiserver(
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
         Compaction(storage, clock, options.compaction_seconds))
+
+
+def _client_ca(options: ClusterOptions) -> str:
+    """What is in the file of the option. Raises OptionError."""
+    if not options.client_ca_file:
+        return ""
+    from pathlib import Path  # a start without such a file does without
+
+    try:
+        text = Path(options.client_ca_file).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"client_ca_file: {options.client_ca_file}: {error}") from error
+    if "-----BEGIN CERTIFICATE-----" not in text:
+        raise OptionError(f"client_ca_file: {options.client_ca_file} holds no certificate in PEM")
+    return text
 
 
 def serve_metrics(apiserver: APIServer) -> None:

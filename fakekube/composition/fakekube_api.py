@@ -1,10 +1,12 @@
 """What a cluster answers beside Kubernetes, below ``/fakekube/v1``, for clients in any language.
 
     GET  /fakekube/v1/clock        what time it is, which clock that is, and whether it stands
-    POST /fakekube/v1/clock        {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too
+    POST /fakekube/v1/clock        {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}
     GET  /fakekube/v1/controllers  the names of the controllers, and which of them run
-    POST /fakekube/v1/controllers  {"stop": "scheduler"}, {"start": "scheduler"}, {"restart": "scheduler"}; as a query too
+    POST /fakekube/v1/controllers  {"stop": "scheduler"}, {"start": "scheduler"}, {"restart": "scheduler"}
     GET  /fakekube/v1/snapshot     all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
+
+What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
 Errors are Status objects, as everywhere. Nothing here is Kubernetes'.
 """
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fakekube.apimachinery import errors, times
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.composition.options import OptionError
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
+JSON = "application/json"
 CLOCK_FIELDS = ("advance", "set", "paused")
 CONTROLLER_FIELDS = ("stop", "start", "restart")
 
@@ -125,7 +129,14 @@ class FakekubeAPI:
 
 
 def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
-    """The fields of the body and of the query. Raises APIError 400 for what is none."""
+    """The fields of the body and of the query.
+
+    Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
+    none.
+    """
+    kind = request.headers.get("content-type")
+    if kind is not None and kind.partition(";")[0].strip().lower() != JSON:
+        raise errors.unsupported_media_type(f"the body is to be {JSON}, and its Content-Type is {go_quote(kind)}")
     try:
         body: Any = orjson.loads(request.body) if request.body else {}
     except orjson.JSONDecodeError as error:

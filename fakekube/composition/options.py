@@ -99,6 +99,10 @@ class ClusterOptions:
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
+    advertise_address: str = ""  # the IP address of the endpoints of the service kubernetes; none unless it is said
+    client_ca_file: str = ""  # PEM that the ConfigMap extension-apiserver-authentication publishes; none unless it is said
+    allow_host: tuple[str, ...] = ()  # names by which clients reach a served cluster, besides its own; "*" is any
+    allow_origin: tuple[str, ...] = ()  # web origins whose pages may use a served cluster; "*" is any
     cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
 
     @property
@@ -229,8 +233,31 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _allow_host(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import ANY, plain_host
+
+    try:
+        return tuple(name if name == ANY else plain_host(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_host: {error}") from None
+
+
+def _allow_origin(value: Any) -> tuple[str, ...]:
+    from fakekube.apimachinery.origins import origin_of
+
+    try:
+        return tuple(origin_of(name) for name in _names(value))
+    except ValueError as error:
+        raise OptionError(f"allow_origin: {error}") from None
+
+
+def boolean_of(name: str, value: Any) -> bool:
+    """True or False, also as a text. Raises OptionError."""
+    return value if isinstance(value, bool) else _switch(name, str(value), name)
+
+
 def _boolean(name: str) -> Callable[[Any], bool]:
-    return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
+    return lambda value: boolean_of(name, value)
 
 
 def _seconds(name: str, *, above_zero: bool = False) -> Callable[[Any], float]:
@@ -253,6 +280,19 @@ def _compaction_interval(value: Any) -> float | None:
     return None if value in (None, "") else _seconds("etcd_compaction_interval")(value)
 
 
+def _address(value: Any) -> str:
+    import ipaddress
+
+    try:
+        return str(ipaddress.ip_address(value)) if value else ""
+    except ValueError:
+        raise OptionError(f"advertise_address: {value!r} is no IP address") from None
+
+
+def _path(value: Any) -> str:
+    return str(value) if value else ""
+
+
 def _controllers(value: Any) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
@@ -266,9 +306,11 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "advertise_address": _address, "client_ca_file": _path,
     "default_storage_class": _boolean("default_storage_class"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
+    "allow_host": _allow_host, "allow_origin": _allow_origin,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

@@ -1,9 +1,12 @@
 """A cluster on a port. ``Cluster.serve`` makes one, which stops with the cluster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fakekube.apimachinery.origins import is_loopback
+from fakekube.composition.options import OptionError
+from fakekube.server.crossorigin import CrossOriginProtection
 from fakekube.server.http import HttpServer
 from fakekube.server.kubeconfig import kubeconfig, write_kubeconfig
 
@@ -14,15 +17,25 @@ if TYPE_CHECKING:
 
 
 class Served:
-    """Where a cluster listens: ``url``, ``token``, and a kubeconfig for it."""
+    """Where a cluster listens: ``url``, ``token``, and a kubeconfig for it.
+
+    ``allow_hosts`` and ``allow_origins`` are let in besides this machine. Raises OptionError for a
+    ``host`` that other machines reach, unless ``insecure``.
+    """
 
     def __init__(
         self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,
-        compresses: Callable[[], bool],
+        compresses: Callable[[], bool], insecure: bool = False, allow_hosts: Iterable[str] = (),
+        allow_origins: Iterable[str] = (),
     ) -> None:
+        if not insecure and not is_loopback(host):
+            raise OptionError(
+                f"bind_address: other machines could reach {host or 'every address of this one'}, and whoever reaches the "
+                "server is the cluster's administrator: bind to 127.0.0.1, or say --insecure if that is meant")
         self.token = token
         self._http = HttpServer(
-            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses)
+            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses,
+            protection=CrossOriginProtection(host, allow_hosts=allow_hosts, allow_origins=allow_origins))
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""

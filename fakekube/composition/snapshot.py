@@ -24,7 +24,9 @@ from fakekube.storage.memory import Storage
 from fakekube.storage.saved import Damaged, FieldsOf, dump
 
 FORMAT, VERSION = "fakekube-snapshot", 1
-MAY_DIFFER = ("clock", "controllers", "cache_mutation_detector")
+MAY_DIFFER = ("clock", "controllers")
+OF_THE_READER = ("allow_host", "allow_origin", "cache_mutation_detector")
+"""Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 COMPRESSION = 6
 
@@ -58,8 +60,8 @@ class Snapshot(NamedTuple):
         Raises OptionError for what the snapshot decides.
         """
         for name in values:
-            if name not in MAY_DIFFER:
-                raise OptionError(f"{name}: the snapshot decides that; only {', '.join(MAY_DIFFER)} may differ from it")
+            if name not in MAY_DIFFER + OF_THE_READER:
+                raise OptionError(f"{name}: the snapshot decides that; only {' and '.join(MAY_DIFFER)} may differ from it")
         return replace(self.options, **{
             name: getattr(ClusterOptions.of(**{name: value}), name) for name, value in values.items()})
 
@@ -92,7 +94,8 @@ def _remembered(value: Any) -> Json:
 def _plain(options: ClusterOptions) -> Tree:
     result: Tree = asdict(options)
     result["start"] = options.start.isoformat() if options.start else None
-    del result["cache_mutation_detector"]  # that of whoever reads the file
+    for name in OF_THE_READER:
+        del result[name]
     return result
 
 

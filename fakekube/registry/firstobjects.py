@@ -24,8 +24,10 @@ class FirstObjects(Protocol):
     def kept(self) -> Iterable[GroupResource]:
         """The resources of which there was something before the history begins."""
 
-    def of(self, resource: GroupResource) -> list[Tree]:
+    def of(self, resource: GroupResource, started: str) -> list[Tree]:
         """The objects of a resource in their stored form, the caller's own, without uid and times.
+
+        ``started`` is when the cluster was.
 
         Those with a resourceVersion were there before the history begins.
         """
@@ -46,7 +48,7 @@ class FirstObjectsWriter:
         if resource not in self.first:
             return
         rng = self._rng.fork(f"first {resource}")
-        for tree in self.first.of(resource):
+        for tree in self.first.of(resource, self.started):
             meta = tree["metadata"]
             meta["uid"] = rng.uid()
             meta["creationTimestamp"] = self.started

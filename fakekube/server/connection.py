@@ -9,17 +9,22 @@ server (``upgrading.py``). Upstream: net/http's server.
 import asyncio
 from collections import deque
 from collections.abc import Callable, MutableMapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp.http import HttpProcessingError, HttpRequestParser, RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from fakekube.apimachinery.http import MAX_BODY_BYTES, Request, Response
-from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
-from fakekube.server.responder import Responder, refusal
+from fakekube.server.framing import frame_refusal, refusal
+from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS, READ_HEAD_SECONDS
+from fakekube.server.responder import Responder
 from fakekube.server.target import BadTarget
 from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
+from fakekube.util.clock import Clock
 from fakekube.util.tasks import Tasks
+
+if TYPE_CHECKING:
+    from fakekube.util.timers import Timer
 
 MAX_WAITING_REQUESTS = 16
 """How many requests may wait for their answers before the connection is not read any more."""
@@ -62,27 +67,29 @@ class Connection(asyncio.Protocol):
 
     ``tasks`` are those of the server. ``connections`` are its open connections, to which this one
     adds itself. ``upgrade`` gives the protocol that takes over when the client asks for another
-    one.
+    one. ``wall`` is the clock by which a client that has begun a head must end it.
     """
 
     __slots__ = (
-        "_answer", "_begun", "_busy", "_closing", "_drained", "_idle_rounds", "_open", "_parser", "_peer", "_responder",
-        "_tasks", "_transport", "_unread", "_upgrade", "_waiting",
+        "_answer", "_begun", "_busy", "_closing", "_drained", "_head_timer", "_idle_rounds", "_open", "_parser", "_peer",
+        "_responder", "_tasks", "_transport", "_unread", "_upgrade", "_waiting", "_wall",
     )
 
     _reading_paused = False  # aiohttp's streams ask for it
 
     def __init__(
         self, responder: Responder, *, tasks: Tasks, connections: "MutableMapping[Connection, None]",
-        upgrade: Callable[[], asyncio.Protocol],
+        upgrade: Callable[[], asyncio.Protocol], wall: Clock,
     ) -> None:
         self._responder, self._tasks, self._open, self._upgrade = responder, tasks, connections, upgrade
+        self._wall = wall
         self._parser = HttpRequestParser(
             self, asyncio.get_running_loop(), READ_BYTES, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,  # type: ignore[arg-type]
             max_headers=MAX_HEADERS, payload_exception=BadBody, auto_decompress=False)
         self._transport: asyncio.Transport | None = None
         self._peer = ""
-        self._begun = b""  # of a head that has not come to its end
+        self._begun = bytearray()  # of a head that has not come to its end
+        self._head_timer: Timer | None = None
         self._unread: _Unread | None = None
         self._waiting: deque[tuple[RawRequestMessage, bytes]] = deque()
         self._busy = self._closing = False
@@ -101,6 +108,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self._transport = None
         self._open.pop(self, None)
+        self._end_head()
         self.resume_writing()
         answer, self._answer = self._answer, None
         if answer is not None:
@@ -127,31 +135,49 @@ class Connection(asyncio.Protocol):
         try:
             messages, _, _ = self._parser.feed_data(data)
         except HttpProcessingError as error:
-            self._refuse(error)
+            self._refuse(refusal(error))
             return
         self._idle_rounds = 0
         if self._unread is not None:
             self._read_on(self._unread)
         elif not messages:
-            self._begun += data
+            self._begin_head(data)
             return
         for message, payload in messages:
+            if (refused := frame_refusal(message)) is not None:
+                self._refuse(refused)
+                return
             if message.upgrade and _asks_for_another(message):
-                self._hand_over(self._begun + data)
+                self._hand_over(bytes(self._begun + data))
                 return
             if payload.is_eof():
                 self._take(message, payload.read_nowait())
             else:
                 self._read_on(self._wait_for(message, payload))
-        self._begun = b""
+        self._end_head()
+
+    def _begin_head(self, data: bytes) -> None:
+        """Keep what has come of a head, and close when its end does not come in time."""
+        self._begun += data
+        if self._head_timer is None:
+            self._head_timer = self._wall.call_later(READ_HEAD_SECONDS, self.finish, daemon=True)
+
+    def _end_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+            self._begun.clear()
 
     # requests
 
     def _wait_for(self, message: RawRequestMessage, payload: StreamReader) -> _Unread:
-        if message.headers.get("Expect", "").lower() == "100-continue" and self._transport is not None:
+        unread = self._unread = _Unread(message, payload)
+        if self._responder.refuses(message):
+            unread.answered = True
+            self._take(message, b"")
+        elif message.headers.get("Expect", "").lower() == "100-continue" and self._transport is not None:
             self._transport.write(CONTINUE)
-        self._unread = _Unread(message, payload)
-        return self._unread
+        return unread
 
     def _read_on(self, unread: _Unread) -> None:
         """Read what has come of a body: up to its end, or one byte more than a Handler accepts."""
@@ -239,18 +265,19 @@ class Connection(asyncio.Protocol):
             transport.close()
             return
         self._open.pop(self, None)
+        self._end_head()
         other = self._upgrade()
         transport.set_protocol(other)
         other.connection_made(transport)
         other.data_received(data)
 
-    def _refuse(self, error: HttpProcessingError) -> None:
-        """Answer bytes that are not a request, with the words of Go's server, and close.
+    def _refuse(self, response: Response) -> None:
+        """Answer bytes that are not a request, or none that is taken, and close.
 
         While another answer is being written, only close.
         """
         if self._transport is not None and not self._busy:
-            self._responder.answer(Request("", ""), refusal(error), reusable=False).begin(self._transport)
+            self._responder.answer(Request("", ""), response, reusable=False).begin(self._transport)
         self.finish()
 
     def check_idle(self) -> None:

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.http import Handler
 from fakekube.server.connection import IDLE_ROUND_SECONDS, Connection
+from fakekube.server.crossorigin import CrossOriginProtection
 from fakekube.server.responder import Responder
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.tasks import Tasks
+from fakekube.util.wallclock import RealClock
 
 if TYPE_CHECKING:
     from fakekube.server.upgrading import Upgrading
@@ -31,7 +33,8 @@ class HttpServer:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it.
+    take it. ``protection`` refuses requests of pages of other sites; without one, all but loopback
+    and ``host`` is another site. ``wall`` is the clock by which clients may be too slow.
     """
 
     def __init__(
@@ -44,9 +47,14 @@ class HttpServer:
         tls: ssl.SSLContext | None = None,
         activity: Activity | None = None,
         compresses: Callable[[], bool] = lambda: True,
+        protection: CrossOriginProtection | None = None,
+        wall: Clock | None = None,
     ) -> None:
         self.host, self.port, self.tls = host, port, tls
-        self._responder = Responder(handler, clock=clock, activity=activity, compresses=compresses)
+        self._wall = wall or RealClock()
+        self._responder = Responder(
+            handler, clock=clock, activity=activity, compresses=compresses,
+            protection=protection or CrossOriginProtection(host))
         self._server: asyncio.Server | None = None
         self._upgrading: Upgrading | None = None
         self._idle_round: asyncio.TimerHandle | None = None
@@ -114,7 +122,8 @@ class HttpServer:
 
     def _connection(self) -> Connection:
         return Connection(
-            self._responder, tasks=self._tasks, connections=self._connections, upgrade=self._upgrade)
+            self._responder, tasks=self._tasks, connections=self._connections, upgrade=self._upgrade,
+            wall=self._wall)
 
     def _upgrade(self) -> asyncio.Protocol:
         """The protocol that takes over a connection whose client asks for another one."""

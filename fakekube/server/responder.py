@@ -3,19 +3,15 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 
-import orjson
-from aiohttp.http import HttpProcessingError, RawRequestMessage
-from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http import RawRequestMessage
 
-from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Handler, Request, Response
+from fakekube.server.crossorigin import CrossOriginProtection
 from fakekube.server.target import headers_of, path_of, query_of
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.wallclock import RealClock
-
-PLAIN_TEXT = "text/plain; charset=utf-8"
 
 
 class Responder:
@@ -23,26 +19,37 @@ class Responder:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it.
+    take it. ``protection`` refuses requests of pages of other sites.
     """
 
     def __init__(
         self, handler: Handler, *, clock: Clock, activity: Activity | None, compresses: Callable[[], bool],
+        protection: CrossOriginProtection,
     ) -> None:
         self.handler, self.heads = handler, HeadWriter(clock, compresses)
+        self._protection = protection
         self._activity = activity
         self._flusher = Flusher()
         self._wall = RealClock()
         self._open: dict[Answer, None] = {}
 
+    def refuses(self, message: RawRequestMessage) -> bool:
+        """Whether a request is not answered, whatever its body is."""
+        return self._protection.refusal(message.path, headers_of(message.headers.items())) is not None
+
     async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
-        """Let the Handler answer.
+        """Let the Handler answer, unless the request comes from a page that may not ask.
 
         Returns the request as the Handler saw it, and its response. Raises BadTarget.
         """
+        protection = self._protection
         with self._activity.busy() if self._activity is not None else nullcontext():
             request = request_of(message, body, peer, self._wall)
-            return request, await self.handler.handle(request)
+            response = protection.refusal(message.path, request.headers)
+            if response is None:
+                response = protection.preflight(request) or await self.handler.handle(request)
+                protection.let_read(request, response)
+            return request, response
 
     def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
         """The object that writes a response.
@@ -66,15 +73,3 @@ def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clo
     target, _, query = message.path.partition("?")
     return Request(
         message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)
-
-
-def refusal(error: HttpProcessingError | None = None) -> Response:
-    """The answer to bytes that are not a request.
-
-    An unknown method gets the answer that the router gives to methods that a path does not have.
-    """
-    if error is not None and "Invalid method" in error.message:
-        return Response(405, orjson.dumps(errors.method_not_allowed().status()))
-    if isinstance(error, LineTooLong):
-        return Response(431, b"431 Request Header Fields Too Large", PLAIN_TEXT)
-    return Response(400, b"400 Bad Request", PLAIN_TEXT)

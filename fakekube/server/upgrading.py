@@ -7,12 +7,15 @@ plain requests need. Upstream: net/http's Hijacker.
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
+from aiohttp.http import WebSocketReader
 from aiohttp.web_protocol import RequestHandler
 
 from fakekube.apimachinery.http import Request
 from fakekube.server import websocket
+from fakekube.server.framing import refusal
 from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
-from fakekube.server.responder import Responder, refusal
+from fakekube.server.maskedframes import MaskedFrames
+from fakekube.server.responder import Responder
 from fakekube.server.target import BadTarget
 from fakekube.server.upgraded import Upgraded
 
@@ -31,6 +34,11 @@ class _Protocol(RequestHandler):
     def __init__(self, manager: "Upgrading", **kwargs: Any) -> None:
         super().__init__(manager, **kwargs)
         self.answer: Answer | Upgraded | None = None
+
+    def set_parser(self, parser: Any, *args: Any, **kwargs: Any) -> None:
+        """Let a parser take what comes from now on; a WebSocket's gets masked frames only."""
+        masked: Any = MaskedFrames(parser) if isinstance(parser, WebSocketReader) else parser
+        super().set_parser(masked, *args, **kwargs)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         answer, self.answer = self.answer, None

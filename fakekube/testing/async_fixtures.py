@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fakekube.composition.cluster import Cluster
 
-OF_SERVERS = ("port", "bind_address", "kubeconfig")
+OF_SERVERS = ("port", "bind_address", "insecure", "kubeconfig")
 """Options that a cluster in the test's own loop does not have: whoever serves it says where."""
 
 

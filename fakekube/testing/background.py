@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from fakekube.composition.options import port_of
+from fakekube.composition.options import boolean_of, port_of
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -31,11 +31,11 @@ class BackgroundCluster:
 
     def __init__(
         self, options: "ClusterOptions | None" = None, *, kubeconfig: Path | str | None = None,
-        bind_address: str = "127.0.0.1", port: int | str = 0, **values: Any,
+        bind_address: str = "127.0.0.1", port: int | str = 0, insecure: bool | str = False, **values: Any,
     ) -> None:
         self._made_with = {"options": options, **values}
         self._path = None if kubeconfig is None else Path(kubeconfig)
-        self._host, self._port = bind_address, port
+        self._host, self._port, self._insecure = bind_address, port, insecure
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
@@ -68,7 +68,8 @@ class BackgroundCluster:
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         async with Cluster(**self._made_with) as cluster:
-            server = await cluster.serve(host=self._host, port=port_of(self._port))
+            server = await cluster.serve(
+                host=self._host, port=port_of(self._port), insecure=boolean_of("insecure", self._insecure))
             self._cluster, self.url = cluster, server.url
             if self._path is not None:
                 server.write_kubeconfig(self._path)

@@ -41,7 +41,7 @@ def test_it_stops_when_it_is_told(serve: Serve, number: signal.Signals) -> None:
     server = serve()
     host, _, port = server.url.removeprefix("http://").rpartition(":")
     with socket.create_connection((host, int(port)), timeout=20) as watch:
-        watch.sendall(b"GET /api/v1/pods?watch=true HTTP/1.1\r\nHost: fakekube\r\n\r\n")
+        watch.sendall(b"GET /api/v1/pods?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert watch.recv(100).startswith(b"HTTP/1.1 200 OK")
         code, seconds, output = server.end(number)
     assert (code, output.splitlines()[-1]) == (0, "stopping")

@@ -132,7 +132,7 @@ class RawConnection:
     async def __aenter__(self) -> "RawConnection":
         self.reader, self.writer = await asyncio.open_connection(*self._address)
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in self._headers.items())
-        self.writer.write(f"POST {self._path} HTTP/1.1\r\nHost: x\r\n{lines}Content-Length: 0\r\n\r\n".encode())
+        self.writer.write(f"POST {self._path} HTTP/1.1\r\nHost: localhost\r\n{lines}Content-Length: 0\r\n\r\n".encode())
         self.head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
         return self
 

@@ -161,7 +161,7 @@ async def test_websocket_whose_client_goes(http: aiohttp.ClientSession, server: 
 async def test_method_that_is_none(server: HttpServer) -> None:
     """Given a method that HTTP does not know / when it is sent / then 405 in JSON, and no log."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"BREW /tea HTTP/1.1\r\nHost: x\r\n\r\n")
+    writer.write(b"BREW /tea HTTP/1.1\r\nHost: localhost\r\n\r\n")
     answer = await reader.read()
     writer.close()
     assert b" 405 Method Not Allowed\r\n" in answer
@@ -171,7 +171,7 @@ async def test_method_that_is_none(server: HttpServer) -> None:
 async def test_expecting_to_go_on(server: HttpServer) -> None:
     """Given a client that waits for leave to send its body / when it asks / then it is told to continue, and answered."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+    writer.write(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
     assert (await reader.readline()) == b"HTTP/1.1 100 Continue\r\n"
     await reader.readline()
     writer.write(b"ab")
@@ -190,12 +190,12 @@ async def test_old_http_closes(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize(("head", "status"), [
-    (b"GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: -1", b"400 Bad Request"),
-    (b"GET /x HTTP/1.1\r\nHost: x\r\nno colon", b"400 Bad Request"),
-    (b"GET /%zz HTTP/1.1\r\nHost: x", b"400 Bad Request"),
+    (b"GET /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1", b"400 Bad Request"),
+    (b"GET /x HTTP/1.1\r\nHost: localhost\r\nno colon", b"400 Bad Request"),
+    (b"GET /%zz HTTP/1.1\r\nHost: localhost", b"400 Bad Request"),
     (b"\x16\x03\x01\x02", b"400 Bad Request"),
-    (b"GET /" + b"x" * (1 << 20) + b" HTTP/1.1\r\nHost: x", b"431 Request Header Fields Too Large"),
-    (b"POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz", b"400 Bad Request"),
+    (b"GET /" + b"x" * (1 << 20) + b" HTTP/1.1\r\nHost: localhost", b"431 Request Header Fields Too Large"),
+    (b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz", b"400 Bad Request"),
 ], ids=["length", "header", "path", "tls", "too long", "chunk"])
 async def test_what_is_no_http(
     server: HttpServer, caplog: pytest.LogCaptureFixture, head: bytes, status: bytes,
@@ -214,7 +214,7 @@ async def test_what_is_no_http(
 async def test_headers_that_are_no_text_do_no_harm(server: HttpServer) -> None:
     """Given header values with bytes that are no UTF-8 / when they are sent / then an answer comes."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\nAudit-ID: \xff\xfe\r\nUser-Agent: \xff\r\n\r\n")
+    writer.write(b"GET /x HTTP/1.1\r\nHost: localhost\r\nAudit-ID: \xff\xfe\r\nUser-Agent: \xff\r\n\r\n")
     assert (await reader.readline()) == b"HTTP/1.1 200 OK\r\n"
     writer.close()
 
@@ -222,7 +222,7 @@ async def test_headers_that_are_no_text_do_no_harm(server: HttpServer) -> None:
 async def test_body_that_ends_too_soon(server: HttpServer, caplog: pytest.LogCaptureFixture) -> None:
     """Given a client that promises ten bytes, sends two and goes / when it has gone / then nothing is logged."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab")
+    writer.write(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nab")
     await writer.drain()
     writer.close()
     async with asyncio.timeout(5):
@@ -235,7 +235,7 @@ async def test_junk_over_websocket(server: HttpServer, caplog: pytest.LogCapture
     """Given an endless stream over WebSocket / when its client sends bytes that are no frame / then the stream is stopped."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(
-        b"GET /stream?count=0 HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"GET /stream?count=0 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
     assert (await reader.readline()) == b"HTTP/1.1 101 Switching Protocols\r\n"
     writer.write(b"\xff" * 200)
@@ -255,7 +255,7 @@ async def read_answer(reader: asyncio.StreamReader) -> dict[str, Any]:
 async def test_requests_sent_ahead_are_answered_in_their_order(server: HttpServer) -> None:
     """Given forty requests in one piece, more than are taken at once / when they are sent / then each is answered, in order."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(40)))
+    writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % number for number in range(40)))
     for number in range(40):
         assert (await read_answer(reader))["path"] == f"/{number}"
     writer.close()
@@ -265,7 +265,7 @@ async def test_head_and_body_may_come_in_pieces(server: HttpServer) -> None:
     """Given a request of which every byte is sent alone / when the last has come / then it is answered."""
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for byte in b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc":
+    for byte in b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc":
         writer.write(bytes([byte]))
         await writer.drain()
     assert (await read_answer(reader))["size"] == 3
@@ -277,7 +277,8 @@ async def test_wish_for_a_protocol_that_is_not_spoken_is_ignored(server: HttpSer
     reader, writer = await asyncio.open_connection(server.host, server.port)
     for _ in range(2):
         writer.write(
-            b"GET /x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n")
+            b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+            b"HTTP2-Settings: AA\r\n\r\n")
         assert (await read_answer(reader))["path"] == "/x"
     writer.close()
 
@@ -290,7 +291,7 @@ async def test_connection_that_nobody_uses_is_closed(server: HttpServer) -> None
         idle, idle_writer = await asyncio.open_connection(server.host, server.port)
         used, used_writer = await asyncio.open_connection(server.host, server.port)
         for _ in range(3):
-            used_writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+            used_writer.write(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             await read_answer(used)
             server.close_idle_connections()
         assert await idle.read() == b""
@@ -314,7 +315,7 @@ async def test_answer_under_way_is_finished_by_a_stop() -> None:
     server = HttpServer(Slow(), clock=ManualClock())
     await server.start()
     reader, writer = await asyncio.open_connection(server.host, server.port)
-    writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+    writer.write(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await asked.wait()
     async with asyncio.TaskGroup() as group:
         group.create_task(server.stop(5))

@@ -32,7 +32,7 @@ async def test_a_secret_is_filled(world):
     account = await make_account(world)
     secret = await make_secret(world, "a")
     assert secret["metadata"]["annotations"] == {NAME: "a", UID: account["metadata"]["uid"]}
-    assert sorted(secret["data"]) == ["namespace", "token"]
+    assert sorted(secret["data"]) == ["ca.crt", "namespace", "token"]
     assert base64.b64decode(secret["data"]["namespace"]).decode() == NAMESPACE
     claims = base64.b64decode(secret["data"]["token"]).decode().split(".")[1]
     assert f'"sub":"system:serviceaccount:{NAMESPACE}:a"' in base64.urlsafe_b64decode(claims + "==").decode()
