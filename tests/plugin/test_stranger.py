@@ -174,8 +174,8 @@ async def test_that_passes(fake_cluster):
     assert f"seed 5, Kubernetes {NEWEST.name}" in done.stdout
     assert "pytest 'test_written.py::test_in_process'" in done.stdout
     shown = done.stdout.partition("short test summary")[0]
-    assert shown.count("pod default/big is not scheduled: FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.") == 1
-    assert shown.count("1 Insufficient cpu.") <= 3  # besides in the fields of the condition that was written
+    assert shown.count("pod default/big is not scheduled: FailedScheduling: 0/2 nodes are available: 2 Insufficient cpu.") == 1
+    assert shown.count("2 Insufficient cpu.") <= 3  # besides in the fields of the condition that was written
 
 
 GREEDY = """
