@@ -4,10 +4,10 @@
 test's own event loop, for async tests. ``fakekube_server_module`` and ``fakekube_server_session`` live longer, and have a
 ``reset()``. Options come from the ini file (``fakekube_nodes`` ...), from the marker
 ``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning, and from the fixture ``fakekube_options``, which a
-conftest may override. The report of a test that fails has a section with
-the seed, the last writes and what they answered to. A controller that changes an object which belongs to a cache fails the test,
-unless ``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every
-cluster has a port and memory of its own.
+conftest may override. The report of a test that fails has a section with why pods and Jobs are as they are, the last Events and
+writes, and the seed. A controller that changes an object which belongs to a cache fails the test, unless
+``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every cluster has
+a port and memory of its own.
 
 This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
 """
@@ -64,7 +64,7 @@ GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
 CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
-SECTION = "fakekube: the seed, and the last writes"
+SECTION = "fakekube: what happened, and the seed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -99,7 +99,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
             from fakekube.testing import report as words
 
             for cluster in clusters:
-                report.sections.append((SECTION, words.of_failure(cluster, item.nodeid)))
+                report.sections.append((SECTION, words.of_failure(cluster, item.nodeid, report.longreprtext)))
 
 
 def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
-from fakekube.composition import controllermanager, fakekube_api
+from fakekube.composition import controllermanager, fakekube_api, reasons
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import build_apiserver
@@ -156,6 +156,7 @@ class Cluster:
 
         Returns once the caches have synced and nothing is left to do at the present time.
         """
+        self.driver.explainers.insert(0, lambda: reasons.lines(self.apiserver.storage))
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()

@@ -311,9 +311,9 @@ class VirtualDriver(Driver):
 
     def _explain_timers(self) -> Iterable[str]:
         now = self.clock.time()
-        for timer in self.clock.timers()[:10]:
+        for timer in [timer for timer in self.clock.timers() if not timer.daemon][:10]:
             name = getattr(timer.callback, "__qualname__", repr(timer.callback))
-            yield f"{'daemon ' if timer.daemon else ''}timer in {timer.when - now:g} s: {name}"
+            yield f"timer in {timer.when - now:g} s: {name}"
 
 
 class RealDriver(Driver):
