@@ -71,7 +71,7 @@ async def test_a_client_that_unpacks_by_itself_reads_every_piece(aiohttp_client:
     """Given a client library that unpacks what it gets / when pieces come one after the other / then it gets each in time."""
     async with Cluster(nodes=0, controllers="", clock="real") as cluster:
         http = await aiohttp_client(Serving(await cluster.serve()))
-        async with http.get("/api/v1/configmaps", params=LIST) as answer:
+        async with http.get("/api/v1/namespaces/default/configmaps", params=LIST) as answer:
             assert answer.headers["Content-Encoding"] == "gzip"
             for name in ("one", "two", "three"):
                 line = await answer.content.readline()
@@ -85,7 +85,7 @@ async def test_what_is_written_can_be_read_before_its_end_is_known(aiohttp_clien
     Then all of its content is."""
     async with Cluster(nodes=0, controllers="", clock="real") as cluster:
         http = await aiohttp_client(Serving(await cluster.serve()), auto_decompress=False)
-        async with http.get("/api/v1/configmaps", params=LIST, headers={"Accept-Encoding": "gzip"}) as answer:
+        async with http.get("/api/v1/namespaces/default/configmaps", params=LIST, headers={"Accept-Encoding": "gzip"}) as answer:
             piece = await answer.content.readany()
             end = len(b"\x03\x00") + 8  # an empty last block, a checksum and a length
             assert zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(piece[:-end]).endswith(b"}\n")
