@@ -35,6 +35,7 @@ INI = {
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
+    "grace": "how long clients outside must be quiet, in real time, before virtual time moves (default 600ms; 0: not at all)",
     "allow_host": "names by which clients reach the server, besides localhost and its address",
     "allow_origin": "web origins whose pages may use the server",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",

@@ -133,16 +133,17 @@ Headers = list[tuple[str, str]]
 class Response:
     """An answer; either ``body`` or ``stream`` counts.
 
-    With status 101 neither does: ``session`` is what the connection is for from then on.
+    With status 101 neither does: ``session`` is what the connection is for from then on. ``is_watch``
+    says that the stream tells of changes of objects.
     """
 
-    __slots__ = ("_completion", "_headers", "body", "content_type", "session", "status", "stream")
+    __slots__ = ("_completion", "_headers", "body", "content_type", "is_watch", "session", "status", "stream")
 
     def __init__(
         self, status: int = 200, body: bytes = b"", content_type: str = "application/json", headers: Headers | None = None,
-        stream: Stream | None = None, session: "CommandSession | PortSession | None" = None,
+        stream: Stream | None = None, session: "CommandSession | PortSession | None" = None, is_watch: bool = False,
     ) -> None:
-        self.status, self.body, self.content_type = status, body, content_type
+        self.status, self.body, self.content_type, self.is_watch = status, body, content_type, is_watch
         self._headers: Headers = [] if headers is None else headers
         self.stream, self.session = stream, session
         self._completion: Callable[[Headers], Headers] | None = None

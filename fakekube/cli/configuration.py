@@ -72,6 +72,7 @@ class ServeConfiguration(BaseModel):
     allow_origin: Texts = []
     clock: str | Int | float = "real"
     start: str = ""
+    grace: str | Int | float = "600ms"
     cache_mutation_detector: Bool = False
     outcome: str = ""
     on_exec: str = ""

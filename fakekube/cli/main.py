@@ -40,6 +40,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Have a default StorageClass, whose volumes are made at once.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
+        click.option("--grace", default="600ms", show_default=True, metavar="DURATION", help=(
+            "How long clients must be quiet, in real time, before the time of a manual or automatic clock moves.")),
         click.option("--etcd-compaction-interval", metavar="DURATION", help=(
             "The interval of compaction requests: lists at versions from before the last but one get 410. 0 is never. "
             "[default: 5m0s; never on the clocks auto and manual]")),

@@ -29,6 +29,7 @@ from fakekube.util.clock import ManualClock
 from fakekube.util.clusterclock import ClusterClock
 from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.rng import Rng
 from fakekube.util.tasks import Tasks
 
@@ -83,7 +84,8 @@ class Cluster:
         self._begins_with = self.options, state
         self.activity = Activity()
         self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
-        self.driver = driver_for(self._clock, self.activity)
+        self.outside = ClientsOutside(self.options.grace)
+        self.driver = driver_for(self._clock, self.activity, self.outside)
         self.clock = ClusterClock(self._clock, self.driver)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -306,21 +308,30 @@ class Cluster:
 
     # time
 
-    async def settle(self) -> None:
-        """Return once nothing is left to do at the present time."""
-        await self.driver.settle()
+    async def settle(self, *, grace: Duration | None = None) -> None:
+        """Return once nothing is left to do at the present time.
 
-    async def advance(self, duration: Duration) -> None:
-        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta."""
-        await self.driver.advance(duration)
+        Clients outside are quiet by then; ``grace`` says for how long, in place of the option.
+        """
+        await self.driver.settle(grace=grace)
 
-    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
+        """Let time pass, one timer at a time: ``"1h30m"``, seconds or a timedelta.
+
+        Before each, clients outside are quiet for ``grace``, in real time.
+        """
+        await self.driver.advance(duration, grace=grace)
+
+    async def run_until(
+        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+    ) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
+        Before time moves, clients outside are quiet for ``grace``, in real time.
         Raises Stalled, which says what is pending, when it is false and nothing is left that could
         make it true; with ``within`` also when so much time has passed.
         """
-        await self.driver.run_until(predicate, within=within)
+        await self.driver.run_until(predicate, within=within, grace=grace)
 
     # use
 
@@ -352,7 +363,9 @@ class Cluster:
         server = Served(
             self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
             compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
-            allow_origins=self.options.allow_origin)
+            allow_origins=self.options.allow_origin,
+            outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
+        self.outside.listens = isinstance(self._clock, ManualClock)
         self._servers.append(server)
         return server

@@ -14,6 +14,7 @@ from typing import Any
 from fakekube.apimachinery.releases import NEWEST
 
 DEFAULT_VERSION = NEWEST.name
+GRACE_SECONDS = 0.6
 COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
@@ -97,6 +98,7 @@ class ClusterOptions:
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     default_storage_class: bool = False  # there is a StorageClass ``standard``, whose volumes are made at once
     event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    grace: float = GRACE_SECONDS  # real seconds that clients outside must be quiet before virtual time moves; 0: none
     etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
     advertise_address: str = ""  # the IP address of the endpoints of the service kubernetes; none unless it is said
@@ -307,7 +309,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path,
-    "default_storage_class": _boolean("default_storage_class"),
+    "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
     "allow_host": _allow_host, "allow_origin": _allow_origin,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fakekube.apimachinery.http import Handler
     from fakekube.util.activity import Activity
     from fakekube.util.clock import Clock
+    from fakekube.util.outside import ClientsOutside
 
 
 class Served:
@@ -26,7 +27,7 @@ class Served:
     def __init__(
         self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,
         compresses: Callable[[], bool], insecure: bool = False, allow_hosts: Iterable[str] = (),
-        allow_origins: Iterable[str] = (),
+        allow_origins: Iterable[str] = (), outside: "ClientsOutside | None" = None,
     ) -> None:
         if not insecure and not is_loopback(host):
             raise OptionError(
@@ -34,7 +35,7 @@ class Served:
                 "server is the cluster's administrator: bind to 127.0.0.1, or say --insecure if that is meant")
         self.token = token
         self._http = HttpServer(
-            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses,
+            handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses, outside=outside,
             protection=CrossOriginProtection(host, allow_hosts=allow_hosts, allow_origins=allow_origins))
 
     async def start(self) -> None:

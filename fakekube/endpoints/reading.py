@@ -108,8 +108,8 @@ def watch(scope: Scope, info: RequestInfo, request: Request) -> Response:
     headers = list(GZIPPED) if compressed else []
     if form.media == PROTOBUF:
         frames = ProtobufStream(stream, scope.services.protobuf)
-        return Response(200, content_type=STREAM_TYPES[1], headers=headers, stream=frames)
-    return Response(200, headers=headers, stream=stream)
+        return Response(200, content_type=STREAM_TYPES[1], headers=headers, stream=frames, is_watch=True)
+    return Response(200, headers=headers, stream=stream, is_watch=True)
 
 
 def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree] | None:

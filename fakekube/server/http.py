@@ -19,6 +19,7 @@ from fakekube.server.crossorigin import CrossOriginProtection
 from fakekube.server.responder import Responder
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks
 from fakekube.util.wallclock import RealClock
 
@@ -34,7 +35,8 @@ class HttpServer:
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
     take it. ``protection`` refuses requests of pages of other sites; without one, all but loopback
-    and ``host`` is another site. ``wall`` is the clock by which clients may be too slow.
+    and ``host`` is another site. ``wall`` is the clock by which clients may be too slow. ``outside``
+    is told what clients do, where virtual time waits for them.
     """
 
     def __init__(
@@ -49,12 +51,13 @@ class HttpServer:
         compresses: Callable[[], bool] = lambda: True,
         protection: CrossOriginProtection | None = None,
         wall: Clock | None = None,
+        outside: ClientsOutside | None = None,
     ) -> None:
         self.host, self.port, self.tls = host, port, tls
         self._wall = wall or RealClock()
         self._responder = Responder(
             handler, clock=clock, activity=activity, compresses=compresses,
-            protection=protection or CrossOriginProtection(host))
+            protection=protection or CrossOriginProtection(host), outside=outside)
         self._server: asyncio.Server | None = None
         self._upgrading: Upgrading | None = None
         self._idle_round: asyncio.TimerHandle | None = None

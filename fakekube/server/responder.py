@@ -11,6 +11,7 @@ from fakekube.server.target import headers_of, path_of, query_of
 from fakekube.server.writer import Answer, Flusher, HeadWriter
 from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.wallclock import RealClock
 
 
@@ -19,15 +20,16 @@ class Responder:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it. ``protection`` refuses requests of pages of other sites.
+    take it. ``protection`` refuses requests of pages of other sites. ``outside`` is told of requests
+    and watches.
     """
 
     def __init__(
         self, handler: Handler, *, clock: Clock, activity: Activity | None, compresses: Callable[[], bool],
-        protection: CrossOriginProtection,
+        protection: CrossOriginProtection, outside: ClientsOutside | None = None,
     ) -> None:
         self.handler, self.heads = handler, HeadWriter(clock, compresses)
-        self._protection = protection
+        self._protection, self._outside = protection, outside
         self._activity = activity
         self._flusher = Flusher()
         self._wall = RealClock()
@@ -47,9 +49,15 @@ class Responder:
             request = request_of(message, body, peer, self._wall)
             response = protection.refusal(message.path, request.headers)
             if response is None:
+                self._note(request)
                 response = protection.preflight(request) or await self.handler.handle(request)
+                self._note(request)
                 protection.let_read(request, response)
             return request, response
+
+    def _note(self, request: Request) -> None:
+        if self._outside is not None:
+            self._outside.request(request.headers.get("user-agent", ""), request.peer, request.method, request.path)
 
     def answer(self, request: Request, response: Response, *, reusable: bool) -> Answer:
         """The object that writes a response.
@@ -57,7 +65,7 @@ class Responder:
         ``reusable`` says whether the connection takes another request afterwards; if not, the
         answer says so.
         """
-        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable)
+        return Answer(self.heads, self._flusher, request, response, self._open, reusable=reusable, outside=self._outside)
 
     def end_streams(self) -> None:
         """End the answers that are streams."""

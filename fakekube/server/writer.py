@@ -13,6 +13,7 @@ from aiohttp.web_response import StreamResponse
 
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.util.clock import Clock
+from fakekube.util.outside import ClientsOutside, OpenWatch
 
 if TYPE_CHECKING:
     from aiohttp.web_request import BaseRequest
@@ -91,23 +92,26 @@ class Answer(StreamResponse):
         "_flusher",
         "_heads",
         "_open",
+        "_outside",
         "_pending",
         "_request",
         "_response",
         "_reusable",
         "_scheduled",
         "_transport",
+        "_watch",
     )
 
     def __init__(  # the base class would make headers that nobody reads
         self, heads: HeadWriter, flusher: Flusher, request: Request, response: Response,
-        open_answers: MutableMapping["Answer", None], *, reusable: bool = True,
+        open_answers: MutableMapping["Answer", None], *, reusable: bool = True, outside: ClientsOutside | None = None,
     ) -> None:
         self._flusher = flusher
         self._heads, self._request, self._response, self._open = heads, request, response, open_answers
         self._pending: list[bytes] = []
         self._scheduled = self._compresses = False
-        self._reusable = reusable
+        self._reusable, self._outside = reusable, outside
+        self._watch: OpenWatch | None = None
         self._transport: asyncio.Transport | None = None
         self._done: asyncio.Future[None] | None = None
 
@@ -169,12 +173,17 @@ class Answer(StreamResponse):
         self._done = asyncio.get_running_loop().create_future()
         self._compresses = _is_compressed(self._response)
         self._open[self] = None
+        if self._outside is not None and self._response.is_watch:
+            request = self._request
+            self._watch = self._outside.watch(request.headers.get("user-agent", ""), request.peer, request.path)
         self._transport.write(self._heads.head(self._response).encode() + CHUNKED)
         self._response.stream.start(self)
 
     def send(self, frame: Frame) -> None:
         """Take one frame of the stream."""
         self._pending.append(frame.data if self._compresses else frame.chunk)
+        if self._watch is not None:
+            self._watch.tell()
         if not self._scheduled:
             self._scheduled = True
             self._flusher.add(self)
@@ -213,6 +222,8 @@ class Answer(StreamResponse):
 
     def _finish(self) -> None:
         self._open.pop(self, None)
+        if self._watch is not None:
+            self._watch.close()
         if self._response.stream is not None:
             self._response.stream.stop()
 

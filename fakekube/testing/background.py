@@ -4,6 +4,7 @@ The cluster's event loop runs in the thread; what moves its time is called from 
 """
 
 import asyncio
+import functools
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fakekube.composition.options import boolean_of, port_of
+from fakekube.testing.companions import Companions
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
@@ -40,6 +42,8 @@ class BackgroundCluster:
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fakekube")
+        self._predicates = ThreadPoolExecutor(thread_name_prefix="fakekube predicate")
+        self._companions = Companions()
         self._served: Future[None] | None = None
         self._cluster: Cluster | None = None
         self.url = ""
@@ -60,6 +64,7 @@ class BackgroundCluster:
     def _join(self) -> None:
         """Wait for the thread; what went wrong in it is raised here."""
         self._thread.shutdown()
+        self._predicates.shutdown()
         if self._served is not None:
             self._served.result()
 
@@ -139,17 +144,35 @@ class BackgroundCluster:
 
         self.call(run)
 
-    def settle(self) -> None:
-        """Return once the cluster has nothing left to do at its present time."""
-        self.call(lambda cluster: cluster.settle())
+    def settle(self, *, grace: "Duration | None" = None) -> None:
+        """Return once the cluster has nothing left to do at its present time, and clients are quiet; see ``run_until``."""
+        self._wait(lambda cluster: cluster.settle(grace=grace))
 
-    def advance(self, duration: "Duration") -> None:
-        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it."""
-        self.call(lambda cluster: cluster.advance(duration))
+    def advance(self, duration: "Duration", *, grace: "Duration | None" = None) -> None:
+        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it; see ``run_until``."""
+        self._wait(lambda cluster: cluster.advance(duration, grace=grace))
 
-    def run_until(self, predicate: Callable[[], bool], *, within: "Duration | None" = None) -> None:
-        """Let time pass until ``predicate()``, which is called in this thread and may use a blocking client.
+    def run_until(
+        self, predicate: Callable[[], bool], *, within: "Duration | None" = None, grace: "Duration | None" = None,
+    ) -> None:
+        """Let time pass until ``predicate()``, which is called in a thread of its own and may use a blocking client.
 
-        Raises Stalled when it is false and nothing is left to wait for.
+        Virtual time waits for operators in other threads and processes, until they have been quiet for ``grace`` of real
+        time (see docs/time.md). Raises Stalled when it is false and nothing is left to wait for.
         """
-        self.call(lambda cluster: cluster.run_until(lambda: asyncio.to_thread(predicate), within=within))
+        @functools.wraps(predicate)
+        async def holds() -> bool:
+            return await asyncio.get_running_loop().run_in_executor(self._predicates, predicate)
+
+        self._wait(lambda cluster: cluster.run_until(holds, within=within, grace=grace))
+
+    def _wait(self, function: Callable[["Cluster"], Coroutine[Any, Any, None]]) -> None:
+        """Run a function that moves time, when those who were started just now have connected."""
+        connect_seconds = self._companions.connect_seconds()
+
+        async def run(cluster: "Cluster") -> None:
+            if connect_seconds:
+                cluster.outside.expect(connect_seconds, self._companions.are_there)
+            await function(cluster)
+
+        self.call(run)

@@ -89,7 +89,9 @@ def leads_to(
     raise _error(history, text, change)
 
 
-async def run_until(cluster: "Cluster", predicate: Predicate, *, within: Duration | None = None) -> int:
+async def run_until(
+    cluster: "Cluster", predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+) -> int:
     """Let time pass until the present state fulfils the predicate; returns its version.
 
     As ``Cluster.run_until``, which see, but the predicate looks at the state and not through a client, and is asked when
@@ -109,7 +111,7 @@ async def run_until(cluster: "Cluster", predicate: Predicate, *, within: Duratio
         return bool(holds)
 
     try:
-        await cluster.run_until(now, within=within)
+        await cluster.run_until(now, within=within, grace=grace)
     except Stalled as stalled:
         text = str(stalled)
         raise Stalled("\n".join([text, *explain.explanation(History.of(cluster), told=text)])) from None

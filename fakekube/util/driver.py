@@ -3,9 +3,9 @@
 ``settle`` waits until nothing is in flight and fires the timers that are due. ``advance`` moves
 time by a duration, ``run_until`` until a predicate is true; when it can no longer become true that
 raises ``Stalled``, which says what is pending. On an AutoClock a background task does the moving
-(the pump). Nothing polls. An event loop that skips its own idle time was tried and rejected: it
-would run through hours while another process takes 50 ms. Here requests in flight count as
-activity, whoever sent them.
+(the pump). An event loop that skips its own idle time was tried and rejected: it would run
+through hours while another process takes 50 ms. Here requests in flight count as activity, whoever
+sent them, and clients that are connected get real time to answer (``outside.py``).
 
 To be called on the cluster's loop; from another thread through
 ``asyncio.run_coroutine_threadsafe``.
@@ -17,11 +17,13 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sized
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from fakekube.util.activity import Activity
 from fakekube.util.clock import AutoClock, Clock, ManualClock
 from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
 
@@ -65,27 +67,32 @@ class Stalled(Exception):
 class Driver(ABC):
     """Moves a cluster's time.
 
-    ``explainers`` give lines on what waits for what, for the text of ``Stalled``.
+    ``explainers`` give lines on what waits for what, for the text of ``Stalled``. Virtual time waits
+    for the clients ``outside``; ``grace`` says for one call how long they have to be quiet, in real
+    time, in place of what is said for the cluster. Where time is real it means nothing.
     """
 
-    def __init__(self, clock: Clock, activity: Activity) -> None:
+    def __init__(self, clock: Clock, activity: Activity, outside: ClientsOutside | None = None) -> None:
         self.clock, self.activity = clock, activity
-        self.explainers: list[Callable[[], Iterable[str]]] = []
+        self.outside = outside or ClientsOutside()
+        self.explainers: list[Callable[[], Iterable[str]]] = [self.outside.explain]
         self._failure: BaseException | None = None
 
     @abstractmethod
-    async def settle(self) -> None:
+    async def settle(self, *, grace: Duration | None = None) -> None:
         """Return once nothing is in flight and nothing is due."""
 
     @abstractmethod
-    async def advance(self, duration: Duration) -> None:
+    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
         """Let so much time pass (``1h30m``, seconds or a timedelta), with all that happens in it.
 
         ValueError below zero.
         """
 
     @abstractmethod
-    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+    async def run_until(
+        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+    ) -> None:
         """Let time pass until ``predicate()`` (plain or async) is true.
 
         Without ``within`` only timers that are no daemons move time, for a month at most. With it,
@@ -116,8 +123,12 @@ class Driver(ABC):
 
     async def _holds(self, predicate: Predicate) -> bool:
         self.raise_failure()
-        result = predicate()
-        return bool(await result) if inspect.isawaitable(result) else bool(result)
+        self.outside.asking = True
+        try:
+            result = predicate()
+            return bool(await result) if inspect.isawaitable(result) else bool(result)
+        finally:
+            self.outside.asking = False
 
     def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
         lines = [f"{describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
@@ -129,8 +140,10 @@ class Driver(ABC):
 def describe(predicate: Callable[..., Any]) -> str:
     """A predicate by its name and where it stands; of one that wraps another, that one's."""
     predicate = inspect.unwrap(predicate)
-    code = getattr(predicate, "__code__", None)
-    name = getattr(predicate, "__qualname__", repr(predicate))
+    while isinstance(predicate, partial):
+        predicate = inspect.unwrap(predicate.func)
+    code = getattr(predicate, "__code__", None) or getattr(type(predicate).__call__, "__code__", None)
+    name = getattr(predicate, "__qualname__", type(predicate).__qualname__)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 
 
@@ -141,44 +154,53 @@ class VirtualDriver(Driver):
     _alarm: asyncio.TimerHandle | None = None
     _controlled = False
 
-    def __init__(self, clock: ManualClock, activity: Activity) -> None:
-        super().__init__(clock, activity)
+    def __init__(self, clock: ManualClock, activity: Activity, outside: ClientsOutside | None = None) -> None:
+        super().__init__(clock, activity, outside)
         self._moving = asyncio.Lock()
         self._wake = asyncio.Event()
         self._unturned = 0
         self.explainers.append(self._explain_timers)
 
-    async def settle(self) -> None:
-        """Return once nothing is in flight and no timer is due; time does not move."""
-        if self._moving.locked() or not self._is_quiet() or self._is_due():
+    async def settle(self, *, grace: Duration | None = None) -> None:
+        """Return once nothing is in flight and nothing is due; time does not move.
+
+        Clients outside are quiet by then.
+        """
+        if self._moving.locked() or self.outside.listens or not self._is_quiet() or self._is_due():
             async with self:
-                await self._settle()
+                await self._settle_outside(_seconds(grace))
         self.raise_failure()
 
-    async def advance(self, duration: Duration) -> None:
+    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
         """Let virtual time pass; every timer in it fires at its own instant.
 
-        After each timer it waits until nothing is in flight.
+        After each timer it waits until nothing is in flight, and clients outside are quiet.
         """
-        seconds = seconds_of(duration)
+        seconds, grace_seconds = seconds_of(duration), _seconds(grace)
         async with self:
-            await self._settle()
+            await self._settle_outside(grace_seconds)
             end = self.clock.time() + seconds
-            while (due := self.clock.next_due()) is not None and due <= end:
+            while self._failure is None:
+                due = self.clock.next_due()
+                if due is None or due > end:
+                    if await self._grant(end, grace_seconds):
+                        continue
+                    self.clock.move_to(end)
+                    await self._settle_outside(grace_seconds)
+                    break
+                if await self._grant(due, grace_seconds):
+                    continue
                 self.clock.fire_next()
                 if not self._is_quiet():
                     await self._quiet()
-                if self._failure is not None:
-                    break
-            else:
-                self.clock.move_to(end)
-                await self._settle()
         self.raise_failure()
 
-    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+    async def run_until(
+        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+    ) -> None:
         """Let virtual time pass until the predicate holds."""
         clock, activity = self.clock, self.activity
-        limit = LIMIT_SECONDS if within is None else seconds_of(within)
+        limit, grace_seconds = LIMIT_SECONDS if within is None else seconds_of(within), _seconds(grace)
         fruitless, progress = 0, activity.progress
         async with self:
             await self._settle()
@@ -187,6 +209,9 @@ class VirtualDriver(Driver):
                 due = clock.next_due()
                 if due is None and within is not None:
                     due = clock.next_lazy()
+                if await self._grant(due, grace_seconds):
+                    await self._settle()
+                    continue
                 if due is None:
                     raise self._stalled("no timer is left", predicate)
                 if within is None and not clock.pending:
@@ -203,6 +228,33 @@ class VirtualDriver(Driver):
                     await self._quiet()
                 fruitless, progress = fruitless + 1 if activity.progress == progress else 0, activity.progress
             self.raise_failure()
+
+    async def _grant(self, due: float | None, grace_seconds: float | None) -> bool:
+        """Grant clients outside what real time they have left before time moves to ``due``.
+
+        True as soon as something is written meanwhile, or at the end when anything happened: then
+        it is to be seen what is due now. A predicate is not asked for each read of others, since
+        while it is asked their reads pass for its own.
+        """
+        outside, activity = self.outside, self.activity
+        if due is not None and due <= self.clock.time():
+            return False
+        generation, written = activity.generation, (activity.progress, outside.writes)
+        while outside.wait(grace_seconds) and self._failure is None and written == (activity.progress, outside.writes):
+            await outside.grant(grace_seconds)
+        if activity.generation != generation or self._failure is not None:
+            await self._quiet()
+            return True
+        if due is not None:
+            outside.moved()
+        return False
+
+    async def _settle_outside(self, grace_seconds: float | None) -> None:
+        await self._settle()
+        while await self._grant(None, grace_seconds):
+            await self._settle()
+            if self._failure is not None:
+                return
 
     def start(self, tasks: Tasks) -> None:
         """On an AutoClock, start the pump."""
@@ -226,9 +278,15 @@ class VirtualDriver(Driver):
                 await self._wake.wait()
             elif fruitless >= FRUITLESS_TIMERS:
                 await asyncio.sleep(BREATH_SECONDS)
+            while self.outside.wait() and not self._moving.locked():
+                await self.outside.grant()
             async with self._moving:
                 await self._quiet()
+                due = clock.next_due()
+                if due is not None and due > clock.time() and self.outside.wait():
+                    continue
                 if clock.pending and not clock.paused:
+                    self.outside.moved()
                     clock.fire_next()
                     fruitless += 1
                     await self._quiet()
@@ -287,11 +345,13 @@ class VirtualDriver(Driver):
         """Be the only one to move time, and heard of when that takes long."""
         await self._moving.acquire()
         self._controlled = True
+        self.outside.call()
         if self._alarm is None:
             self._watch_over()
 
     async def __aexit__(self, *_: object) -> None:
         self._controlled = False
+        self.outside.end_call()
         self._moving.release()
 
     def _watch_over(self, before: int | None = None) -> None:
@@ -324,11 +384,11 @@ class RealDriver(Driver):
 
     clock: RealClock
 
-    def __init__(self, clock: RealClock, activity: Activity) -> None:
-        super().__init__(clock, activity)
+    def __init__(self, clock: RealClock, activity: Activity, outside: ClientsOutside | None = None) -> None:
+        super().__init__(clock, activity, outside)
         self._moving = asyncio.Lock()
 
-    async def settle(self) -> None:
+    async def settle(self, *, grace: Duration | None = None) -> None:
         """Return once nothing is in flight."""
         await self._quiet()
         self.raise_failure()
@@ -338,7 +398,7 @@ class RealDriver(Driver):
         await self.activity.wait_idle()
         await turn()
 
-    async def advance(self, duration: Duration) -> None:
+    async def advance(self, duration: Duration, *, grace: Duration | None = None) -> None:
         """Let time pass at once; every timer in it fires at its own instant.
 
         Then the clock runs on.
@@ -358,7 +418,9 @@ class RealDriver(Driver):
                     await self._quiet()
         self.raise_failure()
 
-    async def run_until(self, predicate: Predicate, *, within: Duration | None = None) -> None:
+    async def run_until(
+        self, predicate: Predicate, *, within: Duration | None = None, grace: Duration | None = None,
+    ) -> None:
         """Ask the predicate until it holds.
 
         Without ``within`` it waits for ever, unless the clock is paused.
@@ -374,9 +436,13 @@ class RealDriver(Driver):
         self.raise_failure()
 
 
-def driver_for(clock: Clock, activity: Activity) -> Driver:
+def _seconds(duration: Duration | None) -> float | None:
+    return None if duration is None else seconds_of(duration)
+
+
+def driver_for(clock: Clock, activity: Activity, outside: ClientsOutside | None = None) -> Driver:
     """The driver that fits a clock."""
     if isinstance(clock, ManualClock):
-        return VirtualDriver(clock, activity)
+        return VirtualDriver(clock, activity, outside)
     assert isinstance(clock, RealClock), f"nobody knows how to move {clock!r}"
-    return RealDriver(clock, activity)
+    return RealDriver(clock, activity, outside)
