@@ -18,7 +18,7 @@ from fakekube.client import users
 from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
-from fakekube.composition import controllermanager, fakekube_api, reasons
+from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import build_apiserver
@@ -86,6 +86,7 @@ class Cluster:
         self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
         self.outside = ClientsOutside(self.options.grace)
         self.driver = driver_for(self._clock, self.activity, self.outside)
+        self.driver.explainers.insert(0, self._reasons)
         self.clock = ClusterClock(self._clock, self.driver)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -129,6 +130,12 @@ class Cluster:
             controllers=self._controllers)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
 
+    def _reasons(self) -> Iterable[str]:
+        from fakekube.composition import reasons
+
+        told = reasons.lines(self.apiserver.storage)
+        return [*told, *reasons.warnings(self.apiserver.storage, told)]
+
     def _has_service_accounts(self) -> bool:
         option = self.options.controllers
         return option == "*" or "serviceaccount" in controllermanager.selected(option)
@@ -158,7 +165,6 @@ class Cluster:
 
         Returns once the caches have synced and nothing is left to do at the present time.
         """
-        self.driver.explainers.insert(0, lambda: reasons.lines(self.apiserver.storage))
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import ReadOnlyTree
 from fakekube.storage.memory import Storage
 
 PODS, JOBS, EVENTS = GroupResource("", "pods"), GroupResource("batch", "jobs"), GroupResource("", "events")
 FAILED_SCHEDULING = "FailedScheduling"
-MAX_LINES = 20
+MAX_LINES, MAX_WARNINGS = 20, 5
 FOLLOWED_BY = {"FailureTarget": "Failed", "SuccessCriteriaMet": "Complete"}
 """Conditions of a Job that say what a later one says again."""
 
@@ -64,16 +64,31 @@ def reasons(storage: Storage) -> Iterator[Reason]:
             yield Reason(about, "has no condition yet", f"{counts} pods")
 
 
-def _objects(storage: Storage, resource: GroupResource) -> Iterator[Tree]:
+def warnings(storage: Storage, told: list[str]) -> list[str]:
+    """The latest Warnings among Events that no line of ``told`` has said."""
+    latest: dict[str, None] = {}
+    records = storage.bucket(EVENTS).records() if storage.has(EVENTS) else []
+    for record in sorted(records, key=lambda one: one.revision):
+        event = record.tree()
+        message, about = str(event.get("message") or ""), event.get("involvedObject") or {}
+        if event.get("type") == "Warning" and not (message and any(message in line for line in told)):
+            name = f"{about.get('namespace', '')}/{about.get('name')}"
+            line = f"event {event.get('reason')} about {about.get('kind')} {name}: {message}"
+            latest.pop(line, None)
+            latest[line] = None
+    return list(latest)[-MAX_WARNINGS:]
+
+
+def _objects(storage: Storage, resource: GroupResource) -> Iterator[ReadOnlyTree]:
     for record in storage.bucket(resource).records() if storage.has(resource) else ():
-        yield record.copy_tree()
+        yield record.tree()
 
 
-def _name(tree: Tree) -> str:
+def _name(tree: ReadOnlyTree) -> str:
     return f"{tree['metadata']['namespace']}/{tree['metadata']['name']}"
 
 
-def _words(said: Tree) -> str:
+def _words(said: ReadOnlyTree) -> str:
     return ": ".join(str(said[field]) for field in ("reason", "message") if said.get(field))
 
 
@@ -88,7 +103,7 @@ def _refusals(storage: Storage) -> dict[str, str]:
     return {uid: message for uid, (_, message) in found.items()}
 
 
-def _of_scheduling(status: Tree, refusal: str) -> str:
+def _of_scheduling(status: ReadOnlyTree, refusal: str) -> str:
     if refusal:
         return f"{FAILED_SCHEDULING}: {refusal}"
     for condition in status.get("conditions") or ():
@@ -97,7 +112,7 @@ def _of_scheduling(status: Tree, refusal: str) -> str:
     return "no scheduler has looked at it"
 
 
-def _of_failure(status: Tree) -> Iterator[str]:
+def _of_failure(status: ReadOnlyTree) -> Iterator[str]:
     if status.get("reason") or status.get("message"):
         yield _words(status)
         return
@@ -107,7 +122,7 @@ def _of_failure(status: Tree) -> Iterator[str]:
             yield f"container {container['name']}: {_ending(ended)}"
 
 
-def _of_waiting(status: Tree) -> Iterator[str]:
+def _of_waiting(status: ReadOnlyTree) -> Iterator[str]:
     for container in _containers(status):
         waiting = (container.get("state") or {}).get("waiting")
         if waiting:
@@ -116,11 +131,11 @@ def _of_waiting(status: Tree) -> Iterator[str]:
             yield f"container {container['name']}: {_words(waiting) or 'waiting'}{before}"
 
 
-def _ending(ended: Tree) -> str:
+def _ending(ended: ReadOnlyTree) -> str:
     message = str(ended.get("message") or "").strip()
     return f"{ended.get('reason') or 'Error'}, exit code {ended.get('exitCode', 0)}{f': {message}' if message else ''}"
 
 
-def _containers(status: Tree) -> Iterator[Tree]:
+def _containers(status: ReadOnlyTree) -> Iterator[ReadOnlyTree]:
     for field in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         yield from status.get(field) or ()

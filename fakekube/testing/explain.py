@@ -116,7 +116,7 @@ def explanation(history: History, change: Change | None = None, *, told: str = "
 
     What stands in the text ``told`` is not said again.
     """
-    for title, entries in _parts(history, change):
+    for title, entries in _parts(history, change, told):
         new = [entry for entry in entries if entry[0] not in told]
         if new:
             yield title
@@ -126,7 +126,7 @@ def explanation(history: History, change: Change | None = None, *, told: str = "
         yield again
 
 
-def _parts(history: History, change: Change | None) -> Iterator[tuple[str, list[list[str]]]]:
+def _parts(history: History, change: Change | None, told: str) -> Iterator[tuple[str, list[list[str]]]]:
     if change is not None:
         yield "which came about like this, the latest first:", [[*lines(history, one)] for one in chain(history, change)]
         return
@@ -134,10 +134,11 @@ def _parts(history: History, change: Change | None) -> Iterator[tuple[str, list[
     yield "what is said of pods and Jobs:", [[text] for text in reasons.lines(storage)]
     said = [one.message for one in reasons.reasons(storage)]
     yield "the last Events:", [
-        [event_line(history, one)] for one in last_events(history) if not _is_said(one.object, said)]
+        [event_line(history, one)] for one in last_events(history) if not _is_said(one.object, said, told)]
     yield "the last writes:", [[*lines(history, one)] for one in last_writes(history)]
 
 
-def _is_said(event: Tree, said: list[str]) -> bool:
-    """Whether the reason of some pod is this Event's."""
-    return f"{event.get('reason')}: {event.get('message')}" in said
+def _is_said(event: Tree, said: list[str], told: str) -> bool:
+    """Whether the reason of some pod is this Event's, or the text has its message."""
+    message = str(event.get("message") or "")
+    return f"{event.get('reason')}: {message}" in said or (event.get("type") == "Warning" and bool(message) and message in told)

@@ -370,10 +370,13 @@ class VirtualDriver(Driver):
         log.warning("virtual time waits for %d units of work in flight%s", self.activity.units, lines)
 
     def _explain_timers(self) -> Iterable[str]:
-        now = self.clock.time()
-        for timer in [timer for timer in self.clock.timers() if not timer.daemon][:10]:
+        now, timers = self.clock.time(), self.clock.timers()
+        for timer in [timer for timer in timers if not timer.daemon][:10]:
             name = getattr(timer.callback, "__qualname__", repr(timer.callback))
             yield f"timer in {timer.when - now:g} s: {name}"
+        daemons = [timer.when - now for timer in timers if timer.daemon]
+        if daemons:
+            yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {min(daemons):g} s"
 
 
 class RealDriver(Driver):

@@ -143,3 +143,17 @@ async def test_what_the_server_makes_by_itself_is_nobodys_request(cluster: Clust
     assert lines["priorityclasses.scheduling.k8s.io system-node-critical"].endswith("  by the server itself")
     assert "POST /api/v1/namespaces/default/pods  by fakekube" in lines["pods default/p"]
     assert "POST /api/v1/namespaces/default/configmaps  by fakekube" in lines["configmaps default/c"]
+
+
+async def test_warnings_are_told_that_nothing_else_tells_and_daemon_timers_are_counted(cluster: Cluster) -> None:
+    """Given a container that is not healthy, and a pod that has succeeded, when something is waited for in vain, then warnings
+    are told once, nothing is told of the pod, and daemon timers have one line."""
+    await cluster.client.create(PODS, pod("fine"))
+    await cluster.client.create(PODS, pod("loop", {"restartPolicy": "Always"}, exit_codes="3"))
+    await cluster.client.create(PODS, pod("big", BIG))
+    with pytest.raises(Stalled) as caught:
+        await cluster.run_until(lambda: False, within="10m")
+    lines = [line.strip() for line in str(caught.value).splitlines()]
+    assert sum(line.startswith("event BackOff about Pod default/loop: ") for line in lines) == 1
+    assert not any("default/fine" in line or line.startswith("event FailedScheduling") for line in lines)
+    assert sum("daemon timer" in line for line in lines) == 1
