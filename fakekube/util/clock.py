@@ -28,6 +28,11 @@ history.
 """
 
 
+def written(moment: datetime) -> str:
+    """A moment in UTC for people, ``2026-01-01T00:00:00Z``; ``strftime`` would drop the zeros of an early year."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+
+
 class Clock(ABC):
     """What time it is, and timers. Times are Unix seconds, delays seconds, both floats."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
-from fakekube.util.clock import AutoClock, Clock, ManualClock
+from fakekube.util.clock import AutoClock, Clock, ManualClock, written
 from fakekube.util.driver import Driver
 from fakekube.util.durations import Duration, seconds_of
 from fakekube.util.timers import Timer
@@ -84,7 +84,7 @@ class ClusterClock(Clock):
             raise ClockError(f"{when!r} has no time zone: say 2026-02-01T00:00:00Z")
         seconds = moment.timestamp() - self.time()
         if seconds < 0:
-            raise ClockError(f"the clock is at {self.now():%Y-%m-%dT%H:%M:%SZ} and cannot be set back to {moment.isoformat()}")
+            raise ClockError(f"the clock is at {written(self.now())} and cannot be set back to {moment.isoformat()}")
         await self._driver.advance(seconds)
 
     def pause(self) -> None:

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import AutoClock, Clock, ManualClock
+from fakekube.util.clock import AutoClock, Clock, ManualClock, written
 from fakekube.util.durations import Duration, seconds_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
@@ -131,7 +131,7 @@ class Driver(ABC):
             self.outside.asking = False
 
     def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
-        lines = [f"{describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
+        lines = [f"{describe(predicate)} is not true and {reason} (it is {written(self.clock.now())})"]
         for explainer in self.explainers:
             lines.extend(f"  {line}" for line in explainer())
         return Stalled("\n".join(lines))

@@ -161,3 +161,10 @@ async def test_timers_of_the_walls_clock_fire_on_nobodys_behalf() -> None:
     while not seen:
         await turn()
     assert seen == ["nobody"]
+
+
+async def test_an_early_year_keeps_its_zeros() -> None:
+    """Given a clock in the year 999, when it is told to go back, then the refusal says the year with four digits."""
+    handle = control(ManualClock(start=datetime(999, 1, 2, tzinfo=UTC)))
+    with pytest.raises(ClockError, match="the clock is at 0999-01-02T00:00:00Z"):
+        await handle.set(datetime(998, 1, 1, tzinfo=UTC))
