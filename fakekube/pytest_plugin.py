@@ -1,25 +1,26 @@
 """A fresh cluster for every test that asks for one.
 
 ``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients; ``fake_cluster`` runs in the
-test's own event loop, for async tests. Options come from the ini file (``fakekube_nodes`` ...) and from the marker
-``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning. The report of a test that fails has a section with
-the seed, the last writes and what they answered to. A controller that changes an object which belongs to a cache fails the test,
-unless ``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every
-cluster has a port and memory of its own.
+test's own event loop, for async tests. ``fakekube_server_module`` and ``fakekube_server_session`` live longer, and have a
+``reset()``. Options come from the ini file (``fakekube_nodes`` ...), from the marker
+``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning, and from the fixture ``fakekube_options``, which a
+conftest may override. The report of a test that fails has a section with why pods and Jobs are as they are, the last Events and
+writes, and the seed. A controller that changes an object which belongs to a cache fails the test, unless
+``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every cluster has
+a port and memory of its own.
 
 This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
 """
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from fakekube.composition.options import ClusterOptions
     from fakekube.testing.background import BackgroundCluster
 
 INI = {
@@ -41,25 +42,44 @@ INI = {
     "advertise_address": "the IP address of the endpoints of the service kubernetes (default: it has none)",
     "client_ca_file": "a file whose CA the ConfigMap extension-apiserver-authentication publishes (default: there is none)",
     "resource_quota_sync_period": "how often all quotas are counted anew (default 5m)",
+    "start": "where virtual time begins, 2026-01-01T00:00:00Z",
+    "outcome": "how containers end: a function, module:function",
+    "on_exec": "what commands in containers answer: module:function",
+    "on_connect": "what ports of containers answer: module:function",
+    "on_metric": "what autoscalers measure: module:function",
+    "scheduler_plugins": "which plugins the scheduler runs: module:function, of its context",
+    "extra": "controllers that run besides, module:name",
+    "port": "port of a server (default one that is free)",
+    "bind_address": "IP address of a server (default 127.0.0.1)",
+    "insecure": "true: a server may listen where other machines reach it",
 }
+
+PATHS = {
+    "load": "manifests to create at the start",
+    "state": "the snapshot to go on from",
+    "kubeconfig": "where a server writes its kubeconfig (default a temporary directory)",
+}
+"""Options that are files, relative to the ini file."""
 
 GUARD = "cache_mutation_detector"
 """What is on in tests, and off elsewhere unless somebody asks for it."""
 
-CLUSTERS = ("fake_cluster", "fakekube_server")
-SECTION = "fakekube: the seed, and the last writes"
+CLUSTERS = ("fake_cluster", "fakekube_server", "fakekube_server_module", "fakekube_server_session")
+SECTION = "fakekube: what happened, and the seed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The ini options, one for each that the marker takes."""
     for name, text in INI.items():
         parser.addini(f"fakekube_{name}", f"fakekube: {text}")
+    for name, text in PATHS.items():
+        parser.addini(f"fakekube_{name}", f"fakekube: {text}", type="paths")
     parser.addini(f"fakekube_{GUARD}", "fakekube: false: a controller that changes a cached object does not fail its test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the async fixture, where some plugin runs async tests."""
-    known = ", ".join(f"{name}=" for name in (*INI, GUARD))
+    known = ", ".join(f"{name}=" for name in (*INI, *PATHS, GUARD))
     config.addinivalue_line("markers", f"fakekube({known}): what the test's cluster is like")
     manager = config.pluginmanager
     if manager.hasplugin("asyncio") or manager.hasplugin("anyio"):
@@ -80,46 +100,106 @@ def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
             from fakekube.testing import report as words
 
             for cluster in clusters:
-                report.sections.append((SECTION, words.of_failure(cluster, item.nodeid)))
+                report.sections.append((SECTION, words.of_failure(cluster, item.nodeid, report.longreprtext)))
 
 
-@pytest.fixture
-def fakekube_options(request: pytest.FixtureRequest) -> "ClusterOptions":
-    """What this test's cluster is like. Override it in a conftest to decide otherwise.
+def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str, Any]:
+    """The options after what markers say, the farthest first. Raises UsageError for an option that there is not."""
+    result = dict(values)
+    for marker in markers:
+        if marker.args:
+            raise pytest.UsageError("@pytest.mark.fakekube takes keyword arguments only, such as nodes=3")
+        if "state" in marker.kwargs:  # decides what farther places have said otherwise
+            result = _beside_a_snapshot(result)
+        result.update(marker.kwargs)
+    known = (*INI, *PATHS, GUARD)
+    for name in result:
+        if name not in known:
+            raise pytest.UsageError(f"fakekube: unknown option {name!r}: known are {', '.join(known)}")
+    return result
 
-    Raises UsageError for an option that cannot be meant.
-    """
-    from fakekube.composition.options import ClusterOptions, OptionError
 
+def _beside_a_snapshot(values: "Mapping[str, Any]") -> dict[str, Any]:
+    from dataclasses import fields
+
+    from fakekube.composition.options import ClusterOptions
+    from fakekube.composition.snapshot import MAY_DIFFER, OF_THE_READER
+
+    decided = [field.name for field in fields(ClusterOptions) if field.name not in MAY_DIFFER + OF_THE_READER]
+    return {name: value for name, value in values.items() if name not in decided}
+
+
+@pytest.fixture(scope="session")
+def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What every test's cluster is like, as the ini file says. Override it in a conftest to decide otherwise."""
     values: dict[str, Any] = {GUARD: True}
     for name in (*INI, GUARD):
         if text := request.config.getini(f"fakekube_{name}"):
             values[name] = text
-    for marker in reversed(list(request.node.iter_markers("fakekube"))):
-        if marker.args:
-            raise pytest.UsageError("@pytest.mark.fakekube takes keyword arguments only, such as nodes=3")
-        values.update(marker.kwargs)
-    try:
-        return ClusterOptions.of(**values)
-    except OptionError as error:
-        raise pytest.UsageError(f"fakekube: {error}") from error
+    for name in PATHS:
+        if paths := request.config.getini(f"fakekube_{name}"):
+            values[name] = paths if name == "load" else paths[0]
+    return values
+
+
+@pytest.fixture(scope="module")
+def fakekube_options_module(request: pytest.FixtureRequest, fakekube_options_session: dict[str, Any]) -> dict[str, Any]:
+    """What the clusters of this module are like: ``fakekube_options_session``, and markers of the module and above."""
+    return _told(fakekube_options_session, [*request.node.iter_markers("fakekube")][::-1])
 
 
 @pytest.fixture
-def fakekube_server(fakekube_options: "ClusterOptions", tmp_path: Path) -> "Iterator[BackgroundCluster]":
-    """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
+def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: dict[str, Any]) -> dict[str, Any]:
+    """What this test's cluster is like: ``fakekube_options_module``, and markers of the test and its class.
 
-    It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
-    from the test.
+    They are keyword arguments of ``Cluster``, and ``port``, ``bind_address`` and ``kubeconfig`` of a server. Override it in a
+    conftest, a module or a class to decide otherwise. Raises UsageError for an option that there is not.
     """
+    module = request.node.getparent(pytest.Module)
+    above = module.listchain() if module is not None else []
+    markers = [marker for node, marker in request.node.iter_markers_with_node("fakekube") if node not in above]
+    return _told(fakekube_options_module, markers[::-1])
+
+
+@contextmanager
+def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluster]":
     from fakekube.composition.options import OptionError
     from fakekube.testing.background import BackgroundCluster
 
     with ExitStack() as stack:
         try:
-            cluster = stack.enter_context(BackgroundCluster(fakekube_options, kubeconfig=tmp_path / "kubeconfig"))
-        except OptionError as error:  # what only the server knows: releases, gates, APIs, plugins
+            cluster = stack.enter_context(BackgroundCluster(**{"kubeconfig": folder / "kubeconfig", **options}))
+        except OptionError as error:
             raise pytest.UsageError(f"fakekube: {error}") from error
+        yield cluster
+
+
+@pytest.fixture
+def fakekube_server(fakekube_options: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
+    """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
+
+    It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
+    from the test.
+    """
+    with _served(fakekube_options, tmp_path) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def fakekube_server_module(
+    fakekube_options_module: dict[str, Any], tmp_path_factory: pytest.TempPathFactory,
+) -> "Iterator[BackgroundCluster]":
+    """As ``fakekube_server``, for all tests of a module; ``reset()`` makes it as new, at the same port."""
+    with _served(fakekube_options_module, tmp_path_factory.mktemp("fakekube")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def fakekube_server_session(
+    fakekube_options_session: dict[str, Any], tmp_path_factory: pytest.TempPathFactory,
+) -> "Iterator[BackgroundCluster]":
+    """As ``fakekube_server``, for the whole run of this process; ``reset()`` makes it as new, at the same port."""
+    with _served(_told(fakekube_options_session, []), tmp_path_factory.mktemp("fakekube")) as cluster:
         yield cluster
 
 

@@ -19,7 +19,10 @@ from fakekube.composition.options import ClusterOptions, OptionError
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 SWITCHES = {"anyOf": [{"type": "object", "additionalProperties": {"type": "boolean"}}, *TEXTS["anyOf"]]}
 OF_SERVE = ("verbosity", "port", "bind_address", "insecure", "load", "from", "kubeconfig", "ready_file")
-"""Options of the command alone; the rest says what the cluster is like."""
+"""Options of the command alone."""
+
+NO_VALUES = (*OF_SERVE, *options.CALLBACKS, "extra")
+"""The rest is values that say what the cluster is like."""
 
 
 def _version(value: Any) -> Any:
@@ -68,10 +71,15 @@ class ServeConfiguration(BaseModel):
     allow_host: Texts = []
     allow_origin: Texts = []
     clock: str | Int | float = "real"
-    start: Annotated[str, Field(description="Where virtual time begins, 2026-01-01T00:00:00Z.")] = ""
+    start: str = ""
     grace: str | Int | float = "600ms"
-    cache_mutation_detector: Annotated[Bool, Field(
-        description="Prove that no controller changes an object of a cache.")] = False
+    cache_mutation_detector: Bool = False
+    outcome: str = ""
+    on_exec: str = ""
+    on_connect: str = ""
+    on_metric: str = ""
+    scheduler_plugins: str = ""
+    extra: Texts = []
     load: Texts = []
     from_: Annotated[str, Field(alias="from")] = ""
     kubeconfig: str = options.DEFAULT_KUBECONFIG
@@ -96,7 +104,7 @@ def read(path: Path) -> dict[str, Any]:
             values[name] = str(path.parent / values[name])
     if "load" in values:
         values["load"] = tuple(name if name == "-" or "://" in name else str(path.parent / name) for name in values["load"])
-    _check({name: value for name, value in values.items() if name.rstrip("_") not in OF_SERVE}, path)
+    _check({name: value for name, value in values.items() if name.rstrip("_") not in NO_VALUES}, path)
     return {PARAMETERS.get(name, name): value for name, value in values.items()}
 
 
@@ -106,8 +114,7 @@ def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
     for name, field in ServeConfiguration.model_fields.items():
         described = schema["properties"][field.alias]
         described.pop("title", None)
-        if not field.description:
-            described["description"] = helps[PARAMETERS.get(name, name)]
+        described["description"] = helps[PARAMETERS.get(name, name)]
     return schema
 
 

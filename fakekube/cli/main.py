@@ -18,7 +18,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what a cluster is like; they go to ClusterOptions by name."""
+    """The options that say what a cluster is like, by the names that they have for ``Cluster``."""
     for option in reversed([
         click.option("--nodes", type=int, default=1, show_default=True, help=(
             "Nodes of the cluster; 0 is a cluster without nodes.")),
@@ -55,6 +55,16 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
             "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),
+        click.option("--start", metavar="TIME", help="Where virtual time begins, 2026-01-01T00:00:00Z."),
+        click.option("--cache-mutation-detector/--no-cache-mutation-detector", default=None, help=(
+            "Prove that no controller changes an object of a cache.")),
+        click.option("--outcome", metavar="MODULE:FUNCTION", help="A Python function that says how containers end."),
+        click.option("--on-exec", metavar="MODULE:FUNCTION", help="One that says what commands in containers answer."),
+        click.option("--on-connect", metavar="MODULE:FUNCTION", help="One that says what ports of containers answer."),
+        click.option("--on-metric", metavar="MODULE:FUNCTION", help="One that says what autoscalers measure."),
+        click.option("--scheduler-plugins", metavar="MODULE:FUNCTION", help=(
+            "One that makes the plugins of the scheduler, given its context.")),
+        click.option("--extra", multiple=True, metavar="MODULE:NAME", help="Controllers of your own that run besides."),
     ]):
         function = option(function)
     return function

@@ -14,7 +14,7 @@ import click
 
 from fakekube.cli.echo import say
 from fakekube.cli.servefiles import ServeFiles
-from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.options import CALLBACKS, ClusterOptions, OptionError
 from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
     listen = {"port": values.pop("port"), "host": values.pop("bind_address"), "insecure": values.pop("insecure")}
     file, files = values.pop("snapshot"), values.pop("files")
     kubeconfig, ready = values.pop("kubeconfig"), values.pop("ready_file")
+    values = {name: value for name, value in values.items() if value is not None}
+    objects = _python_objects({name: values.pop(name) for name in (*CALLBACKS, "extra") if name in values})
     state = _read(file) if file else None
     try:
         if not listen["host"].strip():
@@ -46,7 +48,8 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
             options = state.options_with({"clock": values["clock"], **{name: values[name] for name in given if name in values}})
         written, loads = ServeFiles(kubeconfig, ready), [_manifests(name) for name in _named_once(files)]
         written.check()
-        _runner(options)(_serve(options, state, listen, loads, written))
+        made_with = {"options": options, "state": state, **objects}
+        _runner(options)(_serve(made_with, options, listen, loads, written))
     except (OptionError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -97,6 +100,14 @@ def _manifests(name: str) -> "Path | str":
     return Path(name)
 
 
+def _python_objects(texts: dict[str, Any]) -> dict[str, Any]:
+    """The options that name Python objects; such may lie in the current directory, as for ``python -m``."""
+    given = {name: text for name, text in texts.items() if text}
+    if given:
+        sys.path.insert(0, str(Path.cwd()))
+    return given
+
+
 def _import_server() -> None:
     """Import the HTTP server, without what its library prepares for clients.
 
@@ -127,7 +138,7 @@ def _runner(options: ClusterOptions) -> Any:
 
 
 async def _serve(
-    options: ClusterOptions, state: "Snapshot | None", listen: dict[str, Any], loads: "Sequence[Path | str]", files: ServeFiles,
+    made_with: dict[str, Any], options: ClusterOptions, listen: dict[str, Any], loads: "Sequence[Path | str]", files: ServeFiles,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -136,7 +147,7 @@ async def _serve(
     from fakekube.composition.cluster import Cluster
 
     _import_server()
-    cluster, collector = Cluster(options=options, state=state), PacedCollector(loop.call_later)
+    cluster, collector = Cluster(**made_with), PacedCollector(loop.call_later)
     try:
         server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
         await cluster.start()

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.client import users
 from fakekube.client.client import Client
@@ -22,7 +23,7 @@ from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import build_apiserver
 from fakekube.composition.nodeagents import NodeAgents
-from fakekube.composition.options import ClusterOptions, OptionError
+from fakekube.composition.options import ClusterOptions, OptionError, function_named
 from fakekube.util.activity import Activity
 from fakekube.util.clock import ManualClock
 from fakekube.util.clusterclock import ClusterClock
@@ -43,6 +44,14 @@ if TYPE_CHECKING:
     from fakekube.storage.memory import Storage
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
+Callback = Callable[..., Any] | str | None
+
+
+def _snapshot(snapshot: "Snapshot | Path | str") -> "Snapshot":
+    """A snapshot, or that in a file. Raises SnapshotError, OSError."""
+    from fakekube.composition.snapshot import Snapshot, read
+
+    return snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
 
 
 class Cluster:
@@ -52,23 +61,27 @@ class Cluster:
     ``kubernetes_version``, ``feature_gates``, ``clock``, ``seed`` ...); or ``options`` has them
     all. The callbacks decide what is not Kubernetes': ``outcome`` how containers end, ``on_exec``
     what commands in them answer, ``on_connect`` what their ports answer (see the kubelet),
-    ``on_metric`` what autoscalers measure.
+    ``on_metric`` what autoscalers measure, ``scheduler_plugins`` which plugins the scheduler runs
+    (a function from its context to them). A text ``module:function`` does as well as a function.
 
     ``extra`` are components that run besides the installed controllers, a controller of your own
-    among them. ``load`` are manifests to create at the start: files (their paths) or YAML texts,
-    KWOK's Stages among them. ``state`` is a snapshot to continue from, with the snapshot's options;
-    keyword arguments may then only be ``clock`` and ``controllers``. Raises OptionError.
+    among them; or texts that name such. ``load`` are manifests to create at the start: files (their
+    paths) or YAML texts, KWOK's Stages among them. ``state`` is a snapshot to continue from, or the
+    file of one, with the snapshot's options; keyword arguments that it decides are then refused.
+    Raises OptionError; SnapshotError or OSError for a file that is no snapshot.
     """
 
     def __init__(
-        self, *, options: ClusterOptions | None = None, outcome: Callable[..., Any] | None = None,
-        on_exec: Callable[..., Any] | None = None, on_connect: Callable[..., Any] | None = None,
-        on_metric: Callable[..., Any] | None = None,
-        extra: Iterable[Any] = (), state: "Snapshot | None" = None, load: "Path | str | Iterable[Path | str]" = (), **values: Any,
+        self, *, options: ClusterOptions | None = None, outcome: Callback = None, on_exec: Callback = None,
+        on_connect: Callback = None, on_metric: Callback = None, scheduler_plugins: Callback = None,
+        extra: Iterable[Any] | str = (), state: "Snapshot | Path | str | None" = None,
+        load: "Path | str | Iterable[Path | str]" = (), **values: Any,
     ) -> None:
         if options is not None and values:
             raise OptionError("give either options or keyword arguments")
+        state = _snapshot(state) if state is not None else None
         self.options = options or (ClusterOptions.of(**values) if state is None else state.options_with(values))
+        self._begins_with = self.options, state
         self.activity = Activity()
         self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
         self.outside = ClientsOutside(self.options.grace)
@@ -78,9 +91,13 @@ class Cluster:
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
         self.tasks = Tasks(on_failure=self.driver.fail)
+        callbacks = {
+            "outcome": outcome, "on_exec": on_exec, "on_connect": on_connect, "on_metric": on_metric,
+            "scheduler_plugins": scheduler_plugins}
         self._controllers = ControllerManager(
-            clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail, extra=extra,
-            callbacks={"outcome": outcome, "on_exec": on_exec, "on_connect": on_connect, "on_metric": on_metric})
+            clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
+            extra=controllermanager.extra_components(extra),
+            callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self.token = f"fakekube-{Rng(self.options.seed).fork('token').suffix(16)}"
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
@@ -109,13 +126,15 @@ class Cluster:
             self._remembered = state.components
             self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
         fakekube_api.install(
-            self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot)
+            self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
+            controllers=self._controllers)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
 
     def _reasons(self) -> Iterable[str]:
-        from fakekube.composition.reasons import reasons
+        from fakekube.composition import reasons
 
-        return reasons(self.apiserver.storage)
+        told = reasons.lines(self.apiserver.storage)
+        return [*told, *reasons.warnings(self.apiserver.storage, told)]
 
     def _has_service_accounts(self) -> bool:
         option = self.options.controllers
@@ -149,6 +168,9 @@ class Cluster:
         self.driver.explainers.append(self._controllers.explain)
         self.driver.start(self.tasks)
         await self._start_controllers()
+        await self._load_manifests()
+
+    async def _load_manifests(self) -> None:
         if self.options.default_storage_class:
             from fakekube.composition import defaultstorageclass
 
@@ -191,6 +213,8 @@ class Cluster:
         """
         ours = {"extra": self._controllers.declared, **self._controllers.callbacks}
         other = Cluster(state=self._moment(self.apiserver.storage), **{**ours, **values})
+        if "controllers" not in values:
+            other._controllers.wish_like(self._controllers)
         self.apiserver.unasked.add_to(other.apiserver.storage)
         return other
 
@@ -201,19 +225,43 @@ class Cluster:
         again, watches end with 410, clients and servers stay. Raises SnapshotError, OptionError or
         OSError for one that cannot be used, and has changed nothing then.
         """
-        from fakekube.composition.snapshot import OF_THE_READER, Snapshot, read
+        from fakekube.composition.snapshot import OF_THE_READER
 
-        state = snapshot if isinstance(snapshot, Snapshot) else read(snapshot)
-        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
+        state = _snapshot(snapshot)
         options = state.options_with({"clock": self.options.clock})
         ours = {name: getattr(self.options, name) for name in OF_THE_READER}
-        self._build(replace(options, **ours), state)
+        await self._become(replace(options, **ours), state, state.time)
+
+    async def reset(self) -> None:
+        """Be as a new cluster, with the same options, callbacks, manifests of ``load`` and time.
+
+        Clients' connections and servers stay; watches end with 410. Controllers that were stopped
+        by name run again. Raises the error of a component that was not raised before; the cluster
+        is as new then, too.
+        """
+        options, state = self._begins_with
+        was_running = self._controllers.is_running
+        self._controllers.reset()
+        if self.clock.paused and self.clock.mode != "manual":
+            self.clock.resume()
+        began = clock_of(options, self.activity, state.time if state is not None else None).time()
+        await self._become(options, state, began)
+        if was_running:
+            await self._load_manifests()
+        self.driver.raise_failure()
+
+    async def _become(self, options: ClusterOptions, state: "Snapshot | None", time: float) -> None:
+        """Go on with another storage. Raises OptionError, and has changed nothing then."""
+        was_running, before, plane = self._controllers.is_running, self.apiserver.storage, self._plane
+        self._build(options, state)
+        if state is None:
+            self.apiserver.first_objects.started = format_time(time)
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
         for server in self._servers:
             server.handle_with(self.apiserver)
-        self._clock.jump_to(state.time)
+        self._clock.jump_to(time)
         before.retire()
         if was_running:
             await self._start_controllers()
@@ -238,6 +286,27 @@ class Cluster:
     def manager(self) -> "Manager":
         """The running controllers: stop and start single ones by name."""
         return self._controllers.manager
+
+    async def stop_controller(self, name: str) -> None:
+        """Stop a controller, ``scheduler`` or ``kubelet`` say, until it is started by name.
+
+        Its queue and caches are gone then. Harmless when it does not run. OptionError for an
+        unknown name.
+        """
+        await self._controllers.stop_controller(name)
+
+    async def start_controller(self, name: str) -> None:
+        """Start a controller: one that was stopped, or one that the options left out.
+
+        Harmless when it runs. It has caught up when the cluster has settled. OptionError for an
+        unknown name.
+        """
+        await self._controllers.start_controller(name)
+
+    async def restart_controller(self, name: str) -> None:
+        """Stop a controller and start it, as after a crash. OptionError for an unknown name."""
+        await self.stop_controller(name)
+        await self.start_controller(name)
 
     def component(self, name: str) -> "Component":
         """A running component, ``job`` or ``kubelet`` say. KeyError when it does not run here."""

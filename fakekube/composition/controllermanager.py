@@ -1,10 +1,11 @@
 """The controllers of a cluster: which of those installed run, and the manager that runs them.
 
 They are found through the entry-point group ``fakekube.controllers``; those of ``fakekube.addons``
-run only where an option names them. Upstream: cmd/kube-controller-manager/app
-(NewControllerDescriptors, ControllersDisabledByDefault).
+run only where an option names them. Each can be stopped and started at any moment. Upstream:
+cmd/kube-controller-manager/app (NewControllerDescriptors, ControllersDisabledByDefault).
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -67,10 +68,24 @@ def _loaded(name: str) -> Any:
 
 
 def _component(name: str) -> "Runnable | Declaration":
-    """A controller: its entry point is a declaration, or makes a component."""
-    found = _loaded(name)
+    """An installed controller."""
+    return made_of(_loaded(name))
+
+
+def made_of(found: Any) -> "Runnable | Declaration":
+    """What an entry point, or a text of ``extra``, stands for: a declaration, or what makes a component."""
     made: Runnable | Declaration = found() if callable(found) else found
     return made
+
+
+def extra_components(extra: Iterable[Any] | str) -> list[Any]:
+    """The components of the option ``extra``: as they are, or by texts ``module:attribute``.
+
+    Raises OptionError for a text that names nothing.
+    """
+    if isinstance(extra, str):
+        extra = [text for text in extra.replace(",", " ").split() if text]
+    return [made_of(cluster_options.named("extra", one)) if isinstance(one, str) else one for one in extra]
 
 
 class ControllerManager:
@@ -87,10 +102,12 @@ class ControllerManager:
         self._clock, self._activity, self._tasks, self._fail = clock, activity, tasks, fail
         self._extra, self.callbacks = list(extra), callbacks
         self._manager: Manager | None = None
+        self._changing = asyncio.Lock()  # nobody stops a controller while all of them start
+        self._wanted: dict[str, bool] = {}  # of those that were started or stopped by name, the last wish
 
     @cached_property
     def metrics(self) -> "Metrics":
-        """What the controllers have counted since this object was made, across restores."""
+        """What the controllers have counted since this object was made or reset, across restores."""
         from fakekube.runtime.metrics import Metrics
 
         return Metrics()
@@ -124,38 +141,102 @@ class ControllerManager:
         """Start the controllers that the options name; ``client`` leads to the server.
 
         ``remembered`` are the states of components in a snapshot. ``is_served`` says whether the
-        cluster is on a port: clients then get answers between two imports.
+        cluster is on a port: clients then get answers between two imports. A controller that was
+        stopped by name stays stopped.
         """
         from fakekube.cache.mutation import MutationDetector
         from fakekube.runtime.manager import Manager
 
-        names = selected(options.controllers)
-        self._manager = manager = Manager(
-            client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
-            clock=self._clock, activity=self._activity, rng=rng, tasks=self._tasks,
-            version=options.kubernetes_version, gates=plane.gates,
-            options={
-                "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
-                "root_ca": namespace_defaults.CERTIFICATE},
-            detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
-            presence=plane.apiserver.presence, metrics=self.metrics)
-        for name in names:
-            manager.add(_component(name))
-            if is_served():
-                await turn()
-        for component in self._extra:
-            manager.add(component)
-        if options.metrics_server and KUBELET in names:
-            serve_metrics(plane.apiserver)
-        manager.load(remembered)
-        if manager.names:
-            await manager.start()
+        async with self._changing:
+            names = self._selected(options.controllers)
+            self._apiserver, self._options = plane.apiserver, options
+            self._manager = manager = Manager(
+                client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
+                clock=self._clock, activity=self._activity, rng=rng, tasks=self._tasks,
+                version=options.kubernetes_version, gates=plane.gates,
+                options={
+                    "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
+                    "root_ca": namespace_defaults.CERTIFICATE},
+                detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
+                presence=plane.apiserver.presence, metrics=self.metrics)
+            for name in names:
+                self._add(name)
+                if is_served():
+                    await turn()
+            for component in self._extra:
+                manager.add(component)
+            manager.load(remembered)
+            if manager.names:
+                await manager.start(without=[name for name, wanted in self._wanted.items() if not wanted])
+
+    def _selected(self, option: str) -> list[str]:
+        """The installed controllers that an option names, and those that were started by name."""
+        chosen = selected(option)
+        if not self._wanted:
+            return list(chosen)
+        return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
+
+    def _add(self, name: str) -> None:
+        self.manager.add(_component(name))
+        if name == KUBELET and self._options.metrics_server:
+            serve_metrics(self._apiserver)
 
     async def stop(self) -> None:
         """Stop the controllers; harmless when they do not run."""
-        if self._manager is not None:
-            await self._manager.stop()
-            self._manager = None
+        async with self._changing:
+            if self._manager is not None:
+                await self._manager.stop()
+                self._manager = None
+
+    def reset(self) -> None:
+        """Forget what was counted, and who was stopped or started by name."""
+        self._wanted.clear()
+        self.__dict__.pop("metrics", None)
+
+    # one by one
+
+    @property
+    def states(self) -> dict[str, bool]:
+        """Whether each of the controllers runs, those that can be started by name included."""
+        manager = self._manager
+        return {name: manager is not None and manager.is_running(name) for name in self._known()}
+
+    def wish_like(self, other: "ControllerManager") -> None:
+        """Start and stop what was started and stopped by name in another cluster."""
+        self._wanted = dict(other._wanted)
+
+    async def start_controller(self, name: str) -> None:
+        """Start one controller, also one that the options left out; harmless when it runs.
+
+        While the controllers do not run it will be started with them. Raises OptionError for an
+        unknown name.
+        """
+        async with self._changing:
+            name = cluster_options.controller_name(name, self._known())
+            self._wanted[name] = True
+            if self._manager is not None:
+                await self._start_one(self._manager, name)
+
+    async def _start_one(self, manager: "Manager", name: str) -> None:
+        first = not manager.names
+        if name not in manager.names:
+            self._add(name)
+        await (manager.start() if first else manager.start_component(name))
+
+    async def stop_controller(self, name: str) -> None:
+        """Stop one controller until it is started by name; harmless when it does not run.
+
+        Its queue and its caches are gone then. Raises OptionError for an unknown name.
+        """
+        async with self._changing:
+            name = cluster_options.controller_name(name, self._known())
+            self._wanted[name] = False
+            if self._manager is not None and name in self._manager.names:
+                await self._manager.stop_component(name)
+
+    def _known(self) -> list[str]:
+        running = self._manager.names if self._manager is not None else [one.name for one in self._extra]
+        return [*dict.fromkeys([*installed().entry_points, *running])]
 
     def explain(self) -> Iterator[str]:
         """What the controllers wait for, as people read it."""

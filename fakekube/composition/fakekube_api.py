@@ -1,9 +1,12 @@
 """What a cluster answers beside Kubernetes, below ``/fakekube/v1``, for clients in any language.
 
-    GET  /fakekube/v1/clock     what time it is, which clock that is, and whether it stands
-    POST /fakekube/v1/clock     {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}; as a query too;
-                                the body is JSON and says so, or says nothing
-    GET  /fakekube/v1/snapshot  all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
+    GET  /fakekube/v1/clock        what time it is, which clock that is, and whether it stands
+    POST /fakekube/v1/clock        {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}
+    GET  /fakekube/v1/controllers  the names of the controllers, and which of them run
+    POST /fakekube/v1/controllers  {"stop": "scheduler"}, {"start": "scheduler"}, {"restart": "scheduler"}
+    GET  /fakekube/v1/snapshot     all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
+
+What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
 Errors are Status objects, as everywhere. Nothing here is Kubernetes'.
 """
@@ -16,12 +19,14 @@ from fakekube.apimachinery import errors, times
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
+from fakekube.composition.options import OptionError
 from fakekube.util.clusterclock import ClockError, ClusterClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fakekube.apiserver.apiserver import APIServer
+    from fakekube.composition.controllermanager import ControllerManager
     from fakekube.composition.snapshot import Snapshot
     from fakekube.util.activity import Activity
 
@@ -29,24 +34,31 @@ PREFIX = "/fakekube/v1"
 API_VERSION = "fakekube.dev/v1"
 JSON = "application/json"
 CLOCK_FIELDS = ("advance", "set", "paused")
+CONTROLLER_FIELDS = ("stop", "start", "restart")
 
 
 def install(
     apiserver: "APIServer", *, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
+    controllers: "ControllerManager",
 ) -> None:
     """Let a cluster's server answer these paths.
 
     ``activity`` is that of the cluster, held while a request is answered.
     """
-    api = FakekubeAPI(clock, activity, take_snapshot)
-    apiserver.extra_paths |= {f"{PREFIX}/clock": api.clock, f"{PREFIX}/snapshot": api.snapshot}
+    api = FakekubeAPI(clock, activity, take_snapshot, controllers)
+    apiserver.extra_paths |= {
+        f"{PREFIX}/clock": api.clock, f"{PREFIX}/controllers": api.controllers, f"{PREFIX}/snapshot": api.snapshot}
 
 
 class FakekubeAPI:
     """The answers of one cluster."""
 
-    def __init__(self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]") -> None:
+    def __init__(
+        self, clock: ClusterClock, activity: "Activity", take_snapshot: "Callable[[], Snapshot]",
+        controllers: "ControllerManager",
+    ) -> None:
         self._clock, self._activity, self._take_snapshot = clock, activity, take_snapshot
+        self._controllers = controllers
 
     async def clock(self, request: Request) -> Response:
         """The clock, after what the request does to it.
@@ -54,7 +66,7 @@ class FakekubeAPI:
         Raises APIError 400 and 409, with the clock as it was; 405.
         """
         if request.method == "POST":
-            await self._move(_wanted(request))
+            await self._move(_clock_wanted(request))
         elif request.method != "GET":
             raise errors.method_not_allowed()
         clock = self._clock
@@ -62,6 +74,34 @@ class FakekubeAPI:
             "kind": "Clock", "apiVersion": API_VERSION, "now": times.format_micro_time(clock.time()),
             "unixSeconds": clock.time(), "mode": clock.mode, "factor": clock.factor, "paused": clock.paused,
         })
+
+    async def controllers(self, request: Request) -> Response:
+        """The controllers, after what the request does to one of them.
+
+        Raises APIError 400 for an unknown controller or field; 405.
+        """
+        if request.method == "POST":
+            await self._change_controller(_wanted(request, CONTROLLER_FIELDS))
+        elif request.method != "GET":
+            raise errors.method_not_allowed()
+        items = [{"name": name, "running": running} for name, running in self._controllers.states.items()]
+        return _json({"kind": "ControllerList", "apiVersion": API_VERSION, "items": items})
+
+    async def _change_controller(self, wanted: Tree) -> None:
+        actions = [action for action in CONTROLLER_FIELDS if action in wanted]
+        if len(actions) > 1:
+            raise errors.bad_request(f"give either {' or '.join(actions)}")
+        action = actions[0]
+        name = wanted[action]
+        if not isinstance(name, str):
+            raise errors.bad_request(f"{action} is no name of a controller")
+        try:
+            if action != "start":
+                await self._controllers.stop_controller(name)
+            if action != "stop":
+                await self._controllers.start_controller(name)
+        except OptionError as error:
+            raise errors.bad_request(str(error)) from error
 
     async def snapshot(self, request: Request) -> Response:
         """All of the cluster, as a file. Raises APIError 405."""
@@ -88,11 +128,11 @@ class FakekubeAPI:
                 resume_work()
 
 
-def _wanted(request: Request) -> Tree:
+def _wanted(request: Request, fields: tuple[str, ...]) -> Tree:
     """The fields of the body and of the query.
 
     Raises APIError 415 for a body that says it is no JSON, as a page's form does; 400 for what is
-    none, and for two that exclude each other.
+    none.
     """
     kind = request.headers.get("content-type")
     if kind is not None and kind.partition(";")[0].strip().lower() != JSON:
@@ -104,11 +144,17 @@ def _wanted(request: Request) -> Tree:
     if not isinstance(body, dict):
         raise errors.bad_request("the body is no JSON object")
     wanted: Tree = {name: values[0] for name, values in request.query.items()} | body
-    unknown = [name for name in wanted if name not in CLOCK_FIELDS and name not in ("kind", "apiVersion")]
+    unknown = [name for name in wanted if name not in fields and name not in ("kind", "apiVersion")]
     if unknown:
-        raise errors.bad_request(f"unknown field {unknown[0]!r}: known are {', '.join(CLOCK_FIELDS)}")
-    if not any(name in wanted for name in CLOCK_FIELDS):
-        raise errors.bad_request(f"nothing to do: give one of {', '.join(CLOCK_FIELDS)}")
+        raise errors.bad_request(f"unknown field {unknown[0]!r}: known are {', '.join(fields)}")
+    if not any(name in wanted for name in fields):
+        raise errors.bad_request(f"nothing to do: give one of {', '.join(fields)}")
+    return wanted
+
+
+def _clock_wanted(request: Request) -> Tree:
+    """What is wanted of the clock. Raises APIError 400 also for two that exclude each other."""
+    wanted = _wanted(request, CLOCK_FIELDS)
     if "advance" in wanted and "set" in wanted:
         raise errors.bad_request("give either advance or set")
     if not isinstance(wanted.get("advance", 0), str | int | float) or isinstance(wanted.get("advance"), bool):

@@ -48,6 +48,35 @@ class OptionError(ValueError):
     """An option with a value that is not possible; the text says which and why."""
 
 
+CALLBACKS = ("outcome", "on_exec", "on_connect", "on_metric", "scheduler_plugins")
+"""The options that are functions, which every component gets."""
+
+
+def named(option: str, value: Any) -> Any:
+    """What a text ``module:attribute`` names; any other value as it is.
+
+    Raises OptionError for a text that names nothing.
+    """
+    if not isinstance(value, str):
+        return value
+    from pkgutil import resolve_name
+
+    try:
+        if ":" not in value:
+            raise ValueError("say module:attribute")
+        return resolve_name(value.strip())
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise OptionError(f"{option}: {value!r} names nothing that can be imported: {error}") from error
+
+
+def function_named(option: str, value: Any) -> Any:
+    """A function, or the one that a text names; None when there is none. Raises OptionError."""
+    found = named(option, value) if value != "" else None
+    if found is not None and not callable(found):
+        raise OptionError(f"{option}: {value!r} is no function")
+    return found
+
+
 def detects_mutations() -> bool:
     """Whether upstream's environment variable asks to check that cached objects do not change."""
     return os.environ.get(MUTATION_DETECTOR, "") in TRUE
@@ -176,6 +205,14 @@ def _nodes(value: Any) -> int:
     return number
 
 
+def port_of(value: Any) -> int:
+    """A port, 0 for one that is free. Raises OptionError."""
+    number = _integer(value)
+    if number is None or not 0 <= number <= 65535:
+        raise OptionError(f"port: {value!r} is no port: say one from 0 to 65535")
+    return number
+
+
 def _seed(value: Any) -> int:
     number = _integer(value)
     if number is None:
@@ -225,8 +262,13 @@ def _allow_origin(value: Any) -> tuple[str, ...]:
         raise OptionError(f"allow_origin: {error}") from None
 
 
+def boolean_of(name: str, value: Any) -> bool:
+    """True or False, also as a text. Raises OptionError."""
+    return value if isinstance(value, bool) else _switch(name, str(value), name)
+
+
 def _boolean(name: str) -> Callable[[Any], bool]:
-    return lambda value: value if isinstance(value, bool) else _switch(name, str(value), name)
+    return lambda value: boolean_of(name, value)
 
 
 def _seconds(name: str, *, above_zero: bool = False) -> Callable[[Any], float]:
@@ -292,7 +334,7 @@ def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> l
     OptionError for an unknown name, in kube-controller-manager's words.
     """
     names, extra = list(known), list(optional)
-    spellings = {_plain(name): name for name in names}
+    spellings = _spellings(names)
     wanted: dict[str, bool] = {}
     everything = False
     for part in text.split(","):
@@ -302,12 +344,27 @@ def selected(text: str, known: Iterable[str], optional: Iterable[str] = ()) -> l
         if word == "*":
             everything = True
             continue
-        name, on = word.removeprefix("-"), not word.startswith("-")
-        short = spellings.get(_plain(name))
-        if short is None:
-            raise OptionError(f'controllers: "{name}" is not in the list of known controllers: {", ".join(names)}')
-        wanted[short] = on
+        wanted[_spelled(word.removeprefix("-"), spellings)] = not word.startswith("-")
     return [name for name in names if wanted.get(name, everything and name not in extra)]
+
+
+def controller_name(text: str, known: Iterable[str]) -> str:
+    """The one controller that ``scheduler`` or ``garbage-collector-controller`` names.
+
+    Raises OptionError for an unknown name, as ``selected``.
+    """
+    return _spelled(text.strip(), _spellings(known))
+
+
+def _spellings(names: Iterable[str]) -> dict[str, str]:
+    return {_plain(name): name for name in names}
+
+
+def _spelled(word: str, spellings: Mapping[str, str]) -> str:
+    name = spellings.get(_plain(word))
+    if name is None:
+        raise OptionError(f'controllers: "{word}" is not in the list of known controllers: {", ".join(spellings.values())}')
+    return name
 
 
 def _plain(name: str) -> str:

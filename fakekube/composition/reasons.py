@@ -1,91 +1,141 @@
-"""What keeps pods and Jobs from going on, in the words that the cluster has for it.
+"""Why pods and Jobs are as they are, in the words that the cluster itself has for it.
 
-For the text of ``Stalled``: why a pod is not scheduled, why its containers do not run, what the
-conditions of Jobs say, and the latest warnings among Events. Each is told once: an Event whose
-message an object has in its status is left out. Upstream: what ``kubectl describe`` shows.
+For people who look at a test that failed, or at a predicate that stays false: the text of a pod's
+FailedScheduling, the reason of a container that waits or has failed, a Job's conditions. Upstream:
+what ``kubectl describe`` shows of them. Left out: other workloads, of which their pods tell.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.client.resources import EVENTS, JOBS, PODS
 from fakekube.storage.memory import Storage
 
-MAX_OBJECTS, MAX_EVENTS = 10, 5
-"""So many pods, Jobs and Events are told of at most."""
+PODS, JOBS, EVENTS = GroupResource("", "pods"), GroupResource("batch", "jobs"), GroupResource("", "events")
+FAILED_SCHEDULING = "FailedScheduling"
+MAX_LINES, MAX_WARNINGS = 20, 5
+FOLLOWED_BY = {"FailureTarget": "Failed", "SuccessCriteriaMet": "Complete"}
+"""Conditions of a Job that say what a later one says again."""
 
 
-def reasons(storage: Storage) -> Iterator[str]:
-    """Lines about the present state of a cluster."""
-    told: list[str] = []
-    for resource, explain in ((PODS, _of_pod), (JOBS, _of_job)):
-        lines = [line for tree in _objects(storage, resource.group_resource) for line in explain(tree)]
-        told += lines[:MAX_OBJECTS]
-        if len(lines) > MAX_OBJECTS:
-            told.append(f"and {len(lines) - MAX_OBJECTS} more about {resource.plural}")
-    yield from told
-    yield from _warnings(storage, told)
+class Reason(NamedTuple):
+    """What is said of one object: ``about`` is ``pod default/web-0``, ``message`` the cluster's words."""
+
+    about: str
+    state: str
+    message: str
+
+
+def lines(storage: Storage) -> list[str]:
+    """What is said of pods and Jobs, a line for all of which the same is said."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for reason in reasons(storage):
+        alike.setdefault((reason.state, reason.message), []).append(reason.about)
+    told = [
+        f"{abouts[0]}{f' and {len(abouts) - 1} more' if len(abouts) > 1 else ''} {state}: {message}"
+        for (state, message), abouts in alike.items()]
+    return told if len(told) <= MAX_LINES else [*told[:MAX_LINES], f"and {len(told) - MAX_LINES} more"]
+
+
+def reasons(storage: Storage) -> Iterator[Reason]:
+    """Of every pod that is not well why, and of every Job its conditions."""
+    refusals: dict[str, str] | None = None
+    for pod in _objects(storage, PODS):
+        about, status = f"pod {_name(pod)}", pod.get("status") or {}
+        if status.get("phase") == "Failed":
+            for message in _of_failure(status):
+                yield Reason(about, "has failed", message)
+        elif not pod["spec"].get("nodeName"):
+            if refusals is None:
+                refusals = _refusals(storage)
+            yield Reason(about, "is not scheduled", _of_scheduling(status, refusals.get(pod["metadata"]["uid"], "")))
+        else:
+            for message in _of_waiting(status):
+                yield Reason(about, f"is {status.get('phase', 'Pending')}", message)
+    for job in _objects(storage, JOBS):
+        about, status = f"job {_name(job)}", job.get("status") or {}
+        conditions = {one["type"]: one for one in status.get("conditions") or () if one.get("status") == "True"}
+        for type_, condition in conditions.items():
+            if FOLLOWED_BY.get(type_) not in conditions:
+                yield Reason(about, f"is {type_}", _words(condition) or "no reason is given")
+        if not conditions:
+            counts = ", ".join(f"{status.get(name) or 0} {name}" for name in ("active", "ready", "succeeded", "failed"))
+            yield Reason(about, "has no condition yet", f"{counts} pods")
+
+
+def warnings(storage: Storage, told: list[str]) -> list[str]:
+    """The latest Warnings among Events that no line of ``told`` has said."""
+    latest: dict[str, None] = {}
+    records = storage.bucket(EVENTS).records() if storage.has(EVENTS) else []
+    for record in sorted(records, key=lambda one: one.revision):
+        event = record.tree()
+        message, about = str(event.get("message") or ""), event.get("involvedObject") or {}
+        if event.get("type") == "Warning" and not (message and any(message in line for line in told)):
+            name = f"{about.get('namespace', '')}/{about.get('name')}"
+            line = f"event {event.get('reason')} about {about.get('kind')} {name}: {message}"
+            latest.pop(line, None)
+            latest[line] = None
+    return list(latest)[-MAX_WARNINGS:]
 
 
 def _objects(storage: Storage, resource: GroupResource) -> Iterator[ReadOnlyTree]:
-    if storage.has(resource):
-        for record in storage.bucket(resource).records():
-            yield record.tree()
-
-
-def _of_pod(pod: ReadOnlyTree) -> Iterator[str]:
-    status: Mapping[str, Any] = pod.get("status") or {}
-    name = f"pod {_name(pod)}"
-    if status.get("phase") == "Failed" and status.get("reason"):
-        yield f"{name} failed: {_told(status)}"
-    for condition in status.get("conditions") or ():
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            yield f"{name} is not scheduled: {_told(condition)}"
-    for container in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
-        state: Mapping[str, Any] = container.get("state") or {}
-        waiting, ended = state.get("waiting"), state.get("terminated")
-        last: Mapping[str, Any] = (container.get("lastState") or {}).get("terminated") or {}
-        if waiting:
-            after = f", after exit code {last['exitCode']}" if last.get("exitCode") else ""
-            yield f"{name}: container {container['name']} waits: {_told(waiting)}{after}"
-        elif ended and ended.get("exitCode"):
-            yield f"{name}: container {container['name']} ended with exit code {ended['exitCode']}: {_told(ended)}"
-
-
-def _of_job(job: ReadOnlyTree) -> Iterator[str]:
-    status: Mapping[str, Any] = job.get("status") or {}
-    conditions = [one for one in status.get("conditions") or () if one["status"] == "True"]
-    if any(one["type"] == "Complete" for one in conditions):
-        return
-    latest = {_told(one): one["type"] for one in conditions}  # FailureTarget and Failed say the same
-    counts = ", ".join(f"{status.get(field) or 0} {field}" for field in ("active", "succeeded", "failed"))
-    said = "".join(f"; {type_}: {reason}" for reason, type_ in latest.items())
-    yield f"job {_name(job)}: {counts}{said}"
-
-
-def _warnings(storage: Storage, told: list[str]) -> Iterator[str]:
-    """The latest warnings that no line before has told of."""
-    latest: dict[str, str] = {}
-    records = storage.bucket(EVENTS.group_resource).records() if storage.has(EVENTS.group_resource) else []
-    for record in sorted(records, key=lambda one: one.revision):
-        event = record.tree()
-        message = str(event.get("message") or event.get("note") or "")
-        if event.get("type") != "Warning" or (message and any(message in line for line in told)):
-            continue
-        about = event.get("involvedObject") or event.get("regarding") or {}
-        line = f"{event.get('reason')} about {about.get('kind')} {about.get('namespace', '')}/{about.get('name')}: {message}"
-        latest.pop(line, None)
-        latest[line] = f"event {line}"
-    yield from list(latest.values())[-MAX_EVENTS:]
+    for record in storage.bucket(resource).records() if storage.has(resource) else ():
+        yield record.tree()
 
 
 def _name(tree: ReadOnlyTree) -> str:
-    metadata = tree["metadata"]
-    return f"{metadata['namespace']}/{metadata['name']}"
+    return f"{tree['metadata']['namespace']}/{tree['metadata']['name']}"
 
 
-def _told(status: Mapping[str, Any]) -> str:
-    """Reason and message, as far as they are there."""
-    return ": ".join(str(status[field]) for field in ("reason", "message") if status.get(field)) or "without a reason"
+def _words(said: ReadOnlyTree) -> str:
+    return ": ".join(str(said[field]) for field in ("reason", "message") if said.get(field))
+
+
+def _refusals(storage: Storage) -> dict[str, str]:
+    """What the scheduler said last, by the uid of the pod."""
+    found: dict[str, tuple[str, str]] = {}
+    for event in _objects(storage, EVENTS):
+        if event.get("reason") == FAILED_SCHEDULING:
+            uid = str((event.get("involvedObject") or {}).get("uid"))
+            at = str(event.get("lastTimestamp") or event.get("eventTime") or "")
+            found[uid] = max(found.get(uid, ("", "")), (at, str(event.get("message") or "")))
+    return {uid: message for uid, (_, message) in found.items()}
+
+
+def _of_scheduling(status: ReadOnlyTree, refusal: str) -> str:
+    if refusal:
+        return f"{FAILED_SCHEDULING}: {refusal}"
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled":
+            return _words(condition) or "no reason is given"
+    return "no scheduler has looked at it"
+
+
+def _of_failure(status: ReadOnlyTree) -> Iterator[str]:
+    if status.get("reason") or status.get("message"):
+        yield _words(status)
+        return
+    for container in _containers(status):
+        ended = (container.get("state") or {}).get("terminated") or {}
+        if ended.get("exitCode"):
+            yield f"container {container['name']}: {_ending(ended)}"
+
+
+def _of_waiting(status: ReadOnlyTree) -> Iterator[str]:
+    for container in _containers(status):
+        waiting = (container.get("state") or {}).get("waiting")
+        if waiting:
+            ended = (container.get("lastState") or {}).get("terminated") or {}
+            before = f", after {_ending(ended)}" if ended else ""
+            yield f"container {container['name']}: {_words(waiting) or 'waiting'}{before}"
+
+
+def _ending(ended: ReadOnlyTree) -> str:
+    message = str(ended.get("message") or "").strip()
+    return f"{ended.get('reason') or 'Error'}, exit code {ended.get('exitCode', 0)}{f': {message}' if message else ''}"
+
+
+def _containers(status: ReadOnlyTree) -> Iterator[ReadOnlyTree]:
+    for field in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        yield from status.get(field) or ()

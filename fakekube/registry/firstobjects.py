@@ -8,6 +8,7 @@ the start. Upstream: the post-start hooks of kube-apiserver.
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from fakekube.apimachinery.causes import CAUSE
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
 from fakekube.storage.memory import Bucket, Storage
@@ -47,6 +48,13 @@ class FirstObjectsWriter:
         """
         if resource not in self.first:
             return
+        token = CAUSE.set(None)  # it is nobody's wish: the request that came first only looks at them
+        try:
+            self._write(resource, bucket)
+        finally:
+            CAUSE.reset(token)
+
+    def _write(self, resource: GroupResource, bucket: Bucket) -> None:
         rng = self._rng.fork(f"first {resource}")
         for tree in self.first.of(resource, self.started):
             meta = tree["metadata"]

@@ -4,7 +4,7 @@ Upstream: controller-runtime/pkg/manager. A component is a declared controller, 
 what needs informers, queues and tasks of its own (a garbage collector, a kubelet, a scheduler) is one too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +94,14 @@ class Manager:
         self._components[runnable.name] = runnable
         return runnable
 
-    async def start(self) -> None:
-        """Start every component, then the caches. The driver's ``settle`` waits until all of them have begun."""
+    async def start(self, *, without: Collection[str] = ()) -> None:
+        """Start every component but those ``without``, then the caches.
+
+        The driver's ``settle`` waits until all of them have begun.
+        """
         for name in self.names:
-            await self.start_component(name)
+            if name not in without:
+                await self.start_component(name)
         self.informers.start()
 
     async def start_component(self, name: str) -> None:

@@ -12,17 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from fakekube.composition.cluster import Cluster
-    from fakekube.composition.options import ClusterOptions
+
+OF_SERVERS = ("port", "bind_address", "insecure", "kubeconfig")
+"""Options that a cluster in the test's own loop does not have: whoever serves it says where."""
 
 
-async def fake_cluster(fakekube_options: "ClusterOptions") -> "AsyncIterator[Cluster]":
+async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Cluster]":
     """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``, ``run_until``."""
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.options import OptionError
 
     try:
-        made = Cluster(options=fakekube_options)
-    except OptionError as error:  # what only the server knows: releases, gates, APIs, plugins
+        made = Cluster(**{name: value for name, value in fakekube_options.items() if name not in OF_SERVERS})
+    except OptionError as error:
         raise pytest.UsageError(f"fakekube: {error}") from error
     async with made as cluster:
         yield cluster

@@ -11,11 +11,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from fakekube.composition.options import ClusterOptions
+from fakekube.composition.options import boolean_of, port_of
 from fakekube.testing.companions import Companions
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
+    from fakekube.composition.options import ClusterOptions
     from fakekube.composition.snapshot import Snapshot
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
@@ -26,12 +27,17 @@ T = TypeVar("T")
 class BackgroundCluster:
     """A served cluster whose methods may be called from any thread but its own.
 
-    A context manager: it serves inside the block. ``url`` and ``kubeconfig`` (the path of a file) say where.
+    A context manager: it serves inside the block. ``url`` and ``kubeconfig`` (the path of a file) say where. ``options`` and
+    ``values`` are the options of the cluster, as for ``Cluster``; what is wrong with them is raised when the block is entered.
     """
 
-    def __init__(self, options: ClusterOptions | None = None, *, kubeconfig: Path | None = None, port: int = 0) -> None:
-        self.options = options or ClusterOptions()
-        self._path, self._port = kubeconfig, port
+    def __init__(
+        self, options: "ClusterOptions | None" = None, *, kubeconfig: Path | str | None = None,
+        bind_address: str = "127.0.0.1", port: int | str = 0, insecure: bool | str = False, **values: Any,
+    ) -> None:
+        self._made_with = {"options": options, **values}
+        self._path = None if kubeconfig is None else Path(kubeconfig)
+        self._host, self._port, self._insecure = bind_address, port, insecure
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
@@ -66,8 +72,9 @@ class BackgroundCluster:
         from fakekube.composition.cluster import Cluster
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        async with Cluster(options=self.options) as cluster:
-            server = await cluster.serve(port=self._port)
+        async with Cluster(**self._made_with) as cluster:
+            server = await cluster.serve(
+                host=self._host, port=port_of(self._port), insecure=boolean_of("insecure", self._insecure))
             self._cluster, self.url = cluster, server.url
             if self._path is not None:
                 server.write_kubeconfig(self._path)
@@ -106,6 +113,22 @@ class BackgroundCluster:
     def restore(self, snapshot: "Snapshot | Path | str") -> None:
         """Go back (or over) to a snapshot; see ``Cluster.restore``."""
         self.call(lambda cluster: cluster.restore(snapshot))
+
+    def reset(self) -> None:
+        """Be as new; see ``Cluster.reset``. The address stays, and so do clients' connections."""
+        self.call(lambda cluster: cluster.reset())
+
+    def stop_controller(self, name: str) -> None:
+        """Stop a controller until it is started by name. OptionError for an unknown name."""
+        self.call(lambda cluster: cluster.stop_controller(name))
+
+    def start_controller(self, name: str) -> None:
+        """Start a controller. OptionError for an unknown name."""
+        self.call(lambda cluster: cluster.start_controller(name))
+
+    def restart_controller(self, name: str) -> None:
+        """Stop a controller and start it. OptionError for an unknown name."""
+        self.call(lambda cluster: cluster.restart_controller(name))
 
     def pause(self) -> None:
         """Let time stand still, but for ``advance``."""

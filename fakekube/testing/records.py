@@ -60,10 +60,8 @@ def assert_event(
     if found and count in (None, times):
         return found[0]
     wanted = _told(about=_name(about), reason=reason, type=type, message=message)
-    said = [f"  {e.get('type')} {e.get('reason')} about {(e.get('involvedObject') or {}).get('name')}: {e.get('message')}"
-            for e in events(history)[-SHOWN:]]
     number = "no Event" if not found else f"{times} Events, not {count},"
-    raise HistoryError("\n".join([f"{number} with {wanted}; the last ones are:", *said, *explain.explanation(history)]))
+    raise HistoryError("\n".join([f"{number} with {wanted}", *explain.explanation(history)]))
 
 
 def assert_no_event(

@@ -112,7 +112,8 @@ async def run_until(
     try:
         await cluster.run_until(now, within=within, grace=grace)
     except Stalled as stalled:
-        raise Stalled("\n".join([str(stalled), *explain.explanation(History.of(cluster))])) from None
+        text = str(stalled)
+        raise Stalled("\n".join([text, *explain.explanation(History.of(cluster), told=text)])) from None
     return asked
 
 

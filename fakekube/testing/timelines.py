@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fakekube.client.resources import EVENTS, Resource
-from fakekube.composition.snapshot_diff import BOOKKEEPING
 from fakekube.testing import explain
 from fakekube.testing.history import Change, History, HistoryForgotten
-from fakekube.util.treediff import Difference, differences
+from fakekube.util.treediff import Difference
 
 if TYPE_CHECKING:
-    from fakekube.apimachinery.types import Tree
     from fakekube.testing.history import Where
 
 MAX_FIELDS = 12
@@ -62,11 +60,8 @@ class Timeline:
             yield (f"  {explain.offset(self.history, step.change.time)} Event {event.get('type', '')} {event.get('reason', '')}: "
                    f"{event.get('message', '')}")
             return
-        yield f"  {explain.line(self.history, step.change)}"
-        for field in step.fields[:MAX_FIELDS]:
-            yield f"      {field}"
-        if len(step.fields) > MAX_FIELDS:
-            yield f"      and {len(step.fields) - MAX_FIELDS} more"
+        for line in explain.lines(self.history, step.change, MAX_FIELDS):
+            yield f"  {line}"
 
 
 def timeline(where: "Where", what: Resource | Mapping[str, Any], name: str = "", namespace: str = "default") -> Timeline:
@@ -89,12 +84,5 @@ def timeline(where: "Where", what: Resource | Mapping[str, Any], name: str = "",
         change for change in history.changes
         if change.resource == EVENTS.group_resource and change.type != "DELETED"
         and (change.object.get("involvedObject") or {}).get("uid") in uids]
-    steps = [Step(change, _fields(change)) for change in sorted([*changes, *about], key=lambda change: change.revision)]
+    steps = [Step(change, explain.fields(change)) for change in sorted([*changes, *about], key=lambda change: change.revision)]
     return Timeline(history, title, steps)
-
-
-def _fields(change: Change) -> tuple[Difference, ...]:
-    before: Tree | None = change.before
-    if before is None or change.type == "DELETED" or change.resource == EVENTS.group_resource:
-        return ()
-    return tuple(differences(before, change.object, ignored=BOOKKEEPING))

@@ -15,7 +15,7 @@ hour in which nothing happens costs a hundred heartbeats one round, not 360.
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,6 +89,13 @@ def never(when: float, callback: Callable[..., object], *args: Any) -> Timer:
 def _wake(waiter: "asyncio.Future[None]") -> None:
     if not waiter.done():
         waiter.set_result(None)
+
+
+def forget_timers(timers: Iterable[Timer]) -> None:
+    """Cancel them, but for those that wake somebody."""
+    for timer in timers:
+        if timer.callback is not _wake:
+            timer.cancel()
 
 
 class ManualClock(Clock):
@@ -182,7 +189,11 @@ class ManualClock(Clock):
         self._time = max(self._time, when)
 
     def jump_to(self, when: float) -> None:
-        """Set the time to that of another history, which may lie before."""
+        """Set the time to that of another history, which may lie before.
+
+        Timers of the present one never fire; who sleeps is woken at the same instant of the other.
+        """
+        forget_timers(self.timers())
         self._time = when
 
     async def sleep(self, seconds: float, *, daemon: bool = False) -> None:

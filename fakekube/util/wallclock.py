@@ -13,7 +13,7 @@ from contextvars import Context
 from datetime import datetime
 from typing import Any
 
-from fakekube.util.clock import LATEST, Clock, never
+from fakekube.util.clock import LATEST, Clock, forget_timers, never
 from fakekube.util.timers import Timer, TimerHeap
 
 _LATEST_SECONDS = LATEST.timestamp()
@@ -177,7 +177,11 @@ class RealClock(Clock):
         self._held = max(self._held, when)
 
     def jump_to(self, when: float) -> None:
-        """Set the time to that of another history, which may lie before, and run on from there."""
+        """Set the time to that of another history, which may lie before, and run on from there.
+
+        Timers of the present one never fire; who sleeps is woken at the same instant of the other.
+        """
+        forget_timers(timer for heap in (self._timers, self._lazy) for _, _, timer in heap.entries())
         if self._held is None:
             self._continue_at(when)
             self._arm()

@@ -7,7 +7,6 @@ import click
 import pytest
 
 from fakekube.cli.main import cli
-from fakekube.composition.options import ClusterOptions
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -42,8 +41,3 @@ def test_every_option_is_explained(names: tuple[str, ...]) -> None:
     assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []
 
 
-def test_the_command_line_knows_every_option_of_a_cluster() -> None:
-    """Given what a cluster can be told, when the options of ``serve`` are compared, then none is missing but the start of
-    virtual time, which means nothing to a server, and the detector of mutations, which is for tests."""
-    names = {option.name for option in command("serve").params}
-    assert {name for name in ClusterOptions.__dataclass_fields__ if name not in names} == {"start", "cache_mutation_detector"}

@@ -90,14 +90,13 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(fakekube: Run, tmp_path: Pat
 
 
 def test_the_schema_has_what_the_command_line_has(fakekube: Run) -> None:
-    """Given the schema of the file, when it is compared with ``serve``, then each option is there with its default and its help,
-    and two that only a constructor takes besides."""
+    """Given the schema of the file, when it is compared with ``serve``, then each option is there, with its default and help."""
     schema = json.loads(fakekube("schema").stdout)
     assert json.loads(fakekube("schema", "config").stdout) == schema
     known = configuration.ServeConfiguration.model_fields
     fields = {configuration.PARAMETERS.get(name, name): field for name, field in known.items()}
     options = {option.name: option for option in cli.commands["serve"].params if option.name != "config"}
-    assert fields.keys() - options.keys() == {"start", "cache_mutation_detector"}
+    assert fields.keys() == options.keys()
     assert options.keys() - fields.keys() == set()
     assert fields.keys() >= ClusterOptions.__dataclass_fields__.keys()
     for name, option in options.items():
@@ -114,3 +113,41 @@ def test_kinds_have_a_schema_too(fakekube: Run) -> None:
     done = fakekube("schema", "Nothing")
     assert (done.returncode, done.stderr) == (
         1, "Error: there is no schema of Nothing: say config, or a kind of fakekube.types as Job\n")
+
+
+PYTHON = """
+from fakekube.client.resources import CONFIG_MAPS
+from fakekube.runtime import controller
+
+def outcome(pod, attempt, container):
+    return 7
+
+class Idle:
+    def __init__(self, ctx): pass
+    async def reconcile(self, request): pass
+
+idle = controller("idle").for_(CONFIG_MAPS).complete(Idle)
+"""
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default}
+spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
+"""
+
+
+def test_python_functions_and_controllers_are_named(serve: Serve, fakekube: Run, tmp_path: Path) -> None:
+    """Given a module in the current directory, when the file names a function of it and the command line a controller, then both
+    are used; a name of nothing is one sentence."""
+    (tmp_path / "ours_here.py").write_text(PYTHON)
+    (tmp_path / "pod.yaml").write_text(POD)
+    (tmp_path / "fakekube.yaml").write_text("clock: auto\noutcome: ours_here:outcome\nload: pod.yaml\n")
+    server = serve("--config", "fakekube.yaml", "--extra", "ours_here:idle")
+    pod: Any = {}
+    while pod.get("phase") != "Failed":
+        pod = server.get("/api/v1/namespaces/default/pods/p")[1]["status"]
+    assert pod["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 7
+    assert {"name": "idle", "running": True} in server.get("/fakekube/v1/controllers")[1]["items"]
+    done = fakekube("serve", "--on-exec", "ours_here:nothing")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("Error: on_exec: 'ours_here:nothing' names nothing that can be imported: ")

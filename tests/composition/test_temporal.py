@@ -161,7 +161,7 @@ async def test_events_are_asserted(cluster) -> None:
     assert assert_event(cluster, about="j", reason="Completed", type="Normal", message="^Job completed$")["count"] == 1
     assert_event(cluster, about=created, reason="SuccessfulCreate", count=2)
     assert_no_event(cluster, reason="FailedScheduling")
-    text = r"(?s)no Event with about 'j', reason 'BackoffLimitExceeded'.*Normal Completed about j"
+    text = r"(?s)no Event with about 'j', reason 'BackoffLimitExceeded'.*Normal Completed job default/j: Job completed"
     with pytest.raises(HistoryError, match=text):
         assert_event(cluster, about="j", reason="BackoffLimitExceeded")
     with pytest.raises(HistoryError, match="2 Events, not 3, with"):

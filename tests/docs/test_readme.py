@@ -153,8 +153,9 @@ def test_programs_on_other_pages_run(tmp_path: Path, page: str, printed: list[st
 def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
     """Given the tests that the page about testing shows, when pytest runs them in an empty project, then they pass."""
     (tmp_path / "test_page.py").write_text(of_page("testing.md", "pytest"))
-    (tmp_path / "test_caches.py").write_text(of_page("testing.md", "pytest, a mutated cache"))
-    assert "3 passed" in python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")
+    for name in ("a mutated cache", "options", "aiohttp"):
+        (tmp_path / f"test_{name.replace(' ', '_')}.py").write_text(of_page("testing.md", f"pytest, {name}"))
+    assert "6 passed" in python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")
 
 
 @pytest.mark.kubectl

@@ -139,10 +139,11 @@ def glob(text: str) -> str:
 
 def test_a_failure_is_reported_with_the_seed_and_the_last_writes(run: Run) -> None:
     """Given tests that fail, one with a blocking client's cluster and one in-process, when they are reported, then each has a
-    section with the last writes, who made them and why, the seed, and how to run it again; a test that passes has none."""
+    section with why its pods are as they are, the last Events and writes, who made them and what they changed, the seed, and how
+    to run it again, and says nothing twice; a test that passes has none."""
     done = run(*QUIET, "-m", "", test="""
 import pytest
-from fakekube.client.resources import CONFIG_MAPS
+from fakekube.client.resources import CONFIG_MAPS, PODS
 
 MAP = {"metadata": {"name": "settings", "namespace": "default"}}
 
@@ -157,15 +158,24 @@ async def test_in_process(fake_cluster):
     assert False
 
 @pytest.mark.asyncio
+async def test_in_vain(fake_cluster):
+    await fake_cluster.client.create(PODS, {"metadata": {"name": "big", "namespace": "default"}, "spec": {"containers": [
+        {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "1000"}}}]}})
+    await fake_cluster.run_until(lambda: False)
+
+@pytest.mark.asyncio
 async def test_that_passes(fake_cluster):
     pass
 """)
-    assert outcome(done) == "2 failed, 1 passed"
-    assert done.stdout.count("fakekube: the seed, and the last writes") == 2
+    assert outcome(done) == "3 failed, 1 passed"
+    assert done.stdout.count("fakekube: what happened, and the seed") == 3
     written = "ADDED configmaps default/settings  POST /api/v1/namespaces/default/configmaps  by fakekube as kubernetes-admin"
     assert done.stdout.count(written) == 2
     assert f"seed 5, Kubernetes {NEWEST.name}" in done.stdout
     assert "pytest 'test_written.py::test_in_process'" in done.stdout
+    shown = done.stdout.partition("short test summary")[0]
+    assert shown.count("pod default/big is not scheduled: FailedScheduling: 0/2 nodes are available: 2 Insufficient cpu.") == 1
+    assert shown.count("2 Insufficient cpu.") <= 3  # besides in the fields of the condition that was written
 
 
 GREEDY = """

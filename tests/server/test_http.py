@@ -4,15 +4,16 @@ import asyncio
 import io
 import json
 import socket
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
+from pytest_aiohttp.plugin import AiohttpClient
 
 from fakekube.apimachinery.http import Frame, Request, Response, Sink
 from fakekube.server.http import HttpServer
 from fakekube.util.clock import ManualClock
+from tests.aiohttp_servers import Http, Serving, served
 
 
 class Echo:
@@ -57,18 +58,16 @@ async def stopped(server: HttpServer) -> None:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[HttpServer]:
-    async with HttpServer(Echo(), clock=ManualClock()) as server:
-        yield server
+async def http(aiohttp_client: AiohttpClient) -> Http:
+    return await aiohttp_client(Serving(HttpServer(Echo(), clock=ManualClock())))
 
 
 @pytest.fixture
-async def http(server: HttpServer) -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(server.url) as session:
-        yield session
+def server(http: Http) -> HttpServer:
+    return served(http)
 
 
-async def test_request_reaches_the_handler_decoded(http: aiohttp.ClientSession) -> None:
+async def test_request_reaches_the_handler_decoded(http: Http) -> None:
     """Given a path and a query with escapes / when they are sent / then the handler sees them decoded."""
     async with http.get("/a%20b?x=1&x=2&y=") as answer:
         assert await answer.json() == {
@@ -81,7 +80,7 @@ async def test_request_reaches_the_handler_decoded(http: aiohttp.ClientSession) 
         assert answer.headers["Date"] == "Thu, 01 Jan 2026 00:00:00 GMT"
 
 
-async def test_body_is_read_no_further_than_the_limit(http: aiohttp.ClientSession) -> None:
+async def test_body_is_read_no_further_than_the_limit(http: Http) -> None:
     """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be, and an answer
     comes.
     """
@@ -89,7 +88,7 @@ async def test_body_is_read_no_further_than_the_limit(http: aiohttp.ClientSessio
         assert (await answer.json())["size"] == (3 << 20) + 1
 
 
-async def test_connection_is_reused(http: aiohttp.ClientSession) -> None:
+async def test_connection_is_reused(http: Http) -> None:
     """Given an open connection / when HEAD, GET and an answer without a body follow each other / then none disturbs
     the next.
     """
@@ -99,7 +98,7 @@ async def test_connection_is_reused(http: aiohttp.ClientSession) -> None:
 
 
 @pytest.mark.spec("API-075")
-async def test_large_answer_is_compressed_for_who_asks(http: aiohttp.ClientSession, server: HttpServer) -> None:
+async def test_large_answer_is_compressed_for_who_asks(http: Http, server: HttpServer) -> None:
     """Given an answer beyond 128 KiB / when gzip is accepted, and when not / then it comes compressed, or as it is."""
     async with http.get("/large") as answer:
         assert answer.headers["Content-Encoding"] == "gzip"
@@ -110,7 +109,7 @@ async def test_large_answer_is_compressed_for_who_asks(http: aiohttp.ClientSessi
         assert len(await answer.read()) == 200_000
 
 
-async def test_stream_ends_cleanly_and_is_stopped(http: aiohttp.ClientSession, server: HttpServer) -> None:
+async def test_stream_ends_cleanly_and_is_stopped(http: Http, server: HttpServer) -> None:
     """Given a stream of three frames / when it is read / then they come in order, the body ends, the connection lives
     on.
     """
@@ -123,7 +122,7 @@ async def test_stream_ends_cleanly_and_is_stopped(http: aiohttp.ClientSession, s
     assert server.handler.streams[0].stopped
 
 
-async def test_stream_is_stopped_when_its_client_goes(http: aiohttp.ClientSession, server: HttpServer) -> None:
+async def test_stream_is_stopped_when_its_client_goes(http: Http, server: HttpServer) -> None:
     """Given a stream that never ends / when the client closes / then the stream is told to stop."""
     assert isinstance(server.handler, Echo)
     answer = await http.get("/stream?count=0")
@@ -143,14 +142,14 @@ async def test_stop_ends_streams() -> None:
 
 
 @pytest.mark.spec("API-089")
-async def test_stream_over_websocket(http: aiohttp.ClientSession, server: HttpServer) -> None:
+async def test_stream_over_websocket(http: Http, server: HttpServer) -> None:
     """Given a stream / when it is asked for by WebSocket / then each frame is a message, and the end closes the socket."""
     async with http.ws_connect("/stream?count=2") as socket:
         assert [message.data async for message in socket] == ["0", "1"]
     await stopped(server)
 
 
-async def test_websocket_whose_client_goes(http: aiohttp.ClientSession, server: HttpServer) -> None:
+async def test_websocket_whose_client_goes(http: Http, server: HttpServer) -> None:
     """Given an endless stream over WebSocket / when the client closes / then the stream is stopped."""
     assert isinstance(server.handler, Echo)
     async with http.ws_connect("/stream?count=0"):

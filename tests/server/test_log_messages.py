@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
+from pytest_aiohttp.plugin import AiohttpClient
 
+from tests.aiohttp_servers import Http, Serving
 from tests.controllers.kubelet.machine import Machine, container
 
 LOG = "/api/v1/namespaces/default/pods/p/log"
@@ -21,15 +23,13 @@ async def machine() -> AsyncIterator[Machine]:
 
 
 @pytest.fixture
-async def http(machine: Machine) -> AsyncIterator[aiohttp.ClientSession]:
-    served = await machine.cluster.serve()
-    async with aiohttp.ClientSession(served.url) as session:
-        yield session
+async def http(machine: Machine, aiohttp_client: AiohttpClient) -> Http:
+    return await aiohttp_client(Serving(await machine.cluster.serve()))
 
 
 @pytest.mark.spec("API-136")
 @pytest.mark.parametrize("protocols", [(), ("binary.k8s.io",)])
-async def test_a_log_comes_as_messages(http: aiohttp.ClientSession, protocols: tuple[str, ...]) -> None:
+async def test_a_log_comes_as_messages(http: Http, protocols: tuple[str, ...]) -> None:
     """Given a log / when it is asked for over WebSocket / then an empty message says that it is there, then it comes as bytes,
     and the connection is closed well."""
     async with http.ws_connect(LOG, protocols=protocols) as socket:
@@ -38,7 +38,7 @@ async def test_a_log_comes_as_messages(http: aiohttp.ClientSession, protocols: t
     assert socket.close_code == 1000
 
 
-async def test_a_followed_log_comes_as_it_is_written(http: aiohttp.ClientSession, machine: Machine) -> None:
+async def test_a_followed_log_comes_as_it_is_written(http: Http, machine: Machine) -> None:
     """Given a log that is followed in base64 / when time passes / then each line is a message of text."""
     async with http.ws_connect(f"{LOG}?follow=true", protocols=("base64.binary.k8s.io",)) as socket:
         said = [b64decode(await socket.receive_str(timeout=5)) for _ in range(2)]
@@ -50,7 +50,7 @@ async def test_a_followed_log_comes_as_it_is_written(http: aiohttp.ClientSession
 @pytest.mark.parametrize(("query", "protocols", "status"), [
     ("", ("v4.channel.k8s.io",), 403), ("?container=nope", (), 400), ("?tailLines=-1", (), 422), ("?previous=true", (), 400)])
 async def test_what_is_refused_is_refused_before_the_change(
-    http: aiohttp.ClientSession, query: str, protocols: tuple[str, ...], status: int) -> None:
+    http: Http, query: str, protocols: tuple[str, ...], status: int) -> None:
     """Given a protocol for channels, or a request that is wrong / when it comes over WebSocket / then it is refused in HTTP."""
     with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
         await http.ws_connect(LOG + query, protocols=protocols)
@@ -62,7 +62,7 @@ async def test_what_is_refused_is_refused_before_the_change(
     {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "99"},
 ])
 @pytest.mark.parametrize("path", [LOG, LOG.replace("log", "exec?command=ls&stdout=1")])
-async def test_a_broken_handshake_is_a_bad_request(http: aiohttp.ClientSession, path: str, headers: dict[str, str]) -> None:
+async def test_a_broken_handshake_is_a_bad_request(http: Http, path: str, headers: dict[str, str]) -> None:
     """Given an upgrade without what WebSocket needs / when it comes / then it is a 400, for streams and sessions alike."""
     async with http.get(path, headers={"Connection": "Upgrade", "Upgrade": "websocket", **headers}) as answer:
         assert answer.status == 400

@@ -3,16 +3,17 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_aiohttp.plugin import AiohttpClient
 
 from fakekube.server import spdy
 from fakekube.server.http import HttpServer
 from fakekube.util.clock import ManualClock
+from tests.aiohttp_servers import Http, Serving, served
 from tests.server.sessions import RawConnection, Sessions, SpdyClient
 
 V4 = {"X_Stream_Protocol_Version": "v4.channel.k8s.io"}
@@ -28,9 +29,13 @@ async def sessions() -> Sessions:
 
 
 @pytest.fixture
-async def server(sessions: Sessions) -> AsyncIterator[HttpServer]:
-    async with HttpServer(sessions, clock=ManualClock()) as server:
-        yield server
+async def http(sessions: Sessions, aiohttp_client: AiohttpClient) -> Http:
+    return await aiohttp_client(Serving(HttpServer(sessions, clock=ManualClock())))
+
+
+@pytest.fixture
+def server(http: Http) -> HttpServer:
+    return served(http)
 
 
 def raw(server: HttpServer, path: str, **headers: str) -> RawConnection:

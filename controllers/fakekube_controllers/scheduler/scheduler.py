@@ -58,7 +58,7 @@ class Scheduler:
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.recorder = ctx.recorder(SCHEDULER_NAME)
-        plugins = ctx.options.get("scheduler_plugins", default_plugins)(ctx)
+        plugins = (ctx.options.get("scheduler_plugins") or default_plugins)(ctx)
         self.framework = Framework(plugins)
         self.watching = [plugin for plugin in plugins if hasattr(plugin, "watch")]
         self.bindings: dict[str, Binding] = {}  # by uid
