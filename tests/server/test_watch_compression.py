@@ -69,7 +69,7 @@ async def test_a_client_that_unpacks_by_itself_reads_every_piece() -> None:
     """Given a client library that unpacks what it gets / when pieces come one after the other / then it gets each in time."""
     async with Cluster(nodes=0, controllers="", clock="real") as cluster, aiohttp.ClientSession() as session:
         server = await cluster.serve()
-        async with session.get(f"{server.url}/api/v1/configmaps", params=LIST) as answer:
+        async with session.get(f"{server.url}/api/v1/namespaces/default/configmaps", params=LIST) as answer:
             assert answer.headers["Content-Encoding"] == "gzip"
             for name in ("one", "two", "three"):
                 line = await answer.content.readline()
