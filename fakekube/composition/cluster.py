@@ -73,6 +73,7 @@ class Cluster:
         self._clock = clock_of(self.options, self.activity, state.time if state is not None else None)
         self.outside = ClientsOutside(self.options.grace)
         self.driver = driver_for(self._clock, self.activity, self.outside)
+        self.driver.explainers.insert(0, self._reasons)
         self.clock = ClusterClock(self._clock, self.driver)
         if self.options.controllers not in ("", "*"):
             controllermanager.selected(self.options.controllers)  # which may raise
@@ -110,6 +111,11 @@ class Cluster:
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot)
         self.apiserver.metric_texts.append(self._controllers.metrics_text)
+
+    def _reasons(self) -> Iterable[str]:
+        from fakekube.composition.reasons import reasons
+
+        return reasons(self.apiserver.storage)
 
     def _has_service_accounts(self) -> bool:
         option = self.options.controllers

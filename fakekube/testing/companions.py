@@ -11,7 +11,7 @@ from pathlib import Path
 OUR_THREADS = "fakekube"
 """What the names of our own threads begin with."""
 
-THREAD_SECONDS, PROCESS_SECONDS = 2.0, 10.0
+THREAD_SECONDS, PROCESS_SECONDS = 5.0, 10.0
 """How long it may take a new thread, and a new process, to connect: an interpreter has to start."""
 
 TASKS = Path("/proc/self/task")

@@ -45,6 +45,9 @@ BREATH_SECONDS = 0.01
 HOPELESS_TIMERS = 10_000
 """After so many timers in a row that changed nothing, a predicate will not come true."""
 
+MAX_ASKED_AGAIN = 16
+"""So often a predicate is asked again at one instant because somebody wrote while it was asked."""
+
 LIMIT_SECONDS = 30 * 86_400.0
 """So much virtual time may pass until a predicate holds, unless somebody allows more."""
 
@@ -201,11 +204,18 @@ class VirtualDriver(Driver):
         """Let virtual time pass until the predicate holds."""
         clock, activity = self.clock, self.activity
         limit, grace_seconds = LIMIT_SECONDS if within is None else seconds_of(within), _seconds(grace)
-        fruitless, progress = 0, activity.progress
+        fruitless, progress, asked_again = 0, activity.progress, 0
         async with self:
             await self._settle()
             end = clock.time() + limit
-            while not await self._holds(predicate):
+            while True:
+                written = self._written()
+                if await self._holds(predicate):
+                    break
+                if written != self._written() and asked_again < MAX_ASKED_AGAIN:
+                    asked_again += 1  # somebody wrote while it was asked, maybe after it had looked
+                    await self._settle()
+                    continue
                 due = clock.next_due()
                 if due is None and within is not None:
                     due = clock.next_lazy()
@@ -223,6 +233,7 @@ class VirtualDriver(Driver):
                     raise self._stalled(f"the last {fruitless} timers changed nothing", predicate)
                 if clock.next_due() is None:
                     clock.move_to(due)
+                asked_again = 0
                 clock.fire_next()
                 if not self._is_quiet():
                     await self._quiet()
@@ -239,8 +250,8 @@ class VirtualDriver(Driver):
         outside, activity = self.outside, self.activity
         if due is not None and due <= self.clock.time():
             return False
-        generation, written = activity.generation, (activity.progress, outside.writes)
-        while outside.wait(grace_seconds) and self._failure is None and written == (activity.progress, outside.writes):
+        generation, written = activity.generation, self._written()
+        while outside.wait(grace_seconds) and self._failure is None and written == self._written():
             await outside.grant(grace_seconds)
         if activity.generation != generation or self._failure is not None:
             await self._quiet()
@@ -248,6 +259,10 @@ class VirtualDriver(Driver):
         if due is not None:
             outside.moved()
         return False
+
+    def _written(self) -> tuple[int, int]:
+        """Grows with every change that somebody saw, and with every write from outside."""
+        return self.activity.progress, self.outside.writes
 
     async def _settle_outside(self, grace_seconds: float | None) -> None:
         await self._settle()
@@ -370,10 +385,13 @@ class VirtualDriver(Driver):
         log.warning("virtual time waits for %d units of work in flight%s", self.activity.units, lines)
 
     def _explain_timers(self) -> Iterable[str]:
-        now = self.clock.time()
-        for timer in self.clock.timers()[:10]:
+        now, timers = self.clock.time(), self.clock.timers()
+        for timer in [timer for timer in timers if not timer.daemon][:10]:
             name = getattr(timer.callback, "__qualname__", repr(timer.callback))
-            yield f"{'daemon ' if timer.daemon else ''}timer in {timer.when - now:g} s: {name}"
+            yield f"timer in {timer.when - now:g} s: {name}"
+        daemons = [timer.when - now for timer in timers if timer.daemon]
+        if daemons:
+            yield f"{len(daemons)} daemon timer{'s' if len(daemons) > 1 else ''}, the first in {min(daemons):g} s"
 
 
 class RealDriver(Driver):

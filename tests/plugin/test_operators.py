@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import kopf
 import pytest
 from kopf.testing import KopfRunner
 from kubernetes import client, config
@@ -48,7 +49,7 @@ def kopf_in_thread(kubeconfig: Path) -> Iterator[None]:
     before = os.environ.get("KUBECONFIG")
     os.environ["KUBECONFIG"] = str(kubeconfig)
     try:
-        with KopfRunner(["run", "--standalone", "-n", "default", str(OPERATORS)], timeout=20):
+        with KopfRunner(["run", "--standalone", "-n", "default", str(OPERATORS)], registry=kopf.OperatorRegistry(), timeout=20):
             yield
     finally:
         os.environ.pop("KUBECONFIG")

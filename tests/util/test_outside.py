@@ -203,6 +203,30 @@ async def test_reads_of_the_predicate_end_no_quiet(
     assert wall.seconds == pytest.approx(1000 + GRACE, abs=0.01)
 
 
+async def test_a_predicate_is_asked_again_when_somebody_wrote_meanwhile(
+    driver: VirtualDriver, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
+    """Given an operator that writes after the predicate has looked and before it has answered, when run until that, then it is
+    asked again at once; a predicate that writes itself each time is not asked for ever."""
+    outside.watch("operator/1", "10.0.0.1", MAPS)
+    done: list[bool] = []
+
+    def acted() -> bool:
+        seen = bool(done)
+        ask(outside, activity, "PATCH")
+        done.append(True)
+        return seen
+
+    await driver.run_until(acted)
+    assert wall.seconds == 1000
+
+    def writes() -> bool:
+        ask(outside, activity, "PATCH")
+        return False
+
+    with pytest.raises(Stalled):
+        await driver.run_until(writes)
+
+
 async def test_a_client_without_a_watch_counts_while_somebody_waits(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
     """Given requests before anybody waited, when time advances, then nobody is waited for; given one during a wait, then its
