@@ -5,6 +5,7 @@ To read the trees of all others again would take longer than the rest of the wor
 nothing of the kind.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
@@ -13,16 +14,16 @@ from fakekube.apimachinery.types import Tree
 S = TypeVar("S")
 
 
-class Summaries(Generic[S]):
+class Summaries(ABC, Generic[S]):
     """Summaries of objects. A subclass says what they are, by ``summarize``."""
 
     def __init__(self) -> None:
         self._trees: Sequence[Tree] = ()  # kept alive: the keys of _known are their identities
         self._known: dict[int, S] = {}
 
+    @abstractmethod
     def summarize(self, tree: Tree) -> S:
         """The summary of one object, which depends on nothing but the object and is never false."""
-        raise NotImplementedError
 
     def of(self, trees: Sequence[Tree]) -> list[S]:
         """The summaries of objects of a cache, in the same order.

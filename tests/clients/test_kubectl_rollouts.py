@@ -123,6 +123,7 @@ def test_stateful_and_daemon_sets_are_rolled_out_and_back(
     assert "SuccessfulCreate" in inside("describe", what)
 
 
+@pytest.mark.fakekube(default_storage_class=True)
 def test_stateful_pods_have_names_and_claims(inside: Kubectl) -> None:
     """Given a StatefulSet with claims, when it is scaled, then pods and claims carry ordinals, and claims stay."""
     claim = {"metadata": {"name": "data"}, "spec": {

@@ -1,7 +1,7 @@
 """Caches of what nobody uses sleep, and miss nothing."""
 
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, Resource
+from fakekube.client.resources import JOBS, NAMESPACES, SECRETS, Resource
 from fakekube.composition.cluster import Cluster
 from fakekube.runtime.context import Context
 
@@ -91,9 +91,9 @@ async def test_a_cluster_that_stopped_wakes_nobody() -> None:
     """Given a cluster with sleeping caches that was stopped
     When an object is stored after all
     Then nothing starts again."""
-    listener = Listener(CONFIG_MAPS)
+    listener = Listener(SECRETS)
     async with Cluster(nodes=0, clock="manual", controllers="", extra=[listener]) as cluster:
         pass
-    await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "late"}}, "default")
+    await cluster.client.create(SECRETS, {"metadata": {"name": "late"}}, "default")
     assert listener.heard == []
     assert len(cluster.tasks) == 0

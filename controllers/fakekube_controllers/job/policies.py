@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fakekube_controllers.job import indexes, pods
+from fakekube_controllers.job.indexes import Indexes
 
 
 class Verdict(NamedTuple):
@@ -68,19 +69,17 @@ def _condition_match(patterns: Sequence[Mapping[str, str]] | None, pod: pods.Pod
     return ""
 
 
-def match_success_policy(policy: Mapping[str, Any] | None, completed: Sequence[int]) -> str:
+def match_success_policy(policy: Mapping[str, Any] | None, completed: Indexes) -> str:
     """``Matched rules at index I`` when a successPolicy is met by the completed indexes, else
     nothing.
     """
     if policy is None or not completed:
         return ""
-    done = dict.fromkeys(completed)
     for number, rule in enumerate(policy.get("rules") or ()):
         needed, count = rule.get("succeededIndexes"), rule.get("succeededCount")
-        listed = indexes.parse(needed) if needed is not None else list(completed)
-        hits = sum(index in done for index in listed)
+        listed = indexes.parse(needed) if needed is not None else completed
         if needed is not None and not listed:
             continue
-        if hits >= (len(listed) if count is None else count):
+        if listed.common(completed) >= (len(listed) if count is None else count):
             return f"Matched rules at index {number}"
     return ""

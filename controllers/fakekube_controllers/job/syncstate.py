@@ -7,6 +7,7 @@ Nothing here writes. Upstream: syncJobCtx and the first half of syncJob
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from fakekube.apimachinery import meta, times
@@ -15,6 +16,7 @@ from fakekube_controllers.job import backoff, indexes, pods, policies
 from fakekube_controllers.job.backoff import Backoff
 from fakekube_controllers.job.conditions import Outcome
 from fakekube_controllers.job.features import ALL, Features
+from fakekube_controllers.job.indexes import Indexes
 from fakekube_controllers.job.pods import Pod
 from fakekube_controllers.job.podsummaries import JobPods
 from fakekube_controllers.job.policies import Verdict
@@ -55,9 +57,9 @@ class SyncState:
     new_failed: list[Pod] = field(default_factory=list)
     succeeded: int = 0
     failed: int = 0
-    prev_succeeded_indexes: list[int] = field(default_factory=list)
-    succeeded_indexes: list[int] = field(default_factory=list)
-    failed_indexes: list[int] | None = None
+    prev_succeeded_indexes: Indexes = field(default_factory=Indexes)
+    succeeded_indexes: Indexes = field(default_factory=Indexes)
+    failed_indexes: Indexes | None = None
     # the failed pod of an index, until it is replaced
     delayed_by_index: dict[int, Pod] = field(default_factory=dict)
     outcome: Outcome | None = None
@@ -219,7 +221,7 @@ class SyncState:
     def _compute_indexes(self) -> None:
         self.prev_succeeded_indexes = indexes.parse(self.status.get("completedIndexes", ""), self.completions)
         new = [index for pod in self.new_succeeded if (index := indexes.index_of(pod)) is not None]
-        self.succeeded_indexes = sorted(dict.fromkeys([*self.prev_succeeded_indexes, *new]))
+        self.succeeded_indexes = self.prev_succeeded_indexes.union(Indexes.of(new))
         self.succeeded = len(self.succeeded_indexes)
         if self.per_index:
             self._compute_failed_indexes()
@@ -230,7 +232,7 @@ class SyncState:
     def _compute_failed_indexes(self) -> None:
         known = indexes.parse(self.status.get("failedIndexes") or "", self.completions)
         new = [index for pod in self.new_failed if (index := indexes.index_of(pod)) is not None and self._fails_index(pod)]
-        self.failed_indexes = sorted(dict.fromkeys([*known, *new]))
+        self.failed_indexes = known.union(Indexes.of(new))
         if self.outcome is None:
             most = self.spec.get("maxFailedIndexes")
             if most is not None and len(self.failed_indexes) > most:
@@ -238,6 +240,10 @@ class SyncState:
             elif self.failed_indexes and len(self.failed_indexes) + self.succeeded >= (self.completions or 0):
                 self.outcome = self.ending(FAILED_INDEXES)
         self.delayed_by_index = self._delayed_pods()
+
+    def decided_indexes(self) -> Indexes:
+        """Those that have succeeded or failed."""
+        return self.succeeded_indexes.union(self.failed_indexes or Indexes())
 
     def _fails_index(self, pod: Pod) -> bool:
         verdict = self.verdict(pod)
@@ -249,7 +255,7 @@ class SyncState:
         """By index that waits for a replacement: the failed pod whose annotations count the
         failures of the index.
         """
-        decided = dict.fromkeys([*self.succeeded_indexes, *(self.failed_indexes or ())])
+        decided = self.decided_indexes()
         held = dict.fromkeys(summary.completion_index for summary in self.job_pods.summaries if summary.active)
         latest: dict[int, Pod] = {}
         for pod in self.pods:
@@ -279,11 +285,6 @@ def free_indexes(state: SyncState, count: int, held: Iterable[int | None]) -> li
     """The lowest indexes that are not among those ``held``, nor completed or failed, at most
     ``count``.
     """
-    taken = dict.fromkeys([*state.succeeded_indexes, *(state.failed_indexes or ()), *held])
-    result: list[int] = []
-    for index in range(state.completions or 0):
-        if len(result) >= count:
-            break
-        if index not in taken:
-            result.append(index)
-    return result
+    taken = dict.fromkeys(held)
+    free = (index for index in state.decided_indexes().missing(state.completions or 0) if index not in taken)
+    return list(islice(free, max(0, count)))

@@ -10,6 +10,7 @@ Upstream: trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller
 from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.errors import APIError
 from fakekube_controllers.job import conditions, indexes, pods
+from fakekube_controllers.job.indexes import Indexes
 from fakekube_controllers.job.syncstate import SyncState
 from fakekube_controllers.job.writer import Writer
 
@@ -72,7 +73,7 @@ def _record_finished_pods(state: SyncState, actions: dict[str, int]) -> tuple[li
     new_indexes: list[int] = []
     counted_failed = dict.fromkeys(state.uncounted.get("failed") or ())
     counted_succeeded = dict.fromkeys(state.uncounted.get("succeeded") or ())
-    known = dict.fromkeys(state.prev_succeeded_indexes)
+    known = state.prev_succeeded_indexes
     only_replace_failed = state.only_replace_failed
     for pod in _candidates(state):
         uid = pod["metadata"]["uid"]
@@ -94,10 +95,10 @@ def _record_finished_pods(state: SyncState, actions: dict[str, int]) -> tuple[li
             noted = True
         lists = state.uncounted
         if len(new_indexes) + len(lists.get("succeeded") or ()) + len(lists.get("failed") or ()) >= MAX_UNCOUNTED:
-            state.succeeded_indexes = sorted(dict.fromkeys([*state.prev_succeeded_indexes, *new_indexes]))
+            state.succeeded_indexes = known.union(Indexes.of(new_indexes))
             return releasable, noted, True
     if state.indexed:
-        state.succeeded_indexes = sorted(dict.fromkeys([*state.prev_succeeded_indexes, *new_indexes]))
+        state.succeeded_indexes = known.union(Indexes.of(new_indexes))
     return releasable, noted, False
 
 
@@ -143,7 +144,7 @@ def _set_indexes(state: SyncState) -> bool:
     if not state.indexed:
         return False
     status, changed = state.status, False
-    text = indexes.text_of(state.succeeded_indexes)
+    text = state.succeeded_indexes.text()
     if text != status.get("completedIndexes", ""):
         changed = True
     if text:
@@ -155,7 +156,7 @@ def _set_indexes(state: SyncState) -> bool:
     else:
         status.pop("succeeded", None)
     if state.failed_indexes is not None:
-        failed = indexes.text_of(state.failed_indexes)
+        failed = state.failed_indexes.text()
         if failed != status.get("failedIndexes"):
             changed = True
         status["failedIndexes"] = failed

@@ -159,7 +159,7 @@ def check_counts(job, fates):
     assert sorted(fates.fates) == sorted(fates.held)
     done = fates.of_indexes("Succeeded")
     if spec.get("completionMode") == "Indexed":
-        assert status.get("completedIndexes", "") == indexes.text_of(done)
+        assert status.get("completedIndexes", "") == indexes.Indexes.of(done).text()
         assert status.get("succeeded", 0) == len(done)
     else:
         assert status.get("succeeded", 0) == fates.count("Succeeded")

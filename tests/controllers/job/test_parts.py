@@ -29,25 +29,52 @@ def pod(
     }
 
 
+def numbers(found):
+    """What is in a set of small indexes, one by one."""
+    return [index for index in range(400) if index in found]
+
+
 @pytest.mark.parametrize(("listed", "text"), [
     ([], ""), ([0], "0"), ([1, 0], "0,1"), ([0, 1, 2], "0-2"), ([0, 1, 2, 5, 7, 8], "0-2,5,7,8"), ([3, 3, 4, 5, 9], "3-5,9")])
 def test_indexes_are_written_as_runs(listed, text):
     """Given indexes in any order / then runs of three and more are written as ranges."""
-    assert indexes.text_of(listed) == text
+    assert indexes.Indexes.of(listed).text() == text
 
 
 @given(st.sets(st.integers(0, 300)))
 def test_what_is_written_is_read_back(chosen):
     """Given any set of indexes / then its text reads back to the same, ascending, and cut off where completions end."""
-    text = indexes.text_of(chosen)
-    assert indexes.parse(text) == sorted(chosen)
-    assert indexes.parse(text, 100) == sorted(index for index in chosen if index < 100)
-    assert indexes.text_of(indexes.parse(text)) == text
+    text = indexes.Indexes.of(chosen).text()
+    assert numbers(indexes.parse(text)) == sorted(chosen)
+    assert numbers(indexes.parse(text, 100)) == sorted(index for index in chosen if index < 100)
+    assert indexes.parse(text).text() == text
+
+
+@given(st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)), st.integers(0, 45))
+def test_sets_of_indexes_are_sets(one, other, end):
+    """Given two sets of indexes / then their union, what they have in common, and what is missing are those of Python's sets."""
+    left, right = indexes.Indexes.of(one), indexes.Indexes.of(other)
+    assert numbers(left.union(right)) == sorted(one | other)
+    assert (len(left), left.common(right)) == (len(one), len(one & other))
+    assert list(left.missing(end)) == [index for index in range(end) if index not in one]
+
+
+def test_two_thousand_million_indexes_cost_what_their_text_does():
+    """Given a Job's status in which all but the last of as many completions as there can be are done
+    Then the only index that is missing is found, and a successPolicy that asks for all of them is met, without making a list."""
+    most = 2**31 - 1
+    done = indexes.parse(f"0-{most - 2}", most)
+    assert list(done.missing(most)) == [most - 1]
+    everything = done.union(indexes.Indexes.of([most - 1]))
+    assert len(everything) == most
+    rules = {"rules": [{"succeededIndexes": f"0-{most - 1}"}]}
+    assert policies.match_success_policy(rules, done) == ""
+    assert policies.match_success_policy(rules, everything) == "Matched rules at index 0"
 
 
 def test_what_is_no_index_is_dropped():
     """Given a text with parts that are no indexes / then the others are read."""
-    assert indexes.parse("0,x,2-y,3-4,-1") == [0, 3, 4]
+    assert numbers(indexes.parse("0,x,2-y,3-4,-1")) == [0, 3, 4]
     assert indexes.index_of(pod()) is None
     assert indexes.index_of({"metadata": {"annotations": {indexes.INDEX: "-1"}}}) is None
 
@@ -171,7 +198,7 @@ def test_a_pod_that_has_not_failed_is_not_judged():
 def test_success_rules(rules, completed, number):
     """Given rules and completed indexes / then the first that is met is named, or none."""
     expected = "" if number is None else f"Matched rules at index {number}"
-    assert policies.match_success_policy({"rules": rules}, completed) == expected
+    assert policies.match_success_policy({"rules": rules}, indexes.Indexes.of(completed)) == expected
 
 
 def test_a_controller_that_is_told_nothing_does_all_it_can():
