@@ -256,9 +256,9 @@ def _add_story(name: str, speed: float, about: str) -> None:
         "Stop after each step until Enter is pressed; the cluster's time stands meanwhile."))
     @click.option("--join", is_flag=True, help=(
         "Serve the cluster on a loopback port for kubectl, and keep it after the end until Ctrl-C."))
-    @click.option("--kubeconfig", type=click.Path(), default="", metavar="FILE", help=(
+    @click.option("--kubeconfig", type=click.Path(), metavar="FILE", help=(
         "Where --join writes a kubeconfig; without it, a temporary file."))
-    def play(speed: float, pauses: bool, join: bool, kubeconfig: str) -> None:
+    def play(speed: float, pauses: bool, join: bool, kubeconfig: str | None) -> None:
         from fakekube.cli.demos.stage import run
 
         run(name, speed, pauses=pauses, join=join, kubeconfig=kubeconfig)

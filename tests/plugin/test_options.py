@@ -15,7 +15,9 @@ from fakekube.composition.options import CALLBACKS, ClusterOptions, OptionError
 from fakekube.testing.background import BackgroundCluster
 
 OTHER_NAMES = {"files": "load", "snapshot": "state", "from_": "state", "host": "bind_address"}
-ONLY_OF_SERVE = {"config": "the configuration file's own name", "verbosity": "of the log of the whole process"}
+ONLY_OF_SERVE = {
+    "config": "the configuration file's own name", "verbosity": "of the log of the whole process",
+    "ready_file": "for scripts that start a process and wait for it"}
 QUIET = ("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:timeout", "-p", "no:cacheprovider")
 
 

@@ -14,7 +14,7 @@ from fakekube.composition.cluster import Cluster
 
 
 @contextlib.asynccontextmanager
-async def served(cluster: Cluster, kubeconfig: str) -> AsyncIterator[str]:
+async def served(cluster: Cluster, kubeconfig: str | None) -> AsyncIterator[str]:
     """Serve the cluster; gives the line that leads a shell there. Raises ClickException.
 
     ``kubeconfig`` is the file to write; without one it is a temporary one, which goes at the end.

@@ -125,14 +125,14 @@ async def _wait_for_enter() -> bool:
     return sys.stdin.readline() != ""
 
 
-def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig: str = "") -> None:
+def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig: str | None = None) -> None:
     """Show a story, ``speed`` times as fast as the wall, and serve its cluster until Ctrl-C with ``join``.
 
     Raises ClickException for a speed that is none, and for a kubeconfig that cannot be written.
     """
     if not speed > 0:
         raise click.ClickException("the speed must be above 0")
-    if kubeconfig and not join:
+    if kubeconfig is not None and not join:
         raise click.ClickException("--kubeconfig is for --join")
     logging.disable(logging.WARNING)  # a line of a log would tear the table
     story = story_of(name)
@@ -156,7 +156,7 @@ async def play(story: Story, clock: str | float) -> None:
         await _tell(story)
 
 
-async def _play_joined(story: Story, speed: float, kubeconfig: str) -> None:
+async def _play_joined(story: Story, speed: float, kubeconfig: str | None) -> None:
     """Tell a story on a cluster that others reach, and keep it until it is cancelled."""
     with joining.ended_by_signals():
         async with _staged(story, speed) as cluster, joining.served(cluster, kubeconfig) as line:
