@@ -168,8 +168,8 @@ def check_counts(job, fates):
     assert sum(map(fates.count, ("Succeeded", "Failed", "ignored", "terminating", "let go"))) == len(fates.held)
     if "backoffLimitPerIndex" in spec:
         lost = indexes.parse(status["failedIndexes"])
-        assert not set(lost) & set(done)
-        assert set(lost) <= set(fates.of_indexes("Failed") + fates.of_indexes("terminating"))
+        assert not lost.common(indexes.Indexes.of(done))
+        assert lost.common(indexes.Indexes.of(fates.of_indexes("Failed") + fates.of_indexes("terminating"))) == len(lost)
     else:
         assert "failedIndexes" not in status
 
