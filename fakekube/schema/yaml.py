@@ -39,7 +39,8 @@ _WORDS: dict[str, Json] = {
     for word in words.split()
 }
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_JSON_FLOAT = re.compile(rb"[:\[,]\s*-?[0-9]+(\.[0-9]+([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+|[0-9]{18,})\s*[,}\]]")
+_JSON_FLOAT = re.compile(  # nothing is tried twice: digits that end in something else would cost the square of their number
+    rb"[:\[,]\s*+-?(?:[0-9]{19,}+|[0-9]++(?:\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++))\s*+[,}\]]")
 _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][01]+"), 2),
           (re.compile(r"[-+]?0[oO]?[0-7]+"), 8), (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from tests.fuzz.blowing import Blower, Sent, spend
-from tests.fuzz.conftest import DRY_RUN, JSON_PATCH, MAP, NAMESPACE, PODS, Target
+from tests.fuzz.conftest import DRY_RUN, JSON_PATCH, MAP, NAMESPACE, PODS, YAML, Target
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 MANY = 60_000
@@ -64,6 +64,12 @@ def test_a_large_body_takes_time_linear_in_its_size(target: Target, name: str) -
     """Given an object that is long in one place / when it is created / then it is taken or refused, in no time to speak of."""
     path, body = BODIES[name]
     assert target.send("POST", path, body(), query=DRY_RUN).status in (201, 400, 422)
+
+
+def test_digits_in_yaml_take_time_linear_in_their_number(target: Target) -> None:
+    """Given JSON, sent as YAML, with a text of many digits behind a colon / when created / then it is, in no time to speak of."""
+    body = orjson.dumps({"metadata": {"name": "x"}, "data": {"a": "+23:" + "9" * 300_000}})
+    assert target.send("POST", f"{NAMESPACE}/configmaps", body, YAML, query=DRY_RUN).status == 201
 
 
 @pytest.mark.parametrize("name", QUERIES)
