@@ -294,7 +294,7 @@ class Cluster:
         server = Served(
             self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
             compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
-            allow_origins=self.options.allow_origin,
+            allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()
         self.outside.listens = isinstance(self._clock, ManualClock)

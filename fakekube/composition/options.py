@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from fakekube.apimachinery.releases import NEWEST
-from fakekube.util.clock import EARLIEST, LATEST
+from fakekube.util.durations import EARLIEST, LATEST
 
 DEFAULT_VERSION = NEWEST.name
 GRACE_SECONDS = 0.6

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 class Served:
     """Where a cluster listens: ``url``, ``token``, and a kubeconfig for it.
 
-    ``allow_hosts`` and ``allow_origins`` are let in besides this machine. Raises OptionError for a
-    ``host`` that other machines reach, unless ``insecure``.
+    ``names`` are others by which clients know it; ``allow_hosts`` and ``allow_origins`` are let in
+    besides this machine. Raises OptionError for a ``host`` that other machines reach, unless
+    ``insecure``.
     """
 
     def __init__(
         self, handler: "Handler", *, token: str, clock: "Clock", activity: "Activity", host: str, port: int,
         compresses: Callable[[], bool], insecure: bool = False, allow_hosts: Iterable[str] = (),
-        allow_origins: Iterable[str] = (), outside: "ClientsOutside | None" = None,
+        allow_origins: Iterable[str] = (), names: Iterable[str] = (), outside: "ClientsOutside | None" = None,
     ) -> None:
         if not insecure and not is_loopback(host):
             raise OptionError(
@@ -36,7 +37,7 @@ class Served:
         self.token = token
         self._http = HttpServer(
             handler, clock=clock, host=host, port=port, activity=activity, compresses=compresses, outside=outside,
-            protection=CrossOriginProtection(host, allow_hosts=allow_hosts, allow_origins=allow_origins))
+            protection=CrossOriginProtection(host, names=names, allow_hosts=allow_hosts, allow_origins=allow_origins))
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fakekube.util.activity import Activity
+from fakekube.util.durations import EARLIEST, LATEST
 from fakekube.util.timers import Timer, TimerHeap
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,12 +28,12 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 history.
 """
 
-EARLIEST, LATEST = datetime(300, 1, 1, tzinfo=UTC), datetime(9700, 1, 1, tzinfo=UTC)
-"""Between these a clock may stand: every duration of Go, before or after, leads to a year that RFC
-3339 can write.
-"""
-
 _LATEST_SECONDS = LATEST.timestamp()
+
+
+def written(moment: datetime) -> str:
+    """A moment in UTC for people, ``2026-01-01T00:00:00Z``; ``strftime`` would drop the zeros of an early year."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 class Clock(ABC):

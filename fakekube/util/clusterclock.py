@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
-from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock, is_holdable
+from fakekube.util.clock import AutoClock, Clock, ManualClock, is_holdable, written
 from fakekube.util.driver import Driver
-from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.durations import LATEST, Duration, seconds_of
 from fakekube.util.timers import Timer
 from fakekube.util.wallclock import RealClock, ScaledClock
 
@@ -93,7 +93,7 @@ class ClusterClock(Clock):
         except OverflowError as error:  # midnight of the year 1, east of Greenwich
             raise ClockError(f"{when!r} is no time: say 2026-02-01T00:00:00Z") from error
         if seconds < 0:
-            raise ClockError(f"the clock is at {self.now():%Y-%m-%dT%H:%M:%SZ} and cannot be set back to {moment.isoformat()}")
+            raise ClockError(f"the clock is at {written(self.now())} and cannot be set back to {moment.isoformat()}")
         await self._advance(seconds)
 
     def pause(self) -> None:

@@ -20,8 +20,8 @@ from functools import partial
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock
-from fakekube.util.durations import Duration, seconds_of, text_of
+from fakekube.util.clock import AutoClock, Clock, ManualClock, written
+from fakekube.util.durations import LATEST, Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock
@@ -130,7 +130,7 @@ class Driver(ABC):
             self.outside.asking = False
 
     def _stalled(self, reason: str, predicate: Predicate) -> Stalled:
-        lines = [f"{describe(predicate)} is not true and {reason} (it is {self.clock.now():%Y-%m-%dT%H:%M:%SZ})"]
+        lines = [f"{describe(predicate)} is not true and {reason} (it is {written(self.clock.now())})"]
         for explainer in self.explainers:
             lines.extend(f"  {line}" for line in explainer())
         return Stalled("\n".join(lines))

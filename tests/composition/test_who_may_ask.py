@@ -45,6 +45,17 @@ async def test_options_reach_the_server() -> None:
             assert answer.headers["Access-Control-Allow-Origin"] == "https://board.example"
 
 
+async def test_the_advertised_address_is_a_name_of_the_server() -> None:
+    """Given an address that is advertised to the cluster's members / when a client asks by it / then it is answered; by
+    another one it is not."""
+    async with Cluster(nodes=0, controllers="", clock="manual", advertise_address="192.0.2.7") as cluster:
+        server = await cluster.serve()
+        async with aiohttp.ClientSession() as http:
+            for host, status in (("192.0.2.7:6443", 200), ("192.0.2.8:6443", 403)):
+                async with http.get(f"{server.url}/api", headers={"Host": host}) as answer:
+                    assert answer.status == status
+
+
 @pytest.mark.parametrize(("values", "text"), [
     ({"allow_host": "http://box"}, "allow_host: 'http://box' is no host"),
     ({"allow_origin": "board.example"}, "allow_origin: 'board.example' is no origin"),

@@ -35,6 +35,10 @@ def examples() -> list[Example]:
     return result
 
 
+def annotations_of(example: Example) -> dict[str, str]:
+    return example.pod.get("metadata", {}).get("annotations", {})
+
+
 def told(pod: dict | None) -> str:
     """A pod as the page tells it: ``Running, main CrashLoopBackOff``."""
     if pod is None:
@@ -52,13 +56,13 @@ def told(pod: dict | None) -> str:
     return ", ".join(parts)
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: ",".join(example.pod["metadata"]["annotations"]))
+@pytest.mark.parametrize("example", examples(), ids=lambda example: ",".join(annotations_of(example)))
 async def test_what_it_shows_comes_true(example: Example) -> None:
     """Given a pod that the page shows / when so much time has passed / then it is as the page says."""
     spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}], **example.pod.get("spec", {})}
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.client.create(PODS, {
-            "metadata": {"name": "p", "namespace": "default", **example.pod["metadata"]}, "spec": spec})
+            "metadata": {"name": "p", "namespace": "default", **example.pod.get("metadata", {})}, "spec": spec})
         await cluster.settle()
         now = 0.0
         moments = [*example.becomes, *([(example.deleted, "")] if example.deleted is not None else [])]

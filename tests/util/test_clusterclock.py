@@ -202,3 +202,10 @@ async def test_a_daemon_timer_is_waited_for_until_the_end_of_time_and_no_longer(
     with pytest.raises(Stalled, match=r"no timer is left|have passed"):
         await driver_for(clock, Activity()).run_until(lambda: False, within="8760000000h")
     assert clock.now().year > 9500
+
+
+async def test_an_early_year_keeps_its_zeros() -> None:
+    """Given a clock in the year 999, when it is told to go back, then the refusal says the year with four digits."""
+    handle = control(ManualClock(start=datetime(999, 1, 2, tzinfo=UTC)))
+    with pytest.raises(ClockError, match="the clock is at 0999-01-02T00:00:00Z"):
+        await handle.set(datetime(998, 1, 1, tzinfo=UTC))

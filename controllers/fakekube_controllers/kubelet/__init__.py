@@ -13,8 +13,8 @@ Read ``kubelet.py`` first, then ``pods/workers.py`` (what happens when a pod cha
     shell       what a command in a container does by default
     stages      KWOK's Stages, which write status instead where there are any (``staged.py``)
 
-Upstream: pkg/kubelet, and KWOK for the idea. Left out: volumes, devices, references to ConfigMaps
-and Secrets, postStart hooks, resizes.
+Upstream: pkg/kubelet, and KWOK for the idea. Left out: what is in volumes, devices, values from
+ConfigMaps and Secrets, postStart hooks, resizes.
 """
 
 from importlib import import_module

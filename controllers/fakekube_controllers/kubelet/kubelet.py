@@ -23,6 +23,7 @@ from fakekube_controllers.kubelet.pods.attempts import Attempts
 from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint
 from fakekube_controllers.kubelet.pods.events import PodEvents
 from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
+from fakekube_controllers.kubelet.pods.references import References
 from fakekube_controllers.kubelet.pods.runs import PodRuns, RunBuilder
 from fakekube_controllers.kubelet.pods.status_manager import StatusManager
 from fakekube_controllers.kubelet.pods.workers import NODE_INDEX, PodWorkers
@@ -73,14 +74,15 @@ class Kubelet:
         defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
         events = PodEvents(ctx.recorder("kubelet"), pull_checked=ctx.enabled(PULL_CHECKED))
         failures = OutcomeFailures(events, self._failure_lines)
+        queue = ctx.queue("kubelet")
+        references = References(ctx, queue.add)
         builder = RunBuilder(
             ctx.options.get("outcome"), defaults, events.container, rules=ctx.enabled(RESTART_RULES),
-            quick=ctx.enabled(QUICK_RESTARTS))
+            quick=ctx.enabled(QUICK_RESTARTS), references=references)
         runs.rebuild_with(lambda pod: builder.build(pod, ctx.clock.time(), 0))
         modes.clear()
         pods, nodes = ctx.lister(PODS), ctx.lister(NODES)
         ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
-        queue = ctx.queue("kubelet")
         self.server = Server(ctx, runs, modes, queue, defaults)
         self.workers = PodWorkers(
             ctx, queue, runs,
@@ -90,7 +92,8 @@ class Kubelet:
             StatusManager(
                 ctx.client, addresses, observed_generation=ctx.enabled(OBSERVED_GENERATION),
                 removal_seconds=defaults.removal_seconds),
-            events, failures, addresses=addresses, modes=modes, staged=self.staged, observer=self.server)
+            events, failures, addresses=addresses, modes=modes, staged=self.staged, observer=self.server,
+            references=references)
         self.agent = NodeAgent(
             ctx, addresses, modes, mode_changed=self.workers.sync_node, is_staged=self.staged.has_node)
         self.staged.start(ctx, addresses, modes)

@@ -20,6 +20,7 @@ from fakekube_controllers.kubelet.containers.events import ContainerEvent
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 
 BACK_OFF_RESET_SECONDS = 600.0  # a run of this length has the back-off begin again
+CONFIG_ERROR = "CreateContainerConfigError"
 SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
 
 Plan = Callable[[int], Outcome]
@@ -70,6 +71,7 @@ class Container:
     stopping: bool = False
     restarts_all: bool = False  # a rule says that its end restarts all containers of the pod
     detail: str = ""  # of what happened last, for Events
+    missing: Callable[[], str] | None = None  # says why it cannot be made, if anything that it refers to is missing
 
     @property
     def running(self) -> bool:
@@ -107,7 +109,10 @@ class Container:
 
     def start(self, now: float) -> ContainerEvent:
         """Begin a run, or the pull that has to come before it. Raises InvalidOutcome."""
-        outcome = self.outcome = self.plan(self.attempt)
+        outcome = self.plan(self.attempt)
+        if not outcome.image_pull and images.does_not_exist(self.image):
+            outcome = replace(outcome, image_pull=("fail",))
+        self.outcome = outcome
         if not self.pulled and (error := images.name_error(self.image)):
             self.waiting, self.waiting_message = "InvalidImageName", error
             return ContainerEvent.INVALID_IMAGE_NAME
@@ -119,8 +124,9 @@ class Container:
         outcome = self.outcome
         assert outcome is not None, "it was planned"
         self.pulled = True
-        if outcome.config_error:
-            self.waiting, self.waiting_message = "CreateContainerConfigError", outcome.config_error
+        if error := outcome.config_error or (self.missing() if self.missing is not None else ""):
+            self.waiting, self.waiting_message = CONFIG_ERROR, error
+            self.started_at = self.finished_at = self.restarts_at = None
             return ContainerEvent.CONFIG_ERROR
         self.started_at, self.finished_at, self.restarts_at = now, None, None
         if outcome.start_error:
@@ -131,6 +137,16 @@ class Container:
         self.log = [(now + at, line) for at, line in outcome.log]
         self._await_probes(now, outcome)
         return ContainerEvent.STARTED
+
+    def look_again(self, now: float) -> None:
+        """Go on if what was missing is there by now."""
+        if self.missing is None or self.waiting != CONFIG_ERROR or self.started_at is not None or self.stopping:
+            return
+        assert self.outcome is not None, "it was planned"
+        self.waiting_message = self.outcome.config_error or self.missing()
+        if not self.waiting_message:
+            self.waiting = "ContainerCreating"
+            self.later[Timer.PULL] = now
 
     def _await_probes(self, now: float, outcome: Outcome) -> None:
         """Startup comes first, readiness and liveness after it."""

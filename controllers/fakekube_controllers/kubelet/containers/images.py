@@ -10,9 +10,16 @@ from fakekube.workqueue.ratelimit import doubled_seconds
 PULL_BACK_OFF_SECONDS, MAX_PULL_BACK_OFF_SECONDS = 10.0, 300.0
 PULL_ERROR_SECONDS = 1.0  # how long ErrImagePull is shown before ImagePullBackOff
 
+ABSENT = "does-not-exist"
+
 _REFERENCE = re.compile(
     r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9._-]+)*(?::[\w][\w.-]{0,127})?(?:@[A-Za-z0-9.+_-]+:[0-9a-fA-F]{32,})?", re.ASCII)
 _HOST = re.compile(r"(?:[A-Za-z0-9.-]+\.[A-Za-z0-9.-]+|localhost|[A-Za-z0-9.-]+:\d+)(?::\d+)?/", re.ASCII)
+
+
+def does_not_exist(image: str) -> bool:
+    """Whether an image is one that no registry has: by convention its name or its tag ends in ``does-not-exist``."""
+    return image.endswith(ABSENT)
 
 
 def name_error(image: str) -> str:

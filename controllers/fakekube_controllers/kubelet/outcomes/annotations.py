@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fakekube.apimachinery import meta
+from fakekube.apimachinery.types import Json
 from fakekube.runtime.pods import Pod
 from fakekube.util import durations
 
@@ -125,6 +126,22 @@ class ContainerAnnotations:
 
     def _is_set(self, key: str) -> bool:
         return self.text(key) not in (None, "false")
+
+
+def exec_answer(texts: Mapping[str, str], container: str, command: Sequence[str]) -> Json:
+    """What the annotation ``exec`` says of a command in a container; None where it says nothing.
+
+    Raises ValueError for what is no JSON object.
+    """
+    text = texts.get(f"{PREFIX}exec.{container}", texts.get(f"{PREFIX}exec"))
+    if text is None:
+        return None
+    import orjson
+
+    try:
+        return orjson.loads(text).get(" ".join(command))
+    except (orjson.JSONDecodeError, AttributeError) as error:
+        raise ValueError(f"annotation {PREFIX}exec is no JSON object: {text}") from error
 
 
 def seconds_of(key: str, text: str) -> float:

@@ -15,7 +15,7 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.pods import is_sidecar
 from fakekube.runtime.controller import attempt
 from fakekube.runtime.pods import Pod
-from fakekube_controllers.kubelet.outcomes import annotations, commands, servers
+from fakekube_controllers.kubelet.outcomes import annotations, commands, probes, servers
 from fakekube_controllers.kubelet.outcomes.annotations import PREFIX, ContainerAnnotations, InvalidOutcome, invalid
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -112,6 +112,8 @@ def _by_annotations(
     pod: Pod, number: int, container: Mapping[str, Any], defaults: Defaults, texts: Mapping[str, str],
 ) -> Outcome:
     outcome = _by_command(pod, container, defaults)
+    if fails := probes.failing(texts, container):
+        outcome = replace(outcome, **fails)
     if not any(key.startswith(PREFIX) for key in texts):
         return outcome
     is_init = any(other["name"] == container["name"] for other in pod["spec"].get("initContainers") or ())
@@ -194,7 +196,9 @@ def _with_probes(found: ContainerAnnotations, pod: Pod, container: Mapping[str, 
         raise invalid("unready-after", "it is not ready by then")
     if found.text("started-after") is not None:
         changes["started_after_seconds"] = found.seconds("started-after", "never")
-    return replace(outcome, **changes, unhealthy_after_seconds=found.seconds("unhealthy-after"))
+    if (unhealthy := found.seconds("unhealthy-after")) is not None:
+        changes["unhealthy_after_seconds"] = unhealthy
+    return replace(outcome, **changes)
 
 
 def _by_command(pod: Pod, container: Mapping[str, Any], defaults: Defaults) -> Outcome:

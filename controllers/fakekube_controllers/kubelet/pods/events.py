@@ -96,8 +96,8 @@ def _invalid_image_name(container: Container, _: bool) -> tuple[Event, ...]:
 
 
 def _not_started(container: Container, _: bool) -> tuple[Event, ...]:
-    outcome = container.outcome
-    return (("Warning", "Failed", f"Error: {outcome.start_error or outcome.config_error if outcome else ''}"),)
+    start_error = container.outcome.start_error if container.outcome is not None else ""
+    return (("Warning", "Failed", f"Error: {start_error or container.waiting_message}"),)
 
 
 def _readiness_failed(_: Container, __: bool) -> tuple[Event, ...]:

@@ -16,7 +16,7 @@ from fakekube_controllers.kubelet.containers.container import Container, Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from fakekube_controllers.kubelet.pods.run import PodRun
 
-FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps")
+FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps", "missing")
 """Fields that follow from the pod."""
 NOT_PACKED = ("on_event", "plan", "config", "outcome", "status")
 """Fields that are not packed, or not as they are."""

@@ -42,6 +42,7 @@ class PodRun:
     evicts_at: float | None = None
     concluded: str = ""  # the terminal phase that the API shows: it never changes again
     status: Mapping[str, Any] | None = None  # what was written last
+    unmounted: str = ""  # why its volumes cannot be mounted: nothing is started before they can
     _current: int = 0  # the init container whose turn it is
     _apps_started: bool = field(default=False)
 
@@ -91,6 +92,11 @@ class PodRun:
     def finished(self) -> bool:
         """Whether the phase is terminal."""
         return self.phase in FINISHED_PHASES
+
+    @property
+    def begun(self) -> bool:
+        """Whether any container was told to start."""
+        return self._apps_started or self._current > 0 or any(container.begun for container in self.init)
 
     @property
     def running(self) -> bool:
@@ -186,7 +192,7 @@ class PodRun:
         return min(known) if known else None
 
     def _may_start_something(self) -> bool:
-        if self._apps_started or self.deleting_since is not None or self.failure is not None:
+        if self._apps_started or self.deleting_since is not None or self.failure is not None or self.unmounted:
             return False
         if self.init and self._init_failed():
             return False

@@ -19,6 +19,7 @@ from fakekube_controllers.kubelet.outcomes import outcome
 from fakekube_controllers.kubelet.outcomes.outcome import Callback, Defaults
 from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint, Checkpoints
 from fakekube_controllers.kubelet.pods.packing import packed, restore, unpacked
+from fakekube_controllers.kubelet.pods.references import References
 from fakekube_controllers.kubelet.pods.run import OnEvent, PodRun
 
 
@@ -26,12 +27,14 @@ class RunBuilder:
     """Makes the run of a pod that is about to start.
 
     ``rules``: whether restart rules count; ``quick``: whether back-off is from 1 s to 60 s;
-    ``on_event`` is called for what happens to its containers.
+    ``on_event`` is called for what happens to its containers; ``references`` say what they miss.
     """
 
     def __init__(
         self, callback: Callback | None, defaults: Defaults, on_event: OnEvent, *, rules: bool, quick: bool,
+        references: References | None = None,
     ) -> None:
+        self._references = references
         self._callback, self._defaults, self._on_event = callback, defaults, on_event
         self._rules, self._quick = rules, quick
 
@@ -48,6 +51,9 @@ class RunBuilder:
             self._container(asked, c, "Always" if is_sidecar(c) else of_init, name, attempt)
             for c in spec.get("initContainers") or ()]
         apps = [self._container(asked, c, policy, name, attempt) for c in spec["containers"]]
+        if self._references is not None:
+            for container, one in zip((*init, *apps), (*(spec.get("initContainers") or ()), *spec["containers"]), strict=True):
+                container.missing = self._references.check_of(pod, one)
         run = PodRun(pod, now, now, init, apps, self._on_event)
         if (deadline := spec.get("activeDeadlineSeconds")) is not None:
             run.deadline = now + deadline

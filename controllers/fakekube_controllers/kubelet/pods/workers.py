@@ -24,6 +24,7 @@ from fakekube_controllers.kubelet.outcomes.annotations import InvalidOutcome
 from fakekube_controllers.kubelet.pods.admission import PodAdmission
 from fakekube_controllers.kubelet.pods.events import PodEvents
 from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
+from fakekube_controllers.kubelet.pods.references import References, has_references
 from fakekube_controllers.kubelet.pods.run import PodRun
 from fakekube_controllers.kubelet.pods.runs import PodRuns
 from fakekube_controllers.kubelet.pods.status_manager import StatusManager
@@ -51,8 +52,9 @@ class PodWorkers:
     def __init__(
         self, ctx: Context, queue: WorkQueue[ObjectKey], runs: PodRuns, admission: PodAdmission, status: StatusManager,
         events: PodEvents, failures: OutcomeFailures, *, addresses: Addresses, modes: KubeletModes, staged: Staged,
-        observer: PodObserver,
+        observer: PodObserver, references: References,
     ) -> None:
+        self._references = references
         self.queue = queue
         self._ctx, self._clock, self._pods = ctx, ctx.clock, ctx.lister(PODS)
         self._runs, self._admission, self._status, self._events, self._failures = runs, admission, status, events, failures
@@ -122,6 +124,9 @@ class PodWorkers:
         uid, now = meta.uid_of(pod), self._clock.time()
         phase = (pod.get("status") or meta.EMPTY).get("phase")
         run = self._runs.live.get(uid)
+        refers = has_references(pod) and (run is None or not run.finished)
+        if refers:
+            await self._references.watch()
         if run is None:
             if self._runs.has_ended(uid):
                 run = self._runs.resume(pod)
@@ -141,12 +146,26 @@ class PodWorkers:
             run.delete(now, granted_seconds(pod["metadata"].get("deletionGracePeriodSeconds", 0)))
         if self._modes.is_shutting_down(node) and not run.finished:
             _shut_down(run, now)
+        if refers:
+            self._look_at_references(run, now)
         due = self._advance(run, now)
         self._observer.pod_synced(uid)
         if due is not None:
             self.queue.add_after(key, due - now)
         if not self._status.is_held(pod):
             await self._sync_status(run, key, now)
+
+    def _look_at_references(self, run: PodRun, now: float) -> None:
+        """Hold a pod whose volumes cannot be mounted, and go on with what was held and need not be."""
+        if not run.begun and run.deleting_since is None and not run.finished:
+            complaints = self._references.unmounted(run.pod)
+            before, run.unmounted = run.unmounted, "\n".join(complaints)
+            if before and not complaints:
+                run.starts_at = max(run.starts_at, now)
+            for complaint in complaints if run.unmounted != before else ():
+                self._events.pod(run, "Warning", "FailedMount", complaint)
+        for container in run.containers:
+            container.look_again(now)
 
     def _advance(self, run: PodRun, now: float) -> float | None:
         try:

@@ -11,8 +11,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-import orjson
-
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.meta import ObjectKey
 from fakekube.apimachinery.streams import Command, CommandOptions, CommandStreams, NodeError, StreamError
@@ -22,7 +20,7 @@ from fakekube.util.clock import Clock
 from fakekube.util.pipe import Pipe
 from fakekube.util.tasks import Tasks
 from fakekube_controllers.kubelet.containers.container import SIGKILL_CODE, Container
-from fakekube_controllers.kubelet.outcomes.annotations import PREFIX
+from fakekube_controllers.kubelet.outcomes.annotations import exec_answer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from fakekube_controllers.kubelet.pods.run import PodRun
 from fakekube_controllers.kubelet.pods.runs import PodRuns
@@ -182,15 +180,10 @@ def _spec(options: CommandOptions) -> ReadOnlyTree:
 
 def _annotated(process: Process) -> Answer:
     """What the pod's annotation says of a command. Raises StreamError for an invalid annotation."""
-    annotations = process.pod["metadata"].get("annotations") or {}
-    text = annotations.get(f"{PREFIX}exec.{process.container}", annotations.get(f"{PREFIX}exec"))
-    if text is None:
-        return None
     try:
-        said = orjson.loads(text)
-        answer = said.get(" ".join(process.command))
-    except (orjson.JSONDecodeError, AttributeError) as error:
-        raise StreamError(f"annotation {PREFIX}exec is no JSON object: {text}") from error
+        answer = exec_answer(meta.annotations_of(process.pod), process.container, process.command)
+    except ValueError as error:
+        raise StreamError(str(error)) from error
     if isinstance(answer, dict):
         return Result(_line(answer.get("stdout", "")), _line(answer.get("stderr", "")), int(answer.get("exitCode", 0)))
     if answer is None or isinstance(answer, int):

@@ -1,20 +1,27 @@
 """The little of a shell's language that people write into ``sh -c``: words and quotes, variables,
 lists, pipes, redirections.
 
-Left out: everything with a keyword (if, for, while, case, functions), globs, substitution of
-commands, jobs.
+Left out, and refused with a sentence: everything with a keyword (if, for, while, case, functions),
+substitution of commands, arithmetic, here-documents. Globs stand for themselves, and ``&`` is as ``;``.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-OPERATORS = re.compile(r"[012]?>&[012]|&>|[012]?>>|[012]?>|<|&&|\|\||;|\n|\||&")
+OPERATORS = re.compile(r"[012]?>&[012]|&>|[012]?>>|[012]?>|<<|<|&&|\|\||;|\n|\||&")
 VARIABLE = re.compile(r"\$(?:(\w+|[?$#@*])|\{(\w+|[?$#@*])\})")
 
 
+KEYWORDS = dict.fromkeys((
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select", "{", "}",
+    "[["))
+SUBSTITUTIONS = re.compile(r"\$\(\(|\$\(|`|\$\{(?!(?:\w+|[?$#@*])\})")
+NOT_KNOWN = "not known to this scripted shell: {}"
+
+
 class BadScript(ValueError):
-    """A text that no shell would take."""
+    """A text that no shell would take, or that this one does not know."""
 
 
 class Token(NamedTuple):
@@ -59,7 +66,10 @@ def parse(text: str) -> list[Step]:
     for token in tokens:
         operator = token.operator
         if not operator:
+            _check(token, is_first=not words)
             words.append(token)
+        elif operator == "<<":
+            raise BadScript(NOT_KNOWN.format(operator))
         elif operator in ("<", "&>") or operator.endswith(">"):
             target = next(tokens, None)
             if target is None or target.operator:
@@ -80,6 +90,17 @@ def parse(text: str) -> list[Step]:
     if commands:
         steps.append(Step(condition, tuple(commands)))
     return steps
+
+
+def _check(token: Token, *, is_first: bool) -> None:
+    """Raise BadScript for a word that stands for a construct which is not known."""
+    for text, replaced in token.pieces:
+        if replaced and (found := SUBSTITUTIONS.search(text)):
+            raise BadScript(NOT_KNOWN.format(found[0]))
+    if is_first and len(token.pieces) == 1 and token.pieces[0][1]:
+        word = token.pieces[0][0]
+        if word in KEYWORDS or word.startswith("(") or word.endswith("()"):
+            raise BadScript(NOT_KNOWN.format(word))
 
 
 def expand(token: Token, variables: Mapping[str, str]) -> str:

@@ -1,5 +1,7 @@
 """The little of a shell's language that is understood."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,3 +58,21 @@ def test_any_text_is_read_or_refused(text):
     except BadScript:
         return
     assert all(step.commands for step in steps)
+
+
+@pytest.mark.parametrize(("script", "construct"), [
+    ("if true; then echo a; fi", "if"), ("for a in b; do echo $a; done", "for"), ("echo a; while true; do :; done", "while"),
+    ("case a in a) echo b;; esac", "case"), ("f() { echo a; }", "f()"), ("(echo a)", "(echo"), ("{ echo a; }", "{"),
+    ("echo $(date)", "$("), ("echo `date`", "`"), ("echo $((1 + 2))", "$(("), ("echo ${A:-b}", "${"), ('echo "$(date)"', "$("),
+    ("cat <<EOF", "<<"), ("[[ a = a ]]", "[["),
+])
+def test_a_construct_that_is_not_known_is_refused(script, construct):
+    """Given a script with a construct that is left out / then it is refused with a sentence that names it."""
+    with pytest.raises(BadScript, match=f"^not known to this scripted shell: {re.escape(construct)}$"):
+        parse(script)
+
+
+@pytest.mark.parametrize("script", ["echo if", "'if' true", "echo '$(date)'", "echo \\$\\(date", "echo {}", "ls *"])
+def test_what_only_looks_like_a_construct_is_a_word(script):
+    """Given words that no shell takes for a construct / then the script is parsed."""
+    assert len(parse(script)) == 1

@@ -67,3 +67,9 @@ async def test_who_reads_no_more_ends_a_command(shell):
 
     with pytest.raises(ConnectionError):
         await shell.execute(["echo", "a"], Io(NoInput(), broken, broken))
+
+
+async def test_a_script_that_is_not_known_is_refused_and_not_repeated():
+    """Given a script with a loop / then nothing of it is run or written, stderr has a sentence, and the exit code is 2."""
+    result = await Shell(Files(), {}, ManualClock()).run("echo before; for a in b; do echo $a; done")
+    assert result == Result("", "sh: not known to this scripted shell: for\n", 2)
