@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from fakekube.apimachinery.releases import NEWEST
-from fakekube.util.durations import EARLIEST, LATEST
 
 DEFAULT_VERSION = NEWEST.name
 GRACE_SECONDS = 0.6
@@ -191,7 +190,11 @@ def _start(value: Any) -> datetime | None:
         start = ""
     if start is not None and (not isinstance(start, datetime) or start.tzinfo is None):
         raise OptionError(f"start: {value!r} is no time with a time zone: say 2026-01-01T00:00:00Z")
-    if start is not None and not EARLIEST <= start <= LATEST:
+    if start is None:
+        return None
+    from fakekube.util.durations import EARLIEST, LATEST  # the help is told without it
+
+    if not EARLIEST <= start <= LATEST:
         raise OptionError(f"start: {value!r}: a clock holds the times from {EARLIEST:%F} to {LATEST:%F}")
     return start
 
