@@ -12,10 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from fakekube.apimachinery.releases import NEWEST
-<<<<<<< HEAD
-from fakekube.util.clock import EARLIEST, LATEST
-=======
->>>>>>> 8c90c31 (Read the bounds of clocks only where a start is given, so that the help loads nothing for them)
 
 DEFAULT_VERSION = NEWEST.name
 GRACE_SECONDS = 0.6

@@ -20,16 +20,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fakekube.util.activity import Activity
+from fakekube.util.durations import EARLIEST, LATEST
 from fakekube.util.timers import Timer, TimerHeap
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """Where virtual time begins, unless told otherwise: a fixed instant, so that one seed gives one
 history.
-"""
-
-EARLIEST, LATEST = datetime(300, 1, 1, tzinfo=UTC), datetime(9700, 1, 1, tzinfo=UTC)
-"""Between these a clock may stand: every duration of Go, before or after, leads to a year that RFC
-3339 can write.
 """
 
 _LATEST_SECONDS = LATEST.timestamp()

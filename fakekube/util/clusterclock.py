@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
-from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock, is_holdable, written
+from fakekube.util.clock import AutoClock, Clock, ManualClock, is_holdable, written
 from fakekube.util.driver import Driver
-from fakekube.util.durations import Duration, seconds_of
+from fakekube.util.durations import LATEST, Duration, seconds_of
 from fakekube.util.timers import Timer
 from fakekube.util.wallclock import RealClock, ScaledClock
 

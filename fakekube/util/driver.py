@@ -20,8 +20,8 @@ from functools import partial
 from typing import Any
 
 from fakekube.util.activity import Activity
-from fakekube.util.clock import LATEST, AutoClock, Clock, ManualClock, written
-from fakekube.util.durations import Duration, seconds_of, text_of
+from fakekube.util.clock import AutoClock, Clock, ManualClock, written
+from fakekube.util.durations import LATEST, Duration, seconds_of, text_of
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.tasks import Tasks, turn
 from fakekube.util.wallclock import RealClock

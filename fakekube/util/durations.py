@@ -4,7 +4,7 @@ long Go's are.
 
 import math
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
@@ -12,6 +12,11 @@ WHOLE = re.compile(rf"(?:{PART.pattern})+", re.ASCII)
 
 LONGEST_SECONDS = (2**63 - 1) / 1e9
 """The longest ``time.Duration`` of Go, int64 nanoseconds: about 292 years."""
+
+EARLIEST, LATEST = datetime(300, 1, 1, tzinfo=UTC), datetime(9700, 1, 1, tzinfo=UTC)
+"""Between these a clock may stand: every duration of Go, before or after, leads to a year that RFC
+3339 can write.
+"""
 
 Duration = str | float | timedelta
 """A text such as ``1h30m``, a number of seconds, or a timedelta."""

@@ -13,7 +13,8 @@ from contextvars import Context
 from datetime import datetime
 from typing import Any
 
-from fakekube.util.clock import LATEST, Clock, forget_timers, never
+from fakekube.util.clock import Clock, forget_timers, never
+from fakekube.util.durations import LATEST
 from fakekube.util.timers import Timer, TimerHeap
 
 _LATEST_SECONDS = LATEST.timestamp()
