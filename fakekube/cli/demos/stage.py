@@ -8,8 +8,8 @@ import asyncio
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -134,14 +134,25 @@ def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig
         raise click.ClickException("the speed must be above 0")
     if kubeconfig is not None and not join:
         raise click.ClickException("--kubeconfig is for --join")
-    logging.disable(logging.WARNING)  # a line of a log would tear the table
     story = story_of(name)
     story.pauses = pauses
-    if join:
-        with suppress(asyncio.CancelledError):
-            asyncio.run(_play_joined(story, speed, kubeconfig))
-    else:
-        asyncio.run(play(story, speed))
+    with _quiet_log():
+        if join:
+            with suppress(asyncio.CancelledError):
+                asyncio.run(_play_joined(story, speed, kubeconfig))
+        else:
+            asyncio.run(play(story, speed))
+
+
+@contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Errors alone are logged meanwhile: a line of a log would tear the table."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def story_of(name: str) -> Story:
@@ -193,7 +204,8 @@ async def _show(story: Story) -> AsyncIterator[None]:
 
     def give_up(_: BaseException) -> None:
         assert telling is not None
-        telling.cancel()  # nobody reads any more, say
+        if len(tasks.failures) == 1:  # a second one must not cancel what is ending
+            telling.cancel()  # nobody reads any more, say
 
     tasks = Tasks(give_up)
     for resource, row in story.follows().items():
