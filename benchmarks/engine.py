@@ -1,6 +1,8 @@
-"""How fast the reconcile engine is by itself: a server that answers at once, and everything else real.
+"""How fast the reconcile engine is by itself: a server that answers at once, and everything else
+real.
 
-``python -m benchmarks.engine`` prints rates per second, CPU time. Rates are the best of several rounds.
+``python -m benchmarks.engine`` prints rates per second, CPU time. Rates are the best of several
+rounds.
 """
 
 import asyncio

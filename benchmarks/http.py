@@ -1,4 +1,6 @@
-"""Requests over HTTP: creates by the CPU time of the server; and reads, beside a bare aiohttp handler that answers as much."""
+"""Requests over HTTP: creates by the CPU time of the server; and reads, beside a bare aiohttp
+handler that answers as much.
+"""
 
 from collections.abc import Iterator
 

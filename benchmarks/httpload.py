@@ -1,4 +1,6 @@
-"""A load of creates over HTTP: several connections, each of which waits for its answers. ``python -m benchmarks.httpload``.
+"""A load of creates over HTTP: several connections, each of which waits for its answers.
+
+``python -m benchmarks.httpload``.
 
 It runs in a process of its own: the server's CPU time is what is wanted.
 """

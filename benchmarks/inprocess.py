@@ -1,4 +1,6 @@
-"""A server in the same process, for other modules; and commits to its storage, which no request does without."""
+"""A server in the same process, for other modules; and commits to its storage, which no request
+does without.
+"""
 
 import asyncio
 import time
@@ -43,7 +45,9 @@ def pod_bucket(cluster: Cluster) -> Bucket:
 
 
 async def fill(cluster: Cluster, count: int) -> None:
-    """So many pods: one through the whole server, the others as its likeness straight into the storage."""
+    """So many pods: one through the whole server, the others as its likeness straight into the
+    storage.
+    """
     await call(cluster, "POST", PODS, pods.short(0))
     bucket = pod_bucket(cluster)
     record = bucket.get("default", "pod-000000")
@@ -55,9 +59,11 @@ async def fill(cluster: Cluster, count: int) -> None:
 
 
 async def per_second(once: Callable[[int], Awaitable[object]], seconds: float = 1.5, batch: int = 100) -> tuple[float, float]:
-    """Calls a second of CPU time, which is all that they take, and the seconds of a decode at that moment.
+    """Calls a second of CPU time, which is all that they take, and the seconds of a decode at that
+    moment.
 
-    Batches of calls and of decodes take turns, since a shared machine changes its speed; of all pairs it is the median.
+    Batches of calls and of decodes take turns, since a shared machine changes its speed; of all
+    pairs it is the median.
     """
     found, number, end = [], 0, time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 5:

@@ -1,4 +1,6 @@
-"""Jobs with every component at work: what a pod's life costs from its Job's create to Complete, and very many of them."""
+"""Jobs with every component at work: what a pod's life costs from its Job's create to Complete, and
+very many of them.
+"""
 
 import asyncio
 import time

@@ -1,7 +1,8 @@
-"""Workloads through their lives, in virtual time: Jobs small and large, many of them, a year of schedules, a week of nodes.
+"""Workloads through their lives, in virtual time: Jobs small and large, many of them, a year of
+schedules, a week of nodes.
 
-``python -m benchmarks.lives`` prints them all. Each life has a process of its own, so that its memory is its own:
-``python -m benchmarks.lives NAME`` prints one as JSON.
+``python -m benchmarks.lives`` prints them all. Each life has a process of its own, so that its
+memory is its own: ``python -m benchmarks.lives NAME`` prints one as JSON.
 """
 
 import asyncio
@@ -56,7 +57,8 @@ def of_jobs(count: int, pods: int) -> Life:
 
 
 def are_complete(cluster: Cluster, count: int) -> Callable[[], Awaitable[bool]]:
-    """Whether that many Jobs, named by number, are. One that is found complete is not asked again."""
+    """Whether that many Jobs, named by number, are. One that is found complete is not asked again.
+    """
     left = [f"j{number}" for number in reversed(range(count))]
 
     async def complete() -> bool:

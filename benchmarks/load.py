@@ -1,4 +1,6 @@
-"""A cluster that is full or has been used for long: memory, and whether a request still costs what it did."""
+"""A cluster that is full or has been used for long: memory, and whether a request still costs what
+it did.
+"""
 
 import asyncio
 import subprocess

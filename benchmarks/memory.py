@@ -1,6 +1,8 @@
-"""What pods leave behind: memory of those that live and of those that lived, Events that expired, and the longest collection.
+"""What pods leave behind: memory of those that live and of those that lived, Events that expired,
+and the longest collection.
 
-Each workload has a process of its own, so that its memory is its own: ``python -m benchmarks.memory NAME`` prints one as JSON.
+Each workload has a process of its own, so that its memory is its own: ``python -m benchmarks.memory
+NAME`` prints one as JSON.
 """
 
 import asyncio
@@ -31,7 +33,9 @@ Measured = dict[str, float]
 
 
 def figures() -> Iterator[Figure]:
-    """Kilobytes of the process a pod, megabytes of Events, and CPU milliseconds of the longest collection."""
+    """Kilobytes of the process a pod, megabytes of Events, and CPU milliseconds of the longest
+    collection.
+    """
     lived, living, expired = (_run(name) for name in WORKLOADS)
     yield Figure("memory a pod that lived, history included", lived["kilobytes"], "KB", 35, note=_containers(lived))
     yield Figure("memory a pod that is running", living["kilobytes"], "KB", 14, note=_containers(living))

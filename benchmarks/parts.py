@@ -1,4 +1,5 @@
-"""The storage and the engine alone, from their own modules, as lines of the table without targets."""
+"""The storage and the engine alone, from their own modules, as lines of the table without targets.
+"""
 
 import asyncio
 from collections.abc import Iterator

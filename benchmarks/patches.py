@@ -1,4 +1,6 @@
-"""The four ways to patch, apply among them, and bodies in protobuf: bytes in, bytes out, without a socket."""
+"""The four ways to patch, apply among them, and bodies in protobuf: bytes in, bytes out, without a
+socket.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator

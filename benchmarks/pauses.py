@@ -1,6 +1,8 @@
-"""The longest time for which a server answers nobody else: at rest with very many pods, and while a large Job lives.
+"""The longest time for which a server answers nobody else: at rest with very many pods, and while a
+large Job lives.
 
-CPU time, the collector's included: one moment in which another process has the machine would hide all else.
+CPU time, the collector's included: one moment in which another process has the machine would hide
+all else.
 """
 
 import asyncio
@@ -58,8 +60,8 @@ async def _at_rest() -> tuple[float, str]:
 
 
 class Turns(selectors.DefaultSelector):
-    """Notes how long the turns of an event loop take: a loop asks for what has come in once a turn, and nobody else is answered
-    before that.
+    """Notes how long the turns of an event loop take: a loop asks for what has come in once a turn,
+    and nobody else is answered before that.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,9 @@
-"""What one call costs: CPU time of this process, beside decodes of the same bodies at the same moment.
+"""What one call costs: CPU time of this process, beside decodes of the same bodies at the same
+moment.
 
-A shared machine changes its speed within seconds, so calls and decodes take turns; of several rounds it is the median by the
-ratio of both. Python's collector runs as it does for everybody, so what calls leave behind is counted too.
+A shared machine changes its speed within seconds, so calls and decodes take turns; of several
+rounds it is the median by the ratio of both. Python's collector runs as it does for everybody, so
+what calls leave behind is counted too.
 """
 
 import time
@@ -38,7 +40,10 @@ async def per_call(
     name: str, prepare: Callable[[int], Awaitable[Call]], aim: float | None = None, stretch: float | None = None, *,
     batches: int = BATCHES,
 ) -> Figure:
-    """A row in microseconds. ``prepare`` is given numbers that it never was given before; what it does is not counted."""
+    """A row in microseconds.
+
+    ``prepare`` is given numbers that it never was given before; what it does is not counted.
+    """
     number, rounds = 0, []
     for turn in range(-1, ROUNDS):
         seconds = bodies = decode = 0.0

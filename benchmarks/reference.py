@@ -1,9 +1,11 @@
-"""The same requests to a real control plane and to ours, one after the other: ``python -m benchmarks.reference COMMAND``.
+"""The same requests to a real control plane and to ours, one after the other: ``python -m
+benchmarks.reference COMMAND``.
 
-COMMAND serves kube-apiserver with etcd when it is called with ``serve --port N --kubeconfig FILE --controllers LIST``, as
-``fakekube serve`` is. It answers over TLS, as it always does, and ours without. The wall's time says what a client waits
-for, and CPU time, of all processes that serve, what the machine gives for it: where other work shares the machine, only
-the second can be relied on.
+COMMAND serves kube-apiserver with etcd when it is called with ``serve --port N --kubeconfig FILE
+--controllers LIST``, as ``fakekube serve`` is. It answers over TLS, as it always does, and ours
+without. The wall's time says what a client waits for, and CPU time, of all processes that serve,
+what the machine gives for it: where other work shares the machine, only the second can be relied
+on.
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""Single requests to a server in the same process, with bodies that it never saw: a hundred shapes of pods in turn.
+"""Single requests to a server in the same process, with bodies that it never saw: a hundred shapes
+of pods in turn.
 
-``bytes to bytes`` hands over the bytes of a body and takes those of the answer; ``through the client`` hands over a tree and
-takes one, as a controller does.
+``bytes to bytes`` hands over the bytes of a body and takes those of the answer; ``through the
+client`` hands over a tree and takes one, as a controller does.
 """
 
 import asyncio

@@ -1,6 +1,8 @@
-"""Pods that get nodes: a scheduler alone on clusters of several sizes, half full, with pods that it never met.
+"""Pods that get nodes: a scheduler alone on clusters of several sizes, half full, with pods that it
+never met.
 
-What a pod costs is the way from the create's event to its node, with the server's part of the binding and the Event about it.
+What a pod costs is the way from the create's event to its node, with the server's part of the
+binding and the Event about it.
 """
 
 import asyncio
@@ -89,7 +91,9 @@ async def _measure(nodes: int) -> tuple[float, str, float]:
 
 
 async def _schedule(cluster: Cluster, first: int, count: int) -> float:
-    """Create so many pods, which yields to nobody, and tell the CPU seconds a pod from then until all are bound."""
+    """Create so many pods, which yields to nobody, and tell the CPU seconds a pod from then until
+    all are bound.
+    """
     for number in range(first, first + count):
         await cluster.client.create(PODS, pod(number))
     started = time.process_time()

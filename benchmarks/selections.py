@@ -1,4 +1,6 @@
-"""Lists and watches that choose: selectors and pages over very many pods, and many watchers of whom few are concerned."""
+"""Lists and watches that choose: selectors and pages over very many pods, and many watchers of whom
+few are concerned.
+"""
 
 import asyncio
 import re
@@ -26,7 +28,9 @@ def figures() -> Iterator[Figure]:
 
 
 async def fill(cluster: Cluster) -> None:
-    """One pod through the whole server, the others as its likeness: each its index, one of ten shards, one of 500 nodes."""
+    """One pod through the whole server, the others as its likeness: each its index, one of ten
+    shards, one of 500 nodes.
+    """
     await call(cluster, "POST", PODS, pods.short(0))
     bucket = pod_bucket(cluster)
     record = bucket.get("default", "pod-000000")
@@ -68,7 +72,9 @@ async def _seconds(cluster: Cluster, query: dict[str, str]) -> float:
 
 
 async def _paged(cluster: Cluster) -> float:
-    """A whole list by pages, with a write before each, so that every page but the first is one of the past."""
+    """A whole list by pages, with a write before each, so that every page but the first is one of
+    the past.
+    """
     started, query, bucket = time.process_time(), {"limit": str(PAGE)}, pod_bucket(cluster)
     for seen in range(PAGE, MANY + 1, PAGE):
         head = (await call(cluster, "GET", "/api/v1/pods", **query)).body[:400]

@@ -1,4 +1,6 @@
-"""Servers in processes of their own: ours, and a bare aiohttp handler to compare with; and wrk to load them."""
+"""Servers in processes of their own: ours, and a bare aiohttp handler to compare with; and wrk to
+load them.
+"""
 
 import http.client
 import re
@@ -48,7 +50,10 @@ def has_uvloop() -> bool:
 
 @contextmanager
 def fakekube(loop: str = "asyncio", *options: str) -> "Iterator[tuple[int, subprocess.Popen[bytes]]]":
-    """A cluster without nodes; its port and process. A clock that is scaled by 1 keeps to asyncio's own loop."""
+    """A cluster without nodes; its port and process.
+
+    A clock that is scaled by 1 keeps to asyncio's own loop.
+    """
     clock = "real" if loop == "uvloop" else "1"
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
@@ -98,7 +103,8 @@ def wrk(
 ) -> float | None:
     """Requests a second under wrk, None where there is none.
 
-    ``script`` is Lua that makes the requests; a ``body`` is posted as JSON. ``refusals`` says that answers may be such.
+    ``script`` is Lua that makes the requests; a ``body`` is posted as JSON. ``refusals`` says that
+    answers may be such.
     """
     if shutil.which("wrk") is None:
         return None

@@ -1,6 +1,7 @@
 """Pods that a server never met: a hundred shapes in turn, and no two bodies with the same spec.
 
-A shape says which parts a pod has; every part that can hold a value holds one of this very pod. The average body has 0.8 KB.
+A shape says which parts a pod has; every part that can hold a value holds one of this very pod. The
+average body has 0.8 KB.
 """
 
 from collections.abc import Callable
@@ -14,12 +15,16 @@ IN_A_ROW = 50
 
 
 def body(number: int) -> bytes:
-    """The body of a create: shape ``number % 100``, and what is the number's own in its name, its labels and its spec."""
+    """The body of a create: shape ``number % 100``, and what is the number's own in its name, its
+    labels and its spec.
+    """
     return orjson.dumps(pod(number))
 
 
 def again(number: int) -> bytes:
-    """The body of a create as a template gives it: the shape's spec stays as it is for 50 pods, of which each has its name."""
+    """The body of a create as a template gives it: the shape's spec stays as it is for 50 pods, of
+    which each has its name.
+    """
     first = pod(number // IN_A_ROW % SHAPES)
     return orjson.dumps({**first, "metadata": {**first["metadata"], "name": f"again-{number}"}})
 
@@ -121,7 +126,10 @@ _AFFINITIES: tuple[Callable[[int, Tree], Tree], ...] = (
 
 
 def job(number: int, pods: int) -> Tree:
-    """A Job whose pods all run at once, on any node and for as long as containers do here. No two have the same template."""
+    """A Job whose pods all run at once, on any node and for as long as containers do here.
+
+    No two have the same template.
+    """
     container = _container(number, number % SHAPES, 0)
     for field in ("readinessProbe", "lifecycle", "volumeMounts"):
         container.pop(field, None)

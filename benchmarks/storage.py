@@ -1,4 +1,6 @@
-"""What the storage costs: microseconds an operation, with pods of about 2.7 KB. ``python -m benchmarks.storage``."""
+"""What the storage costs: microseconds an operation, with pods of about 2.7 KB. ``python -m
+benchmarks.storage``.
+"""
 
 import asyncio
 import time

@@ -1,10 +1,11 @@
 """Figures, and the table that they are printed in.
 
-Targets were set on a machine that decodes the calibration's pod in 7.1 microseconds, as it did in those very runs. ``here`` is
-what they come to on this machine at this moment, and what the verdict goes by. The last column says what one operation costs
-in decodes of the bodies that it was measured with, and beside (``150.0 x 3.1 us``: so many, each of which takes so long); else
-in units of the calibration: decodes of its pod, or runs of a plain loop for what takes long. It stays the same, more or less,
-from machine to machine.
+Targets were set on a machine that decodes the calibration's pod in 7.1 microseconds, as it did in
+those very runs. ``here`` is what they come to on this machine at this moment, and what the verdict
+goes by. The last column says what one operation costs in decodes of the bodies that it was measured
+with, and beside (``150.0 x 3.1 us``: so many, each of which takes so long); else in units of the
+calibration: decodes of its pod, or runs of a plain loop for what takes long. It stays the same,
+more or less, from machine to machine.
 """
 
 import time
@@ -23,10 +24,14 @@ LEAST_LOOPS = 0.001  # what takes less is not worth a comparison with so long a 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line. ``must`` and ``aim`` are targets in the figure's unit; rates (``/s``) want to be high, all else low.
+    """One line.
 
-    ``decode_seconds`` is the calibration while it was measured, of a figure that took care to know; None is that of the run.
-    ``body_seconds`` is what a decode of the bodies took that the figure was measured with.
+    ``must`` and ``aim`` are targets in the figure's unit; rates (``/s``) want to be high, all else
+    low.
+
+    ``decode_seconds`` is the calibration while it was measured, of a figure that took care to know;
+    None is that of the run. ``body_seconds`` is what a decode of the bodies took that the figure
+    was measured with.
     """
 
     name: str
@@ -114,7 +119,9 @@ def rate(function: Callable[[], object], *, seconds: float = 1.0, batch: int = 1
 
 
 def decode_seconds(batches: int = 5, batch: int = 40, *, bodies: Sequence[bytes] = ()) -> float:
-    """CPU time of a decode at this moment, of the calibration's pod or of other bodies: the best of some batches."""
+    """CPU time of a decode at this moment, of the calibration's pod or of other bodies: the best of
+    some batches.
+    """
     texts, best = bodies or [pods.body(0)] * batch, 1.0
     for _ in range(batches):
         started = time.process_time()
@@ -125,7 +132,9 @@ def decode_seconds(batches: int = 5, batch: int = 40, *, bodies: Sequence[bytes]
 
 
 def median(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """Of rates with the seconds of a decode at their time, the one in the middle by how many decodes a call takes."""
+    """Of rates with the seconds of a decode at their time, the one in the middle by how many
+    decodes a call takes.
+    """
     return sorted(found, key=lambda one: one[0] * one[1])[len(found) // 2]
 
 

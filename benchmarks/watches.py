@@ -1,6 +1,8 @@
-"""Many watchers over HTTP: how soon they are open, and how many events a second reach them all together.
+"""Many watchers over HTTP: how soon they are open, and how many events a second reach them all
+together.
 
-The watchers are bare sockets that count; one process of its own holds them, or they would be what is measured.
+The watchers are bare sockets that count; one process of its own holds them, or they would be what
+is measured.
 """
 
 import selectors
@@ -68,7 +70,9 @@ def _fan_out(port: int, count: int, events: int) -> tuple[float, float]:
 
 
 def _write(port: int, events: int) -> None:
-    """One object, changed so often, by several clients at once, each of which waits for its answers."""
+    """One object, changed so often, by several clients at once, each of which waits for its
+    answers.
+    """
     assert request(port, "POST", MAPS, BODY)[0] == 201
     left = iter(range(events - 1))
     waiting = selectors.DefaultSelector()

@@ -1,7 +1,7 @@
 """An in-memory fake Kubernetes: one Python process that real clients cannot tell from a cluster.
 
-Names resolve on first use, so that ``import fakekube.util`` (or the pytest plugin) loads nothing else.
-Read ``fakekube/composition/cluster.py`` first, then ``registry/store.py``.
+Names resolve on first use, so that ``import fakekube.util`` (or the pytest plugin) loads nothing
+else. Read ``fakekube/composition/cluster.py`` first, then ``registry/store.py``.
 """
 
 from importlib import import_module

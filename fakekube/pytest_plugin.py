@@ -1,15 +1,17 @@
 """A fresh cluster for every test that asks for one.
 
-``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients; ``fake_cluster`` runs in the
-test's own event loop, for async tests. ``fakekube_server_module`` and ``fakekube_server_session`` live longer, and have a
-``reset()``. Options come from the ini file (``fakekube_nodes`` ...), from the marker
-``@pytest.mark.fakekube(nodes=3, clock="manual")``, the closest winning, and from the fixture ``fakekube_options``, which a
-conftest may override. The report of a test that fails has a section with why pods and Jobs are as they are, the last Events and
-writes, and the seed. A controller that changes an object which belongs to a cache fails the test, unless
-``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under pytest-xdist do not meet: every cluster has
-a port and memory of its own.
+``fakekube_server`` is a server on a real port, in a background thread, for synchronous clients;
+``fake_cluster`` runs in the test's own event loop, for async tests. ``fakekube_server_module`` and
+``fakekube_server_session`` live longer, and have a ``reset()``. Options come from the ini file
+(``fakekube_nodes`` ...), from the marker ``@pytest.mark.fakekube(nodes=3, clock="manual")``, the
+closest winning, and from the fixture ``fakekube_options``, which a conftest may override. The
+report of a test that fails has a section with why pods and Jobs are as they are, the last Events
+and writes, and the seed. A controller that changes an object which belongs to a cache fails the
+test, unless ``fakekube_cache_mutation_detector = false`` or the marker says otherwise. Tests under
+pytest-xdist do not meet: every cluster has a port and memory of its own.
 
-This module imports pytest and nothing else: projects that have us installed and do not use us must not pay.
+This module imports pytest and nothing else: projects that have us installed and do not use us must
+not pay.
 """
 
 from contextlib import ExitStack, contextmanager
@@ -104,7 +106,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> "Iterator[None]":
 
 
 def _told(values: "Mapping[str, Any]", markers: "list[pytest.Mark]") -> dict[str, Any]:
-    """The options after what markers say, the farthest first. Raises UsageError for an option that there is not."""
+    """The options after what markers say, the farthest first.
+
+    Raises UsageError for an option that there is not.
+    """
     result = dict(values)
     for marker in markers:
         if marker.args:
@@ -131,7 +136,10 @@ def _beside_a_snapshot(values: "Mapping[str, Any]") -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What every test's cluster is like, as the ini file says. Override it in a conftest to decide otherwise."""
+    """What every test's cluster is like, as the ini file says.
+
+    Override it in a conftest to decide otherwise.
+    """
     values: dict[str, Any] = {GUARD: True}
     for name in (*INI, GUARD):
         if text := request.config.getini(f"fakekube_{name}"):
@@ -144,16 +152,20 @@ def fakekube_options_session(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def fakekube_options_module(request: pytest.FixtureRequest, fakekube_options_session: dict[str, Any]) -> dict[str, Any]:
-    """What the clusters of this module are like: ``fakekube_options_session``, and markers of the module and above."""
+    """What the clusters of this module are like: ``fakekube_options_session``, and markers of the
+    module and above.
+    """
     return _told(fakekube_options_session, [*request.node.iter_markers("fakekube")][::-1])
 
 
 @pytest.fixture
 def fakekube_options(request: pytest.FixtureRequest, fakekube_options_module: dict[str, Any]) -> dict[str, Any]:
-    """What this test's cluster is like: ``fakekube_options_module``, and markers of the test and its class.
+    """What this test's cluster is like: ``fakekube_options_module``, and markers of the test and
+    its class.
 
-    They are keyword arguments of ``Cluster``, and ``port``, ``bind_address`` and ``kubeconfig`` of a server. Override it in a
-    conftest, a module or a class to decide otherwise. Raises UsageError for an option that there is not.
+    They are keyword arguments of ``Cluster``, and ``port``, ``bind_address`` and ``kubeconfig`` of
+    a server. Override it in a conftest, a module or a class to decide otherwise. Raises UsageError
+    for an option that there is not.
     """
     module = request.node.getparent(pytest.Module)
     above = module.listchain() if module is not None else []
@@ -178,8 +190,8 @@ def _served(options: dict[str, Any], folder: Path) -> "Iterator[BackgroundCluste
 def fakekube_server(fakekube_options: dict[str, Any], tmp_path: Path) -> "Iterator[BackgroundCluster]":
     """A cluster behind a real port on loopback, in a thread of its own, for clients that block.
 
-    It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``, ``run_until(predicate)`` to be called
-    from the test.
+    It has ``url``, ``kubeconfig`` (a path), and ``settle()``, ``advance(seconds)``,
+    ``run_until(predicate)`` to be called from the test.
     """
     with _served(fakekube_options, tmp_path) as cluster:
         yield cluster
@@ -189,7 +201,9 @@ def fakekube_server(fakekube_options: dict[str, Any], tmp_path: Path) -> "Iterat
 def fakekube_server_module(
     fakekube_options_module: dict[str, Any], tmp_path_factory: pytest.TempPathFactory,
 ) -> "Iterator[BackgroundCluster]":
-    """As ``fakekube_server``, for all tests of a module; ``reset()`` makes it as new, at the same port."""
+    """As ``fakekube_server``, for all tests of a module; ``reset()`` makes it as new, at the same
+    port.
+    """
     with _served(fakekube_options_module, tmp_path_factory.mktemp("fakekube")) as cluster:
         yield cluster
 
@@ -198,7 +212,9 @@ def fakekube_server_module(
 def fakekube_server_session(
     fakekube_options_session: dict[str, Any], tmp_path_factory: pytest.TempPathFactory,
 ) -> "Iterator[BackgroundCluster]":
-    """As ``fakekube_server``, for the whole run of this process; ``reset()`` makes it as new, at the same port."""
+    """As ``fakekube_server``, for the whole run of this process; ``reset()`` makes it as new, at
+    the same port.
+    """
     with _served(_told(fakekube_options_session, []), tmp_path_factory.mktemp("fakekube")) as cluster:
         yield cluster
 

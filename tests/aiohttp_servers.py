@@ -1,4 +1,6 @@
-"""Our servers for the fixtures of pytest-aiohttp: ``aiohttp_client(Serving(HttpServer(...)))`` starts one and asks it."""
+"""Our servers for the fixtures of pytest-aiohttp: ``aiohttp_client(Serving(HttpServer(...)))``
+starts one and asks it.
+"""
 
 from typing import Any
 
@@ -13,7 +15,10 @@ Http = TestClient[BaseRequest, None]
 
 
 class Serving(BaseTestServer):
-    """A server of ours in the place of an aiohttp application's. One of a cluster is started and stopped by the cluster."""
+    """A server of ours in the place of an aiohttp application's.
+
+    One of a cluster is started and stopped by the cluster.
+    """
 
     def __init__(self, server: HttpServer | Served) -> None:
         super().__init__()

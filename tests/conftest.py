@@ -1,14 +1,18 @@
-"""What every test may need: the choice of the server that client tests speak to, and proof that nobody changes what is shared."""
+"""What every test may need: the choice of the server that client tests speak to, and proof that
+nobody changes what is shared.
+"""
 
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
+# a busy machine is no fault
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-# for every cluster, those in processes that a test starts included: controllers change no cached object, the server no stored one
+# for every cluster, those in processes that a test starts included: controllers change no cached
+# object, the server no stored one
 os.environ.setdefault("KUBE_CACHE_MUTATION_DETECTOR", "true")
 os.environ.setdefault("FAKEKUBE_CHECK_TREES", "true")
 
@@ -18,7 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Against a real cluster only the client tests make sense, and of them those that can hold there."""
+    """Against a real cluster only the client tests make sense, and of them those that can hold
+    there.
+    """
     if not config.getoption("--kubeconfig"):
         return
     # throw-away clusters have certificates that nobody has signed

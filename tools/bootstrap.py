@@ -1,7 +1,8 @@
 """Makes the table of the objects that a fresh cluster holds: fakekube/apis/bootstrap.txt.
 
-Roles and bindings have a notation of their own, which the head of the table tells; others are JSON, one object a line, so
-that differences can be read. Source: the recorded objects of a control plane that nobody has used.
+Roles and bindings have a notation of their own, which the head of the table tells; others are JSON,
+one object a line, so that differences can be read. Source: the recorded objects of a control plane
+that nobody has used.
 """
 
 import json
@@ -43,7 +44,9 @@ def build(sources: Sources) -> dict[Path, bytes]:
 
 
 def resource_of(path: str) -> str:
-    """services of /api/v1/namespaces/default/services, priorityclasses.scheduling.k8s.io of the scheduling group's."""
+    """services of /api/v1/namespaces/default/services, priorityclasses.scheduling.k8s.io of the
+    scheduling group's.
+    """
     parts = path.strip("/").split("/")
     group = parts[1] if parts[0] == "apis" else ""
     return f"{parts[-1]}.{group}" if group else parts[-1]

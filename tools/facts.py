@@ -5,8 +5,9 @@
     python -m tools.facts --fetch             fetch the Go modules of all releases first (1 GB)
     python -m tools.facts schemas gates       these tables only
 
-``make facts`` calls it. What has no source on this machine is left out, and one line says so. Tables are compared by what
-is in them: compressors may differ in their output from one zlib to the next.
+``make facts`` calls it. What has no source on this machine is left out, and one line says so.
+Tables are compared by what is in them: compressors may differ in their output from one zlib to the
+next.
 """
 
 import argparse
@@ -24,7 +25,11 @@ Files = dict[Path, bytes]
 
 
 class Table(NamedTuple):
-    """One table. ``build`` makes the bytes of its files (before compression), ``files`` says which files belong to it."""
+    """One table.
+
+    ``build`` makes the bytes of its files (before compression), ``files`` says which files belong
+    to it.
+    """
 
     name: str
     build: Callable[[Sources], Files]
@@ -59,7 +64,8 @@ def write(path: Path, data: bytes) -> None:
 
 
 def stale(table: Table, built: Files) -> list[Path]:
-    """The files that are not what was built, and those that belong to the table and were not built."""
+    """The files that are not what was built, and those that belong to the table and were not built.
+    """
     different = [path for path, data in built.items() if content(path) != data]
     return different + [path for path in sorted(ROOT.glob(table.files)) if path not in built and path.name not in table.by_hand]
 

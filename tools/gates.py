@@ -1,8 +1,8 @@
 """Collects the feature gates of every release: fakekube/apis/gates.txt.
 
-Each release says itself which gates its kube-apiserver has, how mature they are, whether they are on, and which others they
-need. Newer releases also say what was so before a gate had a name, which switches behaviour of older ones that have no such
-gate. Source: the Go modules of every release.
+Each release says itself which gates its kube-apiserver has, how mature they are, whether they are
+on, and which others they need. Newer releases also say what was so before a gate had a name, which
+switches behaviour of older ones that have no such gate. Source: the Go modules of every release.
 """
 
 import re
@@ -43,8 +43,9 @@ ATTRIBUTE = re.compile(r"(Default|LockToDefault|PreRelease):\s*(?:\w+\.)?(\w+)")
 
 
 class Gate(NamedTuple):
-    """A gate in one release: its state as a transition writes it without its minor number (``b+``), the gates that it needs,
-    and what the release says of the gate and all releases, as in Go."""
+    """A gate in one release: its state as a transition writes it without its minor number (``b+``),
+    the gates that it needs, and what the release says of the gate and all releases, as in Go.
+    """
 
     state: str
     needs: tuple[str, ...]
@@ -75,13 +76,17 @@ def line(name: str, known: dict[int, Gate | None]) -> str:
 
 
 def before(gate: Gate, minor: int) -> str:
-    """The state that a release has without having the gate, where later ones say that it was on; empty when it was not."""
+    """The state that a release has without having the gate, where later ones say that it was on;
+    empty when it was not.
+    """
     state = state_of(gate.specs, minor) if VERSION.search(gate.specs) else ""
     return state if "+" in state else ""
 
 
 def changes(values: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """The releases that say something else than the one before, and what; nothing is said before the first."""
+    """The releases that say something else than the one before, and what; nothing is said before
+    the first.
+    """
     last = ""
     for minor, value in values.items():
         if value != last:
@@ -104,7 +109,8 @@ def gates_of(sources: Sources, release: Release) -> dict[str, Gate]:
         for key, body in entries(text, NEEDS)
     }
     found = {}
-    for text in texts:  # kubernetes' own come last, which say again what the libraries say of themselves
+    # kubernetes' own come last, which say again what the libraries say of themselves
+    for text in texts:
         for key, body in entries(text, SPECS):
             name = names.get(key, key)
             if state := state_of(body, release.minor):
@@ -132,7 +138,8 @@ def closing(text: str, at: int) -> int:
 
 
 def state_of(body: str, minor: int) -> str:
-    """What an entry says of a gate in a release: ``a-``, ``g+!``; empty when it says nothing yet."""
+    """What an entry says of a gate in a release: ``a-``, ``g+!``; empty when it says nothing yet.
+    """
     state = ""
     for spec in SPEC.findall(body) or [body]:
         version = VERSION.search(spec)

@@ -1,9 +1,11 @@
-"""Collects what Go's structs say of the API types and OpenAPI does not, into tools/go-facts.json.gz; ``schemas`` reads it.
+"""Collects what Go's structs say of the API types and OpenAPI does not, into
+tools/go-facts.json.gz; ``schemas`` reads it.
 
-For each OpenAPI definition: the struct's name and package, its fields in order, and for each field the type as reflection
-prints it, whether it is a pointer, omitempty, omitzero, and the embedded struct it comes from. A definition is kept once
-for each shape it had: ``{definition: [[minor, facts], ...]}``, where minor is the first release of the shape. Source: the Go
-modules of every release. The file stays in the tree, so that schemas can be built and checked without them.
+For each OpenAPI definition: the struct's name and package, its fields in order, and for each field
+the type as reflection prints it, whether it is a pointer, omitempty, omitzero, and the embedded
+struct it comes from. A definition is kept once for each shape it had: ``{definition: [[minor,
+facts], ...]}``, where minor is the first release of the shape. Source: the Go modules of every
+release. The file stays in the tree, so that schemas can be built and checked without them.
 """
 
 import json

@@ -1,7 +1,9 @@
-"""Reads the type declarations of Go packages: structs with their fields and tags, named types and aliases.
+"""Reads the type declarations of Go packages: structs with their fields and tags, named types and
+aliases.
 
-No Go toolchain is needed, so that tables are built and checked in seconds. Enough of the language is read for the API types:
-declarations at the beginning of a line, a field a line. Left out: functions, interfaces, generic types, structs without names.
+No Go toolchain is needed, so that tables are built and checked in seconds. Enough of the language
+is read for the API types: declarations at the beginning of a line, a field a line. Left out:
+functions, interfaces, generic types, structs without names.
 """
 
 import re
@@ -25,8 +27,11 @@ QUALIFIED = re.compile(r"[\w./-]+\.\w+")
 
 
 class Field(NamedTuple):
-    """A field of a struct. ``name`` is Go's, of an embedded one its type's; ``tags`` are by key, as in ``json:"name"``;
-    ``type`` has full import paths: ``*k8s.io/api/core/v1.Affinity``."""
+    """A field of a struct.
+
+    ``name`` is Go's, of an embedded one its type's; ``tags`` are by key, as in ``json:"name"``;
+    ``type`` has full import paths: ``*k8s.io/api/core/v1.Affinity``.
+    """
 
     name: str
     tags: dict[str, str]
@@ -87,11 +92,16 @@ class Package:
 
 
 class Packages(dict[str, Package]):
-    """Packages by import path, and what follows from their types together. A type of another package stays a name."""
+    """Packages by import path, and what follows from their types together.
+
+    A type of another package stays a name.
+    """
 
     @classmethod
     def below(cls, roots: Iterable[tuple[str, Path, Iterable[str]]]) -> "Packages":
-        """Of modules, each by its path, its folder, and patterns of the folders in it that are read."""
+        """Of modules, each by its path, its folder, and patterns of the folders in it that are
+        read.
+        """
         found = cls()
         for module, root, patterns in roots:
             for pattern in patterns:
@@ -112,7 +122,9 @@ class Packages(dict[str, Package]):
         return self[package].structs.get(name) if package in self else None
 
     def underlying(self, type_text: str) -> str:
-        """What a named type is made of: ``map[...]...``, ``[]...`` or a basic type; a struct stays its name."""
+        """What a named type is made of: ``map[...]...``, ``[]...`` or a basic type; a struct stays
+        its name.
+        """
         text = self.unaliased(type_text)
         package, _, name = text.rpartition(".")
         found = self.get(package) if QUALIFIED.fullmatch(text) else None
@@ -123,7 +135,9 @@ class Packages(dict[str, Package]):
         return QUALIFIED.sub(lambda match: _short(self.unaliased(match[0])), type_text)
 
     def made_of(self, type_text: str) -> str:
-        """As reflection prints it, with named lists and maps opened: ``map[v1.ResourceName]resource.Quantity``."""
+        """As reflection prints it, with named lists and maps opened:
+        ``map[v1.ResourceName]resource.Quantity``.
+        """
 
         def opened(match: re.Match[str]) -> str:
             text = self.unaliased(match[0])
@@ -136,7 +150,9 @@ class Packages(dict[str, Package]):
 
 
 def sources(directory: Path) -> list[Path]:
-    """The Go files of a folder that people wrote, by name; without those that only a build with a tag has."""
+    """The Go files of a folder that people wrote, by name; without those that only a build with a
+    tag has.
+    """
     return [
         file for file in sorted(directory.glob("*.go"))
         if not file.name.endswith("_test.go") and not file.name.startswith(("zz_generated", "generated.pb"))

@@ -1,9 +1,10 @@
-"""Collects the fields of upstream's internal types that error messages print: fakekube/apis/internal_types.txt.
+"""Collects the fields of upstream's internal types that error messages print:
+fakekube/apis/internal_types.txt.
 
-A line a struct: its name, then ``Field:kind`` in Go's order. Kinds: ``s`` a text, ``b`` a boolean, ``i`` a number, ``-Name`` a
-type that prints itself as it does elsewhere, another name a struct; ``*`` in front is a pointer, ``[]`` a list, ``[]=`` a
-map; ``+`` in front of a field says that it is embedded and printed with its own name. Source: the Go modules of the newest
-release.
+A line a struct: its name, then ``Field:kind`` in Go's order. Kinds: ``s`` a text, ``b`` a boolean,
+``i`` a number, ``-Name`` a type that prints itself as it does elsewhere, another name a struct;
+``*`` in front is a pointer, ``[]`` a list, ``[]=`` a map; ``+`` in front of a field says that it is
+embedded and printed with its own name. Source: the Go modules of the newest release.
 """
 
 from pathlib import Path
@@ -61,7 +62,9 @@ def kind_of(type_text: str, packages: Packages, rows: dict[str, list[str]]) -> s
 
 
 def fields_of(type_text: str, packages: Packages, rows: dict[str, list[str]]) -> list[str]:
-    """The fields of a struct, those of embedded structs in their place; kind and version are told elsewhere."""
+    """The fields of a struct, those of embedded structs in their place; kind and version are told
+    elsewhere.
+    """
     found = []
     for field in packages.struct(type_text) or []:
         if field.embedded and field.name == "ObjectMeta":

@@ -2,9 +2,9 @@
 
 Usage: python tools/layers.py [--check]
 
-Each contract of type ``layers`` becomes a table: a package a line with the first sentence of its docstring, and a rule
-between two layers. The other contracts follow by name. The picture stands between two marker comments; the rest of the page is
-left alone.
+Each contract of type ``layers`` becomes a table: a package a line with the first sentence of its
+docstring, and a rule between two layers. The other contracts follow by name. The picture stands
+between two marker comments; the rest of the page is left alone.
 """
 
 import argparse
@@ -54,7 +54,10 @@ def layers_of(contract: dict[str, Any]) -> list[list[str]]:
 
 
 def with_picture(page: str) -> str:
-    """The page with what the contracts say between its markers. Raises ValueError when there are none."""
+    """The page with what the contracts say between its markers.
+
+    Raises ValueError when there are none.
+    """
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise ValueError(f"{PAGE.name} needs the lines {BEGIN!r} and {END!r}, each once")
     before, _, rest = page.partition(BEGIN)
@@ -84,7 +87,10 @@ def lines(name: str, text: str, width: int) -> Iterator[str]:
 
 
 def purpose(name: str) -> str:
-    """The first sentence of a module's docstring. Raises ValueError for what is no module, or has none."""
+    """The first sentence of a module's docstring.
+
+    Raises ValueError for what is no module, or has none.
+    """
     for source in SOURCES:
         path = source.joinpath(*name.split("."))
         for file in (path / "__init__.py", path.with_suffix(".py")):

@@ -1,9 +1,10 @@
-"""Makes the table of protobuf messages that ships with fakekube: fakekube/schema/protobuf/messages.gz.
+"""Makes the table of protobuf messages that ships with fakekube:
+fakekube/schema/protobuf/messages.gz.
 
-The .proto files tell each field's number and type, the struct tags in Go what JSON calls it and whether JSON shows it
-inline. Every release is read, since later ones drop versions that earlier ones serve; where two disagree, as releases of
-an alpha version do, the newest is right. What no kind of the schema tables leads to is left out. Source: the Go modules of
-every release.
+The .proto files tell each field's number and type, the struct tags in Go what JSON calls it and
+whether JSON shows it inline. Every release is read, since later ones drop versions that earlier
+ones serve; where two disagree, as releases of an alpha version do, the newest is right. What no
+kind of the schema tables leads to is left out. Source: the Go modules of every release.
 """
 
 import logging
@@ -21,8 +22,9 @@ TABLE = ROOT / "fakekube" / "schema" / "protobuf" / "messages.gz"
 MODULES = ("apimachinery", "api", "apiextensions-apiserver", "kube-aggregator")
 SCALARS = ("string", "bytes", "bool", "int32", "int64", "double")
 ALWAYS = ("apimachinery.pkg.apis.meta.v1.", "api.apidiscovery.", "api.policy.v1beta1.Eviction")
-"""Messages that answers and requests have besides kinds: options, Status, discovery, metadata by itself, and evictions as
-older clients send them."""
+"""Messages that answers and requests have besides kinds: options, Status, discovery, metadata by
+itself, and evictions as older clients send them.
+"""
 
 MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s+(optional|repeated|required|map)\s*(?:<string, ([\w.]+)>|([\w.]+)) (\w+) = (\d+);", re.MULTILINE)
@@ -32,7 +34,9 @@ NAMED = re.compile(r"^type (\w+) (\w+)\.(\w+)$", re.MULTILINE)
 
 
 class Field(NamedTuple):
-    """One field: what JSON calls it, its type as the table writes it, and the message that this names."""
+    """One field: what JSON calls it, its type as the table writes it, and the message that this
+    names.
+    """
 
     name: str
     type: str
@@ -78,7 +82,8 @@ def read_tags(directory: Path) -> dict[str, dict[int, tuple[str, bool]]]:
             found[struct] = {
                 int(number): (name, not name) for name, number in TAGS.findall(body)}
         named |= {name: f"{package}.{target}" for name, package, target in NAMED.findall(text)}
-    for name, target in named.items():  # type Variable v1.Variable: the fields of a struct next door
+    # type Variable v1.Variable: the fields of a struct next door
+    for name, target in named.items():
         package, _, struct = target.partition(".")
         neighbour = directory.parent / package
         if name not in found and neighbour.is_dir() and neighbour != directory:
@@ -104,7 +109,10 @@ def collect(sources: Sources) -> Messages:
 
 
 def merged(message: str, old: dict[int, Field], new: dict[int, Field]) -> dict[int, Field]:
-    """The fields of a message in two releases. A name that has moved to another number leaves the old one."""
+    """The fields of a message in two releases.
+
+    A name that has moved to another number leaves the old one.
+    """
     names = {field.name for field in new.values()}
     for number, was in old.items():
         if number in new and new[number].name != was.name:

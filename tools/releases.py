@@ -1,13 +1,18 @@
 """Which releases there are, and the sources from which the facts about each are read.
 
-Releases and their patch releases are those of ``fakekube.apimachinery.releases``, since the package needs them too. Sources:
+Releases and their patch releases are those of ``fakekube.apimachinery.releases``, since the package
+needs them too. Sources:
 
-- Go modules of upstream: ``k8s.io/api`` and its neighbours at v0.37.1 for 1.37.1, ``k8s.io/kubernetes`` at v1.37.1. They lie
-  below one folder, as the module cache of the Go toolchain has them (``$(go env GOMODCACHE)/k8s.io/api@v0.37.1``).
-- The Python package kubernetes-validate, a development dependency, which has the OpenAPI definitions of every release.
-- What a control plane that nobody has used holds: ``data/bootstrap-1.37.json`` below a folder of recordings.
+- Go modules of upstream: ``k8s.io/api`` and its neighbours at v0.37.1 for 1.37.1,
+  ``k8s.io/kubernetes`` at v1.37.1. They lie below one folder, as the module cache of the Go
+  toolchain has them (``$(go env GOMODCACHE)/k8s.io/api@v0.37.1``).
+- The Python package kubernetes-validate, a development dependency, which has the OpenAPI
+  definitions of every release.
+- What a control plane that nobody has used holds: ``data/bootstrap-1.37.json`` below a folder of
+  recordings.
 
-A source that is not there raises ``MissingSource``: what is made from it is then left as it is, and neither made nor checked.
+A source that is not there raises ``MissingSource``: what is made from it is then left as it is, and
+neither made nor checked.
 """
 
 import json
@@ -27,7 +32,8 @@ MODULES = (
     "controller-manager", "kubernetes",
 )
 SINCE = {"controller-manager": 33}  # pkg/features of kubernetes imports it from there on
-"""The minor number of the first release of which a module is read, where it is not the oldest one."""
+"""The minor number of the first release of which a module is read, where it is not the oldest one.
+"""
 
 
 class MissingSource(Exception):
@@ -35,7 +41,10 @@ class MissingSource(Exception):
 
 
 class Sources:
-    """Where the sources are. ``modules`` and ``recordings`` are folders, or None where there are none."""
+    """Where the sources are.
+
+    ``modules`` and ``recordings`` are folders, or None where there are none.
+    """
 
     def __init__(self, modules: Path | None, recordings: Path | None) -> None:
         self.modules = modules
@@ -63,10 +72,13 @@ class Sources:
         return found
 
     def first_objects(self) -> dict[str, Any]:
-        """The objects of a fresh cluster of the newest release of which they were recorded. Raises MissingSource.
+        """The objects of a fresh cluster of the newest release of which they were recorded.
 
-        Collection paths (``/apis/rbac.authorization.k8s.io/v1/clusterroles``) and the objects that a kube-apiserver lists
-        there before anybody used it, without what differs from start to start: uid, resourceVersion and times.
+        Raises MissingSource.
+
+        Collection paths (``/apis/rbac.authorization.k8s.io/v1/clusterroles``) and the objects that
+        a kube-apiserver lists there before anybody used it, without what differs from start to
+        start: uid, resourceVersion and times.
         """
         for release in reversed(RECORDED):
             file = self.recordings / "data" / f"bootstrap-{release}.json" if self.recordings else None
@@ -77,12 +89,15 @@ class Sources:
 
 
 def module_version(name: str, release: Release) -> str:
-    """A module at a release as the module cache writes it: ``api@v0.37.1``, ``kubernetes@v1.37.1``."""
+    """A module at a release as the module cache writes it: ``api@v0.37.1``, ``kubernetes@v1.37.1``.
+    """
     return f"{name}@v{'1' if name == 'kubernetes' else '0'}.{release.minor}.{release.patch}"
 
 
 def fetch() -> Iterator[str]:
-    """Put all modules of all releases into the module cache of the Go toolchain; yields those that are not to be had."""
+    """Put all modules of all releases into the module cache of the Go toolchain; yields those that
+    are not to be had.
+    """
     for release in RELEASES:
         for name in MODULES:
             if release.minor < SINCE.get(name, 0):

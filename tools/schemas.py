@@ -1,7 +1,9 @@
-"""Makes the tables of definitions that ship with fakekube, one for each release: fakekube/schema/tables/*.gz.
+"""Makes the tables of definitions that ship with fakekube, one for each release:
+fakekube/schema/tables/*.gz.
 
-Sources: the definitions in the package kubernetes-validate, and what OpenAPI does not say (order of fields, omitempty, Go
-types) from tools/go-facts.json.gz, which ``go_facts`` makes. The output depends on nothing but the two.
+Sources: the definitions in the package kubernetes-validate, and what OpenAPI does not say (order of
+fields, omitempty, Go types) from tools/go-facts.json.gz, which ``go_facts`` makes. The output
+depends on nothing but the two.
 """
 
 import gzip
@@ -38,7 +40,10 @@ def build(sources: Sources) -> dict[Path, bytes]:
 
 
 def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[str, Any]:
-    """A node without prose. A bare reference becomes the name it refers to, a bare scalar its type and format."""
+    """A node without prose.
+
+    A bare reference becomes the name it refers to, a bare scalar its type and format.
+    """
     out: dict[str, Any] = {}
     if "$ref" in node:
         out["ref"] = node["$ref"].removeprefix("#/$defs/")
@@ -71,7 +76,10 @@ def reduced(node: dict[str, Any], facts: dict[str, Any] | None) -> str | dict[st
 
 
 def facts_of(name: str, release: Release, node: dict[str, Any], shapes: list[Any]) -> dict[str, Any] | None:
-    """The struct behind a definition, limited to the fields that the release serves. None when it is no struct."""
+    """The struct behind a definition, limited to the fields that the release serves.
+
+    None when it is no struct.
+    """
     properties = node.get("properties", {})
     if not properties and ("object" not in node.get("type", ()) or name in FREE):
         return None
@@ -81,7 +89,8 @@ def facts_of(name: str, release: Release, node: dict[str, Any], shapes: list[Any
     facts = known[-1]
     fields = [field for field in facts["fields"] if field[0] in properties]
     for missing in sorted(set(properties) - {field[0] for field in fields}):
-        # A patch release corrected the tag: the definitions are those of the first release of a minor.
+        # A patch release corrected the tag: the definitions are those of the first release of a
+        # minor.
         LOG.info("%s: %s has no Go field for %s, taken for an optional struct", release.name, name, missing)
         fields.append([missing, "struct", "e", ""])
     return {**facts, "fields": fields}

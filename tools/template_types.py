@@ -1,9 +1,10 @@
-"""Collects what Go knows of a pod template's structs, release by release: fakekube/runtime/template_types.txt.
+"""Collects what Go knows of a pod template's structs, release by release:
+fakekube/runtime/template_types.txt.
 
-A line a struct and shape: the first minor release that had it, the type, then ``Field:type`` in Go's order, types as
-reflection prints them; ``Field=name:type`` where the name in JSON is not the field's with a small first letter, and empty
-for what is embedded. A map with a name of its own has ``map:`` and the type of its values. Source: the Go modules of every
-release.
+A line a struct and shape: the first minor release that had it, the type, then ``Field:type`` in
+Go's order, types as reflection prints them; ``Field=name:type`` where the name in JSON is not the
+field's with a small first letter, and empty for what is embedded. A map with a name of its own has
+``map:`` and the type of its values. Source: the Go modules of every release.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Makes the typed models of fakekube.types from the schema table of the newest release.
 
-The table gives fields, types and what Go says of them; fakekube.apis gives plurals and scopes. A definition stands in the
-first module of MODULES whose kinds reach it, after the definitions that it uses. A field that is a pointer in Go may
-be None, all others have their zero value.
+The table gives fields, types and what Go says of them; fakekube.apis gives plurals and scopes. A
+definition stands in the first module of MODULES whose kinds reach it, after the definitions that it
+uses. A field that is a pointer in Go may be None, all others have their zero value.
 """
 
 import keyword
@@ -28,7 +28,8 @@ WIDTH = 130  # of imports, which ruff joins up to there
 CORE, META = "io.k8s.api.core.v1", "io.k8s.apimachinery.pkg.apis.meta.v1"
 API_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 
-# In the order in which one may use another: module, package of its definitions, and the names to start from.
+# In the order in which one may use another: module, package of its definitions, and the names to
+# start from.
 MODULES = (
     ("meta", META, "ObjectMeta LabelSelector Condition ListMeta Status"),
     ("claims", CORE, "PersistentVolumeClaim"),
@@ -72,7 +73,9 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|-")
 
 
 def attribute_name(name: str) -> str:
-    """``clusterIPs`` is ``cluster_ips``, ``from`` is ``from_``: what Python or pydantic calls its own gets a dash."""
+    """``clusterIPs`` is ``cluster_ips``, ``from`` is ``from_``: what Python or pydantic calls its
+    own gets a dash.
+    """
     whole = _PLURAL.sub(lambda found: found[0].capitalize(), name.removeprefix("$").replace("openAPIV3", "openApiV3"))
     made = _WORD.sub("_", whole).lower()
     return f"{made}_" if keyword.iskeyword(made) or hasattr(BaseModel, made) else made
@@ -97,7 +100,8 @@ def parts(node: Schema) -> Iterator[Schema]:
 
 
 class Types:
-    """All classes, by the name of their definition, in an order in which each finds what it uses."""
+    """All classes, by the name of their definition, in an order in which each finds what it uses.
+    """
 
     def __init__(self, release: str) -> None:
         self.table = definitions.load(release)
@@ -216,7 +220,7 @@ def used_in(users: list[str]) -> str:
     """The fields that hold a struct, in a sentence."""
     if not users:
         return "For programs; no other type holds it."
-    named = next(text for count in (3, 2, 1) if len(text := ", ".join(users[:count])) <= 80 or count == 1)
+    named = next(text for count in (3, 2, 1) if len(text := ", ".join(users[:count])) <= 70 or count == 1)
     return f"In {named}{' and others' if len(users) > named.count(',') + 1 else ''}."
 
 
@@ -245,11 +249,13 @@ def import_order(name: str) -> tuple[bool, str]:
     return name[0].islower(), name.lower()
 
 
-INIT = '''"""Typed models for people who write controllers and tests: Pod, Job, Workload and all their parts.
+INIT = '''"""Typed models for people who write controllers and tests.
 
-``docs/types.md`` shows how to use them; ``base.py`` and ``object.py`` say what they are. A name is loaded when it is first
-asked for. Where two groups have a type of one name, it is here that of the first: the other is in its group's module,
-as in ``fakekube.types.events``.
+Pod, Job, Workload and all their parts.
+
+``docs/types.md`` shows how to use them; ``base.py`` and ``object.py`` say what they are. A name is
+loaded when it is first asked for. Where two groups have a type of one name, it is here that of the
+first: the other is in its group's module, as in ``fakekube.types.events``.
 """
 
 {generated}
@@ -281,7 +287,10 @@ BY_HAND = (
 
 
 def init(types: Types) -> str:
-    """The package's own module: what is exported, and from where. Kinds come before parts of the same name."""
+    """The package's own module: what is exported, and from where.
+
+    Kinds come before parts of the same name.
+    """
     exported: dict[str, list[str]] = {module: names.split() for module, names in BY_HAND}
     taken = {name for names in exported.values() for name in names}
     for kinds in (True, False):
@@ -299,7 +308,10 @@ def init(types: Types) -> str:
 
 
 def build(_: Sources) -> dict[Path, bytes]:
-    """The generated modules. Their sources are tables of the package, so that they can always be built."""
+    """The generated modules.
+
+    Their sources are tables of the package, so that they can always be built.
+    """
     types = Types(definitions.releases()[-1])
     made = {f"{name}.py": types.module(name) for name in dict.fromkeys(module for module, _, _ in MODULES)}
     return {TARGET / name: text.encode() for name, text in (made | {"__init__.py": init(types)}).items()}

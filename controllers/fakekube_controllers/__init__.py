@@ -1,12 +1,17 @@
-"""Controllers that make workloads live. Each knows the API and the engine, and nothing of the server or of another.
+"""Controllers that make workloads live.
 
-They are found through the entry-point group ``fakekube.controllers``, where any package can add its own. A package's
-``__init__.py`` declares its controller, and is all that a cluster without objects for it imports.
+Each knows the API and the engine, and nothing of the server or of another.
+
+They are found through the entry-point group ``fakekube.controllers``, where any package can add its
+own. A package's ``__init__.py`` declares its controller, and is all that a cluster without objects
+for it imports.
 """
 
 from fakekube.runtime.builder import Builder, controller
 
 
 def kube_controller(name: str) -> Builder:
-    """Begin to declare a controller that upstream runs in kube-controller-manager; that is its user agent."""
+    """Begin to declare a controller that upstream runs in kube-controller-manager; that is its user
+    agent.
+    """
     return controller(name).with_options(user_agent="kube-controller-manager")

@@ -1,5 +1,6 @@
 """Admission: what a write must pass besides validation, and what is filled in on the way.
 
-Read chain.py first, then namespace_lifecycle.py, the smallest plugin that refuses. Upstream: apiserver/pkg/admission
-and kubernetes/plugin/pkg/admission. Left out: plugins that are off by default.
+Read chain.py first, then namespace_lifecycle.py, the smallest plugin that refuses. Upstream:
+apiserver/pkg/admission and kubernetes/plugin/pkg/admission. Left out: plugins that are off by
+default.
 """

@@ -55,9 +55,11 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "",
 })
-"""Every plugin that upstream has, in the order in which they run, and where it stands below ``fakekube.admission``.
+"""Every plugin that upstream has, in the order in which they run, and where it stands below
+``fakekube.admission``.
 
-Those without a place are off by default upstream, or not modelled. A new plugin is a class and a line here.
+Those without a place are off by default upstream, or not modelled. A new plugin is a class and a
+line here.
 """
 
 
@@ -69,7 +71,10 @@ class Passes(NamedTuple):
 
 
 class Chain:
-    """Plugins in order. Which of them see a write is worked out once for each kind, operation and subresource."""
+    """Plugins in order.
+
+    Which of them see a write is worked out once for each kind, operation and subresource.
+    """
 
     plugins: LazyField[Sequence[Plugin]] = LazyField(())
 
@@ -117,8 +122,9 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
 def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True) -> Chain:
     """The plugins that are on by default, less those in ``disabled``.
 
-    ``service_accounts`` says whether somebody makes a ``default`` account in each namespace: without that the
-    ServiceAccount plugin would refuse every pod, so it stays out. It is asked once, at the first write.
+    ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
+    without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
+    once, at the first write.
 
     Raises:
         ValueError: ``disabled`` holds a name that is no plugin's.

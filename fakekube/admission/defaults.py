@@ -1,6 +1,8 @@
-"""Small plugins that fill something in: tolerations, taints, classes, topology labels, protection finalizers.
+"""Small plugins that fill something in: tolerations, taints, classes, topology labels, protection
+finalizers.
 
-Upstream: plugin/pkg/admission/{defaulttolerationseconds,nodetaint,storage,network/defaultingressclass,
+Upstream:
+plugin/pkg/admission/{defaulttolerationseconds,nodetaint,storage,network/defaultingressclass,
 podtopologylabels,scheduling/podgroupprotection}.
 """
 
@@ -178,7 +180,9 @@ def _add_finalizer(attrs: Attributes, finalizer: str) -> None:
 
 
 def _default_class(attrs: Attributes, group: str, plural: str, annotations: tuple[str, ...]) -> str:
-    """The name of the newest class that is marked as default; of equally new ones the first by name."""
+    """The name of the newest class that is marked as default; of equally new ones the first by
+    name.
+    """
     newest = ("", "")
     for tree in attrs.ctx.cluster.select(group, plural, ""):
         metadata = tree["metadata"]

@@ -14,11 +14,14 @@ from fakekube.registry.kind import Kind
 ANNOTATION = "kubernetes.io/limit-ranger"
 ZERO = quantity.parse("0")
 OF_PODS = pod_resources.Options(exclude_overhead=True, pod_level=pod_resources.QOS_RESOURCES.__contains__)
-"""What a Pod is measured by: neither its overhead nor what a resize has in flight, and huge pages by its containers alone."""
+"""What a Pod is measured by: neither its overhead nor what a resize has in flight, and huge pages
+by its containers alone.
+"""
 
 
 class LimitRanger(Plugin):
-    """Fills requests and limits of new pods, and refuses pods and claims that break a LimitRange."""
+    """Fills requests and limits of new pods, and refuses pods and claims that break a LimitRange.
+    """
 
     name = "LimitRanger"
 

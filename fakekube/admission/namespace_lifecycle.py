@@ -1,6 +1,8 @@
-"""NamespaceLifecycle: nothing is created in a namespace that is missing or on its way out; some namespaces stay.
+"""NamespaceLifecycle: nothing is created in a namespace that is missing or on its way out; some
+namespaces stay.
 
-Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle. Left out: its caches, for nothing here is stale.
+Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle. Left out: its caches, for nothing here
+is stale.
 """
 
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
@@ -14,12 +16,16 @@ NAMESPACES = GroupResource("", "namespaces")
 
 
 class NamespaceLifecycle(Plugin):
-    """Refuses creation in missing and terminating namespaces, and the deletion of the system's own."""
+    """Refuses creation in missing and terminating namespaces, and the deletion of the system's own.
+    """
 
     name = "NamespaceLifecycle"
 
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
-        """Creation of namespaced things, deletion of namespaces. Reviews would leak which namespaces there are."""
+        """Creation of namespaced things, deletion of namespaces.
+
+        Reviews would leak which namespaces there are.
+        """
         if is_resource(kind, "", "namespaces"):
             return operation == "DELETE"
         review = is_resource(kind, "authorization.k8s.io", "localsubjectaccessreviews")

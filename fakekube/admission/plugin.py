@@ -1,7 +1,7 @@
 """What an admission plugin is, and the errors that plugins raise.
 
-Upstream: apiserver/pkg/admission/interfaces.go, errors.go. Left out: readiness and initializers; whatever a plugin
-wants to know it asks of ``attrs.ctx.cluster``, which is never stale.
+Upstream: apiserver/pkg/admission/interfaces.go, errors.go. Left out: readiness and initializers;
+whatever a plugin wants to know it asks of ``attrs.ctx.cluster``, which is never stale.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -16,14 +16,18 @@ from fakekube.registry.kind import Kind
 class Plugin:
     """One admission plugin: the base of all of them, that handles nothing.
 
-    A plugin overrides ``handles`` and at least one pass; the chain calls only the passes that are overridden. A pass
-    raises APIError to refuse. It may return an awaitable, which the chain awaits; built-in plugins answer at once.
+    A plugin overrides ``handles`` and at least one pass; the chain calls only the passes that are
+    overridden. A pass raises APIError to refuse. It may return an awaitable, which the chain
+    awaits; built-in plugins answer at once.
     """
 
     name = ""
 
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
-        """Whether the plugin wants to see such writes. Asked once a combination: it must always say the same."""
+        """Whether the plugin wants to see such writes.
+
+        Asked once a combination: it must always say the same.
+        """
         return False
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:

@@ -1,7 +1,8 @@
 """PodSecurity: pods keep to the standard that their namespace's labels name.
 
-Upstream: k8s.io/pod-security-admission/admission, plugin/pkg/admission/security/podsecurity. Left out: exemptions and
-default levels, which come from a configuration file; audit annotations; the limits on how many pods are looked at.
+Upstream: k8s.io/pod-security-admission/admission, plugin/pkg/admission/security/podsecurity. Left
+out: exemptions and default levels, which come from a configuration file; audit annotations; the
+limits on how many pods are looked at.
 """
 
 from fakekube.admission.plugin import Plugin, is_resource
@@ -16,7 +17,9 @@ POD_SUBRESOURCES = ("", "ephemeralcontainers", "resize")
 
 
 class PodSecurity(Plugin):
-    """Refuses pods that violate what is enforced, warns of others; checks the labels and warns when they tighten."""
+    """Refuses pods that violate what is enforced, warns of others; checks the labels and warns when
+    they tighten.
+    """
 
     name = "PodSecurity"
 
@@ -103,7 +106,8 @@ def _namespace(attrs: Attributes, obj: Tree) -> None:
 
 
 def _violations(attrs: Attributes, standard: Standard) -> list[str]:
-    """What pods that exist already have against the new standard: one text for each set of reasons."""
+    """What pods that exist already have against the new standard: one text for each set of reasons.
+    """
     names: dict[str, list[str]] = {}
     for pod in attrs.ctx.cluster.select("", "pods", attrs.name):
         found = standard.objections(pod["metadata"], pod["spec"])

@@ -1,4 +1,5 @@
-"""The pod security standards: which rules a level has at which version, and which levels a namespace asks for.
+"""The pod security standards: which rules a level has at which version, and which levels a
+namespace asks for.
 
 Upstream: k8s.io/pod-security-admission/policy/registry.go, api/helpers.go.
 """
@@ -47,7 +48,10 @@ MODES = ("enforce", "audit", "warn")
 
 
 class Check(NamedTuple):
-    """A rule through its versions: each holds from its minor version on. ``instead_of`` names what it replaces."""
+    """A rule through its versions: each holds from its minor version on.
+
+    ``instead_of`` names what it replaces.
+    """
 
     name: str
     versions: tuple[tuple[int, Rule], ...]
@@ -123,8 +127,9 @@ class Policy(NamedTuple):
 def policy_of(labels: Mapping[str, str]) -> tuple[Policy, list[FieldError]]:
     """What a namespace's labels ask for, and what is wrong with them.
 
-    An unknown level to enforce counts as the strictest, an unknown one to warn of as none. Warnings follow a stricter
-    level that is enforced, unless the labels say otherwise. The audit labels are only checked: there is no audit log.
+    An unknown level to enforce counts as the strictest, an unknown one to warn of as none. Warnings
+    follow a stricter level that is enforced, unless the labels say otherwise. The audit labels are
+    only checked: there is no audit log.
     """
     if not any(name.startswith(LABEL) for name in labels):
         return Policy(), []

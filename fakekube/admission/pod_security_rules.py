@@ -1,6 +1,7 @@
 """What the pod security standards object to in a pod: one function a rule.
 
-Upstream: k8s.io/pod-security-admission/policy. A rule answers (reason, detail), or None when it has no objection.
+Upstream: k8s.io/pod-security-admission/policy. A rule answers (reason, detail), or None when it has
+no objection.
 """
 
 from collections.abc import Callable, Iterable, Iterator

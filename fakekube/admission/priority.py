@@ -67,7 +67,10 @@ def _keep(obj: Tree, old: Tree) -> None:
 
 
 def _established(attrs: Attributes, name: str) -> tuple[str, int, str]:
-    """The class's name, value and preemption policy. Raises Forbidden for a class that is not there."""
+    """The class's name, value and preemption policy.
+
+    Raises Forbidden for a class that is not there.
+    """
     if name:
         found = attrs.ctx.cluster.lookup(GROUP, "priorityclasses", "", name)
         if found is None:

@@ -1,7 +1,9 @@
-"""ResourceQuota: a namespace holds no more than its quotas let it, and what is created is charged at once.
+"""ResourceQuota: a namespace holds no more than its quotas let it, and what is created is charged
+at once.
 
-A quota binds once somebody has copied its spec to its status: the resource quota controller, which also gives back what
-is deleted. Upstream: apiserver/pkg/admission/plugin/resourcequota. Left out: resources that are limited by default.
+A quota binds once somebody has copied its spec to its status: the resource quota controller, which
+also gives back what is deleted. Upstream: apiserver/pkg/admission/plugin/resourcequota. Left out:
+resources that are limited by default.
 """
 
 from fakekube.admission.plugin import Plugin, forbidden, is_resource
@@ -77,7 +79,8 @@ def _binds(attrs: Attributes, quota: Tree, obj: Tree) -> bool:
 
 
 def _charge(attrs: Attributes, quota: Tree, cost: Amounts) -> Amounts | None:
-    """What the quota has used with this object; None when it costs nothing more. Raises Forbidden."""
+    """What the quota has used with this object; None when it costs nothing more. Raises Forbidden.
+    """
     old, resource, hard, used = attrs.old, attrs.kind.group_resource, _hard(quota), _used(quota)
     if attrs.operation == "UPDATE" and old is not None and quotas.counted(resource, old, quota, hard):
         cost = spent(cost, quotas.usage(resource, old, in_flight=attrs.ctx.cluster.gate(RESIZE_GATE)))

@@ -1,7 +1,8 @@
-"""ServiceAccount: every pod runs as an account of its namespace, and gets that account's token and pull secrets.
+"""ServiceAccount: every pod runs as an account of its namespace, and gets that account's token and
+pull secrets.
 
-Upstream: plugin/pkg/admission/serviceaccount, which waits a second or two for the account of a new namespace; here the
-controllers get some turns of the event loop, so that no time passes.
+Upstream: plugin/pkg/admission/serviceaccount, which waits a second or two for the account of a new
+namespace; here the controllers get some turns of the event loop, so that no time passes.
 """
 
 from collections.abc import Awaitable, Iterator
@@ -23,7 +24,9 @@ TRUE_TEXTS = ("1", "t", "T", "TRUE", "true", "True")
 
 
 class ServiceAccount(Plugin):
-    """Fills account, token volume and pull secrets of a new pod; refuses pods whose account is not there."""
+    """Fills account, token volume and pull secrets of a new pod; refuses pods whose account is not
+    there.
+    """
 
     name = "ServiceAccount"
 
@@ -34,7 +37,9 @@ class ServiceAccount(Plugin):
         return (operation, subresource) in (("CREATE", ""), ("UPDATE", "ephemeralcontainers"))
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
-        """The account, its token and its pull secrets; an account that is not there is given a moment to come."""
+        """The account, its token and its pull secrets; an account that is not there is given a
+        moment to come.
+        """
         pod = attrs.obj
         if attrs.operation != "CREATE" or pod is None:
             return None
@@ -66,7 +71,9 @@ class ServiceAccount(Plugin):
         self.validate(attrs)
 
     def validate(self, attrs: Attributes) -> None:
-        """The account exists, and grants the secrets that the pod names when it says that it guards them."""
+        """The account exists, and grants the secrets that the pod names when it says that it guards
+        them.
+        """
         pod = attrs.obj
         if pod is None:
             return
@@ -155,7 +162,9 @@ def _not_granted(spec: Tree, account: Tree, *, ephemeral: bool) -> str:
 
 
 def _mount_token(spec: Tree, attrs: Attributes) -> None:
-    """Mount the token volume into every container that has nothing at its place; add the volume when one uses it."""
+    """Mount the token volume into every container that has nothing at its place; add the volume
+    when one uses it.
+    """
     present = next((name for name in _volume_names(spec) if name.startswith(VOLUME_PREFIX)), "")
     name = present or VOLUME_PREFIX + attrs.ctx.rng.suffix()
     mount, used = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}, False

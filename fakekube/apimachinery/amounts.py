@@ -27,7 +27,9 @@ def count(number: int) -> Quantity:
 
 
 def add(left: Amounts, right: Amounts) -> Amounts:
-    """The sum, resource by resource; of two ways of writing the left one is kept, unless it is that of nothing."""
+    """The sum, resource by resource; of two ways of writing the left one is kept, unless it is that
+    of nothing.
+    """
     result = dict(left)
     for name, more in right.items():
         present = result.get(name)

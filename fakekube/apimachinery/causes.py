@@ -1,9 +1,10 @@
 """Why something was written: what a write remembers, so that a history can be read backwards.
 
-A controller's work queue notes the version of the object whose change brought a key into it; the worker that takes the key
-acts on that version; a request that is made meanwhile carries it into the server, which hangs it on the event of the commit.
-All of it goes by context variables, so that nobody hands it on, and costs a write less than a microsecond. Over a network only
-the request itself is known. Upstream has audit logs, which know the request and not what it answered to.
+A controller's work queue notes the version of the object whose change brought a key into it; the
+worker that takes the key acts on that version; a request that is made meanwhile carries it into the
+server, which hangs it on the event of the commit. All of it goes by context variables, so that
+nobody hands it on, and costs a write less than a microsecond. Over a network only the request
+itself is known. Upstream has audit logs, which know the request and not what it answered to.
 """
 
 from contextvars import ContextVar
@@ -11,9 +12,11 @@ from typing import NamedTuple
 
 
 class Acting(NamedTuple):
-    """What a component is doing: ``component`` names its queue, ``key`` what it works on (None: it only hears of something).
+    """What a component is doing: ``component`` names its queue, ``key`` what it works on (None: it
+    only hears of something).
 
-    ``revision`` is the version of the object whose change led to this, as it stands in objects; empty when none did.
+    ``revision`` is the version of the object whose change led to this, as it stands in objects;
+    empty when none did.
     """
 
     component: str
@@ -40,6 +43,8 @@ CAUSE: ContextVar[Cause | None] = ContextVar("fakekube-cause", default=None)
 
 
 def revision_acted_on() -> str:
-    """The version of the object on whose account the running task is at work; empty when there is none."""
+    """The version of the object on whose account the running task is at work; empty when there is
+    none.
+    """
     acting = ACTING.get()
     return acting.revision if acting is not None else ""

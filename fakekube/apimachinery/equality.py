@@ -1,7 +1,8 @@
 """Whether two JSON trees are the same, true being no number.
 
-Python takes ``True`` for 1. Where the schema gives every value its type that does no harm; in custom objects and in fields
-that may hold anything, a change from one to the other is a change. Upstream: apimachinery/third_party/forked/golang/reflect.
+Python takes ``True`` for 1. Where the schema gives every value its type that does no harm; in
+custom objects and in fields that may hold anything, a change from one to the other is a change.
+Upstream: apimachinery/third_party/forked/golang/reflect.
 """
 
 from typing import Any

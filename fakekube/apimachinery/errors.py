@@ -1,7 +1,8 @@
 """Every failure that a client can see is an APIError, and every APIError is a ``metav1.Status``.
 
-The server raises them, the panic guard and the filters answer them, and the client raises them again from the
-answer. Upstream: apimachinery/pkg/api/errors/errors.go. Anything else that is raised is a programmer's error.
+The server raises them, the panic guard and the filters answer them, and the client raises them
+again from the answer. Upstream: apimachinery/pkg/api/errors/errors.go. Anything else that is raised
+is a programmer's error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,9 @@ class APIError(Exception):
 
     @classmethod
     def from_status(cls, status: Tree, code: int) -> "APIError":
-        """The error that an answer describes; ``code`` is the HTTP code, for a body that is no Status."""
+        """The error that an answer describes; ``code`` is the HTTP code, for a body that is no
+        Status.
+        """
         return cls(
             status.get("code") or code, status.get("reason", ""), status.get("message", ""), status.get("details"),
             metadata=status.get("metadata"),
@@ -50,17 +53,22 @@ class APIError(Exception):
 
 
 def details_of(group: str, kind: str, name: str = "") -> Tree:
-    """``details`` with its keys in upstream's order; ``kind`` is the resource or the kind, as the error has it."""
+    """``details`` with its keys in upstream's order; ``kind`` is the resource or the kind, as the
+    error has it.
+    """
     return ({"name": name} if name else {}) | ({"group": group} if group else {}) | ({"kind": kind} if kind else {})
 
 
 def is_namespace_terminating(error: APIError) -> bool:
-    """Whether a create was refused because the namespace is being deleted: a controller need not report that."""
+    """Whether a create was refused because the namespace is being deleted: a controller need not
+    report that.
+    """
     return any(cause.get("reason") == "NamespaceTerminating" for cause in error.causes)
 
 
 def is_race(error: APIError) -> bool:
-    """Whether somebody else was faster: what was to be written is gone, changed or there already, or its namespace ends.
+    """Whether somebody else was faster: what was to be written is gone, changed or there already,
+    or its namespace ends.
 
     Upstream's controllers tell of these from verbosity 4 on.
     """

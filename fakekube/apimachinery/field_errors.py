@@ -1,7 +1,8 @@
 """What is wrong with one field, in upstream's words.
 
-Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain strings (``spec.containers[0].name``);
-``child``, ``index`` and ``key`` build them, an empty path is the root and prints ``<nil>``.
+Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain strings
+(``spec.containers[0].name``); ``child``, ``index`` and ``key`` build them, an empty path is the
+root and prints ``<nil>``.
 """
 
 import json
@@ -50,12 +51,14 @@ def key(path: str, name: str) -> str:
 
 
 def go_quote(text: str) -> str:
-    """A string as Go's %q prints it, near enough: JSON quoting without escaping what is printable."""
+    """A string as Go's %q prints it, near enough: JSON quoting without escaping what is printable.
+    """
     return json.dumps(text, ensure_ascii=False).replace("\\u00", "\\x")
 
 
 def show(value: Any) -> str:
-    """A value as upstream prints it in an error: strings quoted, scalars plain, the rest as JSON."""
+    """A value as upstream prints it in an error: strings quoted, scalars plain, the rest as JSON.
+    """
     if isinstance(value, Verbatim):
         return str(value)
     if isinstance(value, str):
@@ -72,8 +75,9 @@ def show(value: Any) -> str:
 class FieldError(NamedTuple):
     """One complaint, as the newest release makes it.
 
-    ``reason`` overrides the cause's reason where upstream's differs from the type's own. ``before`` is how releases
-    before 1.37 word it. ``declared`` errors are found by declarative rules since 1.37, and told after all others.
+    ``reason`` overrides the cause's reason where upstream's differs from the type's own. ``before``
+    is how releases before 1.37 word it. ``declared`` errors are found by declarative rules since
+    1.37, and told after all others.
     """
 
     type: str
@@ -124,7 +128,9 @@ def duplicate(path: str, value: Any) -> FieldError:
 
 
 def repetitions(values: Iterable[Hashable]) -> frozenset[int]:
-    """The places of values that stand further in front already: what takes ``values[:place]`` takes the square of time."""
+    """The places of values that stand further in front already: what takes ``values[:place]`` takes
+    the square of time.
+    """
     seen: set[Hashable] = set()
     places: list[int] = []
     for place, value in enumerate(values):
@@ -140,7 +146,9 @@ def not_found(path: str, value: Any) -> FieldError:
 
 
 def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
-    """``path: Unsupported value: value: supported values: "a", "b"``; give the values in the order to print."""
+    """``path: Unsupported value: value: supported values: "a", "b"``; give the values in the order
+    to print.
+    """
     return FieldError("Unsupported value", path, value, "supported values: " + ", ".join(map(go_quote, supported)))
 
 
@@ -155,12 +163,16 @@ def too_many(path: str, actual: int, limit: int) -> FieldError:
 
 
 def declared(error: FieldError, before: FieldError | None = None) -> FieldError:
-    """An error of a declarative rule, to be put where the hand-written check of older releases found it."""
+    """An error of a declarative rule, to be put where the hand-written check of older releases
+    found it.
+    """
     return error._replace(declared=True, before=before)
 
 
 def tellable(errors: Sequence[FieldError]) -> Sequence[FieldError]:
-    """The first of them, as many as an answer may tell: each may show a whole list, and there is one for each item."""
+    """The first of them, as many as an answer may tell: each may show a whole list, and there is
+    one for each item.
+    """
     left = MOST_TOLD
     for place, error in enumerate(errors):
         if left < 0:

@@ -1,7 +1,8 @@
 """Field selectors: ``metadata.name=x,status.phase!=Running``.
 
-Only equality and inequality, joined by commas; a backslash takes the meaning from a comma, an equals sign or a
-backslash in a value. Which fields a kind knows is the kind's business (``registry.kind.Selectable``).
+Only equality and inequality, joined by commas; a backslash takes the meaning from a comma, an
+equals sign or a backslash in a value. Which fields a kind knows is the kind's business
+(``registry.kind.Selectable``).
 Upstream: apimachinery/pkg/fields/selector.go.
 """
 
@@ -32,7 +33,10 @@ class Term(NamedTuple):
 
 
 class Selector:
-    """Terms that all have to hold, in the order of their texts. Without any, it matches everything; immutable."""
+    """Terms that all have to hold, in the order of their texts.
+
+    Without any, it matches everything; immutable.
+    """
 
     __slots__ = ("terms",)
 
@@ -45,7 +49,9 @@ class Selector:
         return not self.terms
 
     def matches(self, values: Mapping[str, str]) -> bool:
-        """Whether an object whose fields have these texts is selected; an absent field is the empty text."""
+        """Whether an object whose fields have these texts is selected; an absent field is the empty
+        text.
+        """
         return all((values.get(term.field, "") == term.value) == term.equal for term in self.terms)
 
     def exact(self, field: str) -> str | None:
@@ -53,7 +59,9 @@ class Selector:
         return next((term.value for term in self.terms if term.field == field and term.equal), None)
 
     def transformed(self, change: Callable[[str, str], tuple[str, str]]) -> "Selector":
-        """The same with every field and value passed through ``change``; a field turned empty drops its term."""
+        """The same with every field and value passed through ``change``; a field turned empty drops
+        its term.
+        """
         found = [(change(term.field, term.value), term.equal) for term in self.terms]
         return Selector(tuple(Term(field, value, equal) for (field, value), equal in found if field or value))
 

@@ -1,8 +1,8 @@
 """A request and an answer, free of any HTTP library.
 
-``APIServer`` is a Handler; ``server/`` puts aiohttp in front of any Handler and ``client/inprocess.py`` calls any
-Handler directly, so both see the same bytes. Upstream's counterpart is net/http; what is left out is everything
-that a Kubernetes API server never looks at.
+``APIServer`` is a Handler; ``server/`` puts aiohttp in front of any Handler and
+``client/inprocess.py`` calls any Handler directly, so both see the same bytes. Upstream's
+counterpart is net/http; what is left out is everything that a Kubernetes API server never looks at.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,11 +30,13 @@ class UserInfo(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """One call: header names in lower case, the path without its query, both percent-decoded, the body as sent.
+    """One call: header names in lower case, the path without its query, both percent-decoded, the
+    body as sent.
 
-    ``canonical`` says that the caller encoded the body from a tree, so that no object in it gives a key twice.
-    ``patience`` is the clock by which the caller waits, for timeouts that the caller asks for; None is the cluster's. A
-    caller on the network waits by the wall's, however fast the cluster's time runs.
+    ``canonical`` says that the caller encoded the body from a tree, so that no object in it gives a
+    key twice. ``patience`` is the clock by which the caller waits, for timeouts that the caller
+    asks for; None is the cluster's. A caller on the network waits by the wall's, however fast the
+    cluster's time runs.
     """
 
     method: str
@@ -53,7 +55,9 @@ class Request:
         return values[0] if values else default
 
     def flag(self, name: str) -> bool:
-        """A boolean parameter as upstream reads it: anything but ``false`` and ``0`` is true once it is given."""
+        """A boolean parameter as upstream reads it: anything but ``false`` and ``0`` is true once
+        it is given.
+        """
         values = self.query.get(name)
         return values is not None and values[0] not in ("false", "0")
 
@@ -65,9 +69,10 @@ class Request:
 class Frame:
     """One piece of a streamed body, made once and shared by all who receive it.
 
-    ``data`` is the piece as JSON, ``chunk`` the same in HTTP/1.1 chunked form, ``tree`` for receivers in the same process:
-    decoded at most once, never to be changed. What nobody looks at is never made: bytes where no socket listens, a tree
-    where nobody in the process does. ``make_data`` and ``make_tree`` may be given in place of either.
+    ``data`` is the piece as JSON, ``chunk`` the same in HTTP/1.1 chunked form, ``tree`` for
+    receivers in the same process: decoded at most once, never to be changed. What nobody looks at
+    is never made: bytes where no socket listens, a tree where nobody in the process does.
+    ``make_data`` and ``make_tree`` may be given in place of either.
     """
 
     __slots__ = ("_chunk", "_data", "_make_data", "_make_tree", "_tree")
@@ -133,8 +138,8 @@ Headers = list[tuple[str, str]]
 class Response:
     """An answer; either ``body`` or ``stream`` counts.
 
-    With status 101 neither does: ``session`` is what the connection is for from then on. ``is_watch``
-    says that the stream tells of changes of objects.
+    With status 101 neither does: ``session`` is what the connection is for from then on.
+    ``is_watch`` says that the stream tells of changes of objects.
     """
 
     __slots__ = ("_completion", "_headers", "body", "content_type", "is_watch", "session", "status", "stream")
@@ -162,7 +167,8 @@ class Response:
         self._completion, self._headers = None, headers
 
     def complete_headers(self, completion: Callable[[Headers], Headers]) -> None:
-        """Make all headers of those that are there once somebody looks: in the same process few do."""
+        """Make all headers of those that are there once somebody looks: in the same process few do.
+        """
         self._headers, self._completion = self.headers, completion
 
 

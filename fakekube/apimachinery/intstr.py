@@ -1,11 +1,15 @@
-"""Numbers that may be shares: ``3`` or ``25%``. Upstream: apimachinery/pkg/util/intstr/intstr.go."""
+"""Numbers that may be shares: ``3`` or ``25%``. Upstream: apimachinery/pkg/util/intstr/intstr.go.
+"""
 
 from fakekube.apimachinery import strconv
 from fakekube.apimachinery.types import Json
 
 
 def scaled(value: Json, total: int, *, round_up: bool) -> int:
-    """The number that an IntOrString stands for, a share being one of ``total``. ValueError for any other text."""
+    """The number that an IntOrString stands for, a share being one of ``total``.
+
+    ValueError for any other text.
+    """
     if isinstance(value, int):
         return value
     if not isinstance(value, str) or not value.endswith("%"):

@@ -1,7 +1,9 @@
-"""Label selectors: the text of ``labelSelector=``, the LabelSelector objects in specs, and what matches them.
+"""Label selectors: the text of ``labelSelector=``, the LabelSelector objects in specs, and what
+matches them.
 
-Upstream: apimachinery/pkg/labels/selector.go and pkg/apis/meta/v1/helpers.go, in whose words errors are. A text is cut
-into tokens first and read by descent, because upstream's complaints name the token that it met and what it wanted.
+Upstream: apimachinery/pkg/labels/selector.go and pkg/apis/meta/v1/helpers.go, in whose words errors
+are. A text is cut into tokens first and read by descent, because upstream's complaints name the
+token that it met and what it wanted.
 """
 
 import re
@@ -60,7 +62,10 @@ class Requirement(NamedTuple):
 
 
 class Selector:
-    """Requirements that all have to hold, sorted by key. Without any, it matches everything; immutable."""
+    """Requirements that all have to hold, sorted by key.
+
+    Without any, it matches everything; immutable.
+    """
 
     __slots__ = ("nothing", "requirements")
 

@@ -107,7 +107,9 @@ def is_controlled_by(obj: ReadOnlyTree, owner: ReadOnlyTree) -> bool:
 
 
 def owner_reference(owner: ReadOnlyTree, *, controller: bool = False, block: bool = False) -> Tree:
-    """A reference to ``owner``, which must carry apiVersion and kind; ``block`` sets blockOwnerDeletion."""
+    """A reference to ``owner``, which must carry apiVersion and kind; ``block`` sets
+    blockOwnerDeletion.
+    """
     metadata = owner["metadata"]
     reference: Tree = {
         "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"], "uid": metadata["uid"],
@@ -120,7 +122,8 @@ def owner_reference(owner: ReadOnlyTree, *, controller: bool = False, block: boo
 
 
 def controller_reference(owner: ReadOnlyTree) -> Tree:
-    """What upstream's NewControllerRef makes: ``controller`` and ``blockOwnerDeletion`` both true."""
+    """What upstream's NewControllerRef makes: ``controller`` and ``blockOwnerDeletion`` both true.
+    """
     return owner_reference(owner, controller=True, block=True)
 
 

@@ -1,7 +1,9 @@
-"""What names, labels and other words of the API must look like, with upstream's complaint when they do not.
+"""What names, labels and other words of the API must look like, with upstream's complaint when they
+do not.
 
-Every validator takes a text and returns the complaints, none for a good one. Upstream: apimachinery/pkg/util/validation
-and pkg/api/validate/content. Left out: wildcard domains and fully qualified domain names beyond the dotted check.
+Every validator takes a text and returns the complaints, none for a good one. Upstream:
+apimachinery/pkg/util/validation and pkg/api/validate/content. Left out: wildcard domains and fully
+qualified domain names beyond the dotted check.
 """
 
 import re
@@ -57,7 +59,10 @@ def in_bytes(text: str) -> str:
 
 
 def is_longer(text: str, limit: int) -> bool:
-    """Whether a text has more than ``limit`` bytes. Most have so few letters that nobody needs to count."""
+    """Whether a text has more than ``limit`` bytes.
+
+    Most have so few letters that nobody needs to count.
+    """
     return len(text) * 4 > limit and len(text.encode()) > limit
 
 
@@ -261,7 +266,8 @@ def _rules() -> dict[str, Callable[[str], list[str]]]:
 
 
 def object_name(rule: str, text: str) -> list[str]:
-    """A name by the rule that a Kind names: subdomain, label, label1035, path_segment, config_map_key, any or ip.
+    """A name by the rule that a Kind names: subdomain, label, label1035, path_segment,
+    config_map_key, any or ip.
 
     Whether the name of an IPAddress is an address is its strategy's to say.
     """
@@ -269,7 +275,10 @@ def object_name(rule: str, text: str) -> list[str]:
 
 
 def object_name_prefix(rule: str, text: str) -> list[str]:
-    """A generateName by the same rules. A dash at its end takes the letter before it along, as upstream has it."""
+    """A generateName by the same rules.
+
+    A dash at its end takes the letter before it along, as upstream has it.
+    """
     if rule == "path_segment":
         return path_segment_prefix(text)
     if len(text) > 1 and text.endswith("-"):

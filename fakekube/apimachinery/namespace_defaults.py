@@ -31,7 +31,10 @@ BggqhkjOPQQDAgNIADBFAiBQ+H054gKJ31mrU/378BBMuWgHWyHRpDydNnzVDw1B
 oQIhAOe5Eplk6h5AhANZaI6HHAbPNxeAgT/KTlBrJuNOFOiQ
 -----END CERTIFICATE-----
 """
-"""The certificate of a CA, for clients that refuse to start without one. It signed nothing: nobody has its key."""
+"""The certificate of a CA, for clients that refuse to start without one.
+
+It signed nothing: nobody has its key.
+"""
 
 
 def default_account(namespace: str) -> Tree:

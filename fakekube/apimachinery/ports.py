@@ -1,6 +1,7 @@
 """What passes between the API server and an HTTP server behind a port of a pod.
 
-The API server's proxies make requests; whoever holds the connection carries them out and gives the answer.
+The API server's proxies make requests; whoever holds the connection carries them out and gives the
+answer.
 Upstream: net/http's Request and Response.
 """
 
@@ -20,7 +21,10 @@ class PortRequest(NamedTuple):
 
 
 class PortAnswer(NamedTuple):
-    """Its answer: the body, or a stream of one that is not at its end. Headers as they were written, in order."""
+    """Its answer: the body, or a stream of one that is not at its end.
+
+    Headers as they were written, in order.
+    """
 
     status: int
     headers: Sequence[tuple[str, str]]

@@ -1,7 +1,10 @@
-"""Amounts of resources: ``500m``, ``1Gi``, ``1e3``. Exact inside, in billionths; upstream's canonical text outside.
+"""Amounts of resources: ``500m``, ``1Gi``, ``1e3``.
 
-Upstream: apimachinery/pkg/api/resource/quantity.go, its oddities included: a text that looks canonical is kept as it
-stands (``+5``, ``1.500``), amounts below a billionth round up, and exponents beyond E have no suffix.
+Exact inside, in billionths; upstream's canonical text outside.
+
+Upstream: apimachinery/pkg/api/resource/quantity.go, its oddities included: a text that looks
+canonical is kept as it stands (``+5``, ``1.500``), amounts below a billionth round up, and
+exponents beyond E have no suffix.
 """
 
 import re
@@ -58,7 +61,10 @@ def parse(value: str | float) -> Quantity:
 
 
 def canonical(value: str | float) -> str:
-    """The text that upstream prints: ``1000m`` is ``1``, ``1024Ki`` is ``1Mi``. Raises QuantityError."""
+    """The text that upstream prints: ``1000m`` is ``1``, ``1024Ki`` is ``1Mi``.
+
+    Raises QuantityError.
+    """
     return parse(value).text
 
 
@@ -80,7 +86,8 @@ def render(nano: int, form: str = DECIMAL) -> str:
 
 
 def round_up_milli(text: str) -> str:
-    """The canonical text, rounded up to thousandths as a pod's resources are: ``0.0005`` is ``1m``."""
+    """The canonical text, rounded up to thousandths as a pod's resources are: ``0.0005`` is ``1m``.
+    """
     found = parse(text)
     if found.nano % (NANO // 1000) == 0:
         return found.text

@@ -1,6 +1,8 @@
-"""What objects cost in quotas: pods, services and claims by their own rules, everything else one apiece.
+"""What objects cost in quotas: pods, services and claims by their own rules, everything else one
+apiece.
 
-Upstream: pkg/quota/v1/evaluator/core, apiserver/pkg/quota/v1/generic. Left out: devices of resource claims.
+Upstream: pkg/quota/v1/evaluator/core, apiserver/pkg/quota/v1/generic. Left out: devices of resource
+claims.
 """
 
 from collections.abc import Iterable, Mapping
@@ -53,7 +55,10 @@ def _is_extended(name: str) -> bool:
 
 
 def usage(resource: GroupResource, obj: Tree, *, in_flight: bool) -> Amounts:
-    """What one object costs. ``in_flight``: what a resize of a pod has in flight counts (gate InPlacePodVerticalScaling)."""
+    """What one object costs.
+
+    ``in_flight``: what a resize of a pod has in flight counts (gate InPlacePodVerticalScaling).
+    """
     if resource == PODS:
         return _pod_usage(obj, pod_resources.IN_FLIGHT if in_flight else pod_resources.DEFAULTS)
     result: Amounts = {count_name(resource): count(1)}
@@ -130,7 +135,9 @@ def missing(resource: GroupResource, obj: Tree, names: Iterable[str]) -> str:
 
 
 def counted(resource: GroupResource, obj: Tree, quota: Tree, names: Iterable[str]) -> list[str]:
-    """Those of a quota's resources that an object counts against: none when it is outside of the quota's scopes."""
+    """Those of a quota's resources that an object counts against: none when it is outside of the
+    quota's scopes.
+    """
     found = matching(resource, names)
     if found and not all(in_scope(resource, obj, requirement) for requirement in _scopes(quota)):
         return []
@@ -138,7 +145,9 @@ def counted(resource: GroupResource, obj: Tree, quota: Tree, names: Iterable[str
 
 
 def has_moved(resource: GroupResource, old: Tree, new: Tree, *, in_flight: bool) -> bool:
-    """Whether a change of an object gives something back: it costs otherwise, or has left a scope in which it counted."""
+    """Whether a change of an object gives something back: it costs otherwise, or has left a scope
+    in which it counted.
+    """
     if usage(resource, old, in_flight=in_flight) != usage(resource, new, in_flight=in_flight):
         return True
     if resource == PODS:

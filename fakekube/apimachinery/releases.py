@@ -1,7 +1,9 @@
-"""The Kubernetes releases that a cluster can be, oldest first: the one list from which everything else takes them.
+"""The Kubernetes releases that a cluster can be, oldest first: the one list from which everything
+else takes them.
 
-Each has its tables in this package, which the generators in ``tools/`` read from the sources of one patch release. Upstream:
-the releases of k8s.io/kubernetes. Left out: releases before the oldest one for which definitions are published.
+Each has its tables in this package, which the generators in ``tools/`` read from the sources of one
+patch release. Upstream: the releases of k8s.io/kubernetes. Left out: releases before the oldest one
+for which definitions are published.
 """
 
 import re
@@ -11,9 +13,10 @@ from typing import NamedTuple
 class Release(NamedTuple):
     """One minor release.
 
-    ``name`` is like ``1.37``, ``patch`` the number of the patch release whose sources the tables were read from.
-    ``tested`` ones go through the suites of clients and kinds. Of ``recorded`` ones the answers of a real control plane were
-    recorded. ``commit`` is what that control plane said of its build, where a build of upstream's would name a commit.
+    ``name`` is like ``1.37``, ``patch`` the number of the patch release whose sources the tables
+    were read from. ``tested`` ones go through the suites of clients and kinds. Of ``recorded`` ones
+    the answers of a real control plane were recorded. ``commit`` is what that control plane said of
+    its build, where a build of upstream's would name a commit.
     """
 
     name: str

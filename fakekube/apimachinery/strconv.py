@@ -1,4 +1,5 @@
-"""Whole numbers in texts, read and complained of as Go's strconv does: ASCII digits only, 64 bits, however long the text.
+"""Whole numbers in texts, read and complained of as Go's strconv does: ASCII digits only, 64 bits,
+however long the text.
 
 Python reads digits of all scripts, numbers of any size, and none of more than 4300 digits.
 """

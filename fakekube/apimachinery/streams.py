@@ -1,7 +1,9 @@
-"""What passes between a server's wire and whoever plays a container: bytes in, bytes out, and how it ended.
+"""What passes between a server's wire and whoever plays a container: bytes in, bytes out, and how
+it ended.
 
-The server knows how bytes travel (WebSocket channels, SPDY streams) and nothing of containers; the kubelet knows what a
-command says and nothing of wires. Both know these types. Upstream: k8s.io/cri-streaming (Executor, PortForwarder).
+The server knows how bytes travel (WebSocket channels, SPDY streams) and nothing of containers; the
+kubelet knows what a command says and nothing of wires. Both know these types. Upstream:
+k8s.io/cri-streaming (Executor, PortForwarder).
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -27,7 +29,10 @@ class StreamError(Exception):
 
 
 class CommandOptions(NamedTuple):
-    """What is asked of an exec (or, without ``command``, of an attach). The flags name the streams that the client wants."""
+    """What is asked of an exec (or, without ``command``, of an attach).
+
+    The flags name the streams that the client wants.
+    """
 
     pod: Mapping[str, Any]
     container: str
@@ -47,7 +52,10 @@ class TerminalSize:
 
 
 class CommandStreams(NamedTuple):
-    """The client's end of a command. Streams that it does not want are there: they are at their end, or drop what they get."""
+    """The client's end of a command.
+
+    Streams that it does not want are there: they are at their end, or drop what they get.
+    """
 
     stdin: Pipe
     stdout: Write
@@ -65,8 +73,10 @@ class PortStreams:
 
 
 class Dialled(Protocol):
-    """A connection to a port, as its caller has it. Reading raises what its server failed with, ConnectionRefusedError when there
-    was none after all.
+    """A connection to a port, as its caller has it.
+
+    Reading raises what its server failed with, ConnectionRefusedError when there was none after
+    all.
     """
 
     @property
@@ -105,7 +115,9 @@ Forward = Callable[[PortStreams], Awaitable[None]]
 
 @dataclass(slots=True)
 class CommandSession:
-    """A command, and how its streams travel: by ``protocol``, over SPDY/3.1 if ``spdy``, otherwise over WebSocket."""
+    """A command, and how its streams travel: by ``protocol``, over SPDY/3.1 if ``spdy``, otherwise
+    over WebSocket.
+    """
 
     protocol: str
     spdy: bool
@@ -115,7 +127,10 @@ class CommandSession:
 
 @dataclass(slots=True)
 class PortSession:
-    """The way to a pod's ports. ``ports`` are those that WebSocket channels are made for; SPDY streams name their own."""
+    """The way to a pod's ports.
+
+    ``ports`` are those that WebSocket channels are made for; SPDY streams name their own.
+    """
 
     protocol: str
     spdy: bool

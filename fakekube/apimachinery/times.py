@@ -1,7 +1,9 @@
-"""Times as the API writes and reads them: RFC 3339, whole seconds for Time, microseconds for MicroTime, UTC on output.
+"""Times as the API writes and reads them: RFC 3339, whole seconds for Time, microseconds for
+MicroTime, UTC on output.
 
-Upstream: apimachinery/pkg/apis/meta/v1/{time,micro_time}.go, and Go's ``time.Parse`` for the complaints. Inside, a time
-is Unix seconds. What an offset moves out of the years 0 to 9999 is refused: Go takes it, and cannot read what it then writes.
+Upstream: apimachinery/pkg/apis/meta/v1/{time,micro_time}.go, and Go's ``time.Parse`` for the
+complaints. Inside, a time is Unix seconds. What an offset moves out of the years 0 to 9999 is
+refused: Go takes it, and cannot read what it then writes.
 """
 
 import re
@@ -44,7 +46,8 @@ def _format_second(second: int) -> str:
     second = min(max(second, _YEAR_0_SECONDS), _YEAR_10000_SECONDS - 1)  # years have four digits
     if second < _YEAR_1_SECONDS:  # a year that datetime does not have
         return f"0000{_format_second(second + _CYCLE_SECONDS)[4:]}"
-    return f"{datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()}Z"  # strftime drops zeros of the year
+    # strftime drops zeros of the year
+    return f"{datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
 def format_micro_time(unix_seconds: float) -> str:
@@ -55,7 +58,10 @@ def format_micro_time(unix_seconds: float) -> str:
 
 @memoized(8192)
 def parse_time(text: str) -> float:
-    """Unix seconds of an RFC 3339 time, with any offset and any number of fraction digits. Raises TimeError."""
+    """Unix seconds of an RFC 3339 time, with any offset and any number of fraction digits.
+
+    Raises TimeError.
+    """
     return _parse(text, RFC3339)
 
 
@@ -84,7 +90,8 @@ def _parse(text: str, layout: str) -> float:
         for limit, name, given in ((60, "minute", zone[4:6]), (24, "hour", zone[1:3])):
             if int(given) > limit:  # Go lets 24:60 pass
                 raise TimeError(f"parsing time {go_quote(text)}: time zone offset {name} out of range")
-    early = year < 2  # datetime begins with year 1: look at the same day of the calendar's next cycle
+    # datetime begins with year 1: look at the same day of the calendar's next cycle
+    early = year < 2
     try:
         at = datetime(year + _CYCLE_YEARS if early else year, month, day, hour, minute, second, tzinfo=UTC)
         at = at + offset if zone[0] == "-" else at - offset

@@ -1,7 +1,8 @@
 """IP addresses and ranges as the API takes them: what is refused, what is accepted with a warning.
 
-Old fields accept leading zeros and IPv4 inside IPv6 with a warning, unless the gate StrictIPCIDRValidation is on; new
-fields want the canonical form. Upstream: apimachinery/pkg/util/validation/ip.go.
+Old fields accept leading zeros and IPv4 inside IPv6 with a warning, unless the gate
+StrictIPCIDRValidation is on; new fields want the canonical form. Upstream:
+apimachinery/pkg/util/validation/ip.go.
 """
 
 import ipaddress
@@ -56,7 +57,9 @@ def _plain(ip: Address) -> str:
 
 
 def legacy_ip(path: str, text: str, known: Collection[str] = (), *, strict: bool = False) -> list[FieldError]:
-    """A field that was there before addresses were checked well; ``known`` are values of the old object."""
+    """A field that was there before addresses were checked well; ``known`` are values of the old
+    object.
+    """
     return [] if text in known else _ip(path, text, strict=strict)
 
 

@@ -14,7 +14,9 @@ def keep(obj: Tree, old: Tree, *fields: str) -> None:
 
 
 def stored_as_null(obj: Tree, *path: str) -> None:
-    """Turn an empty list into null, which storage cannot tell apart: for lists that are printed in any case."""
+    """Turn an empty list into null, which storage cannot tell apart: for lists that are printed in
+    any case.
+    """
     *parents, name = path
     parent = obj
     for each in parents:

@@ -1,10 +1,12 @@
-"""The objects that a fresh cluster holds before anybody created one: RBAC roles, flow schemas, namespaces, services.
+"""The objects that a fresh cluster holds before anybody created one: RBAC roles, flow schemas,
+namespaces, services.
 
-They stand in ``bootstrap.txt`` beside this file (``tools/bootstrap.py`` makes it) and are read when somebody first
-asks for their resource, so that they cost a start nothing. They are those of the newest release that was recorded; an
-older one gets the same ones in its own versions. What controllers add to them ``firstobjects.py`` knows. Upstream:
-plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller. What a
-server tells of itself is in ``server_objects.py``. Left out: managed fields.
+They stand in ``bootstrap.txt`` beside this file (``tools/bootstrap.py`` makes it) and are read when
+somebody first asks for their resource, so that they cost a start nothing. They are those of the
+newest release that was recorded; an older one gets the same ones in its own versions. What
+controllers add to them ``firstobjects.py`` knows. Upstream:
+plugin/pkg/auth/authorizer/rbac/bootstrappolicy, pkg/apis/flowcontrol, pkg/controlplane/controller.
+What a server tells of itself is in ``server_objects.py``. Left out: managed fields.
 """
 
 import pkgutil
@@ -51,7 +53,8 @@ WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
 def bootstrap_objects(
     resource: GroupResource, kinds: Sequence[Kind] | None = None,
 ) -> list[Tree]:  # fmt: skip
-    """The objects of one resource in their stored form, new trees each time; none for most resources.
+    """The objects of one resource in their stored form, new trees each time; none for most
+    resources.
 
     They have a name, and neither uid nor creationTimestamp nor resourceVersion. With the ``kinds``
     that a server serves they are in the version that it stores, and there is an APIService for each
@@ -70,7 +73,9 @@ def bootstrap_objects(
 
 @cache
 def _encoded(resource: GroupResource, gvk: GroupVersionKind) -> bytes:
-    """All objects of a resource as JSON: facts of the package, kept for the next cluster of the process."""
+    """All objects of a resource as JSON: facts of the package, kept for the next cluster of the
+    process.
+    """
     bodies = _from_rbac_table(gvk.kind) if resource.group == RBAC else _from_json(resource)
     return orjson.dumps([_finished(gvk, body) for body in bodies])
 

@@ -1,10 +1,13 @@
-"""Everything that one cluster serves: the kinds of a release, with its feature gates and ``--runtime-config``.
+"""Everything that one cluster serves: the kinds of a release, with its feature gates and
+``--runtime-config``.
 
-Rule for releases: a group version and kind exists in exactly those releases whose published definitions name it (the
-tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether it is on by default follows upstream: stable
-versions are, alpha and beta ones are not, with the betas excepted that were on before 1.24.
-Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig, cmd/kube-apiserver/app/aggregator.go.
-A kind whose declaration has ``fields`` is of no published release, and ``definitions_of`` adds it to each that ``since`` allows.
+Rule for releases: a group version and kind exists in exactly those releases whose published
+definitions name it (the tables of fakekube/schema); ``Served.since`` and ``until`` say so. Whether
+it is on by default follows upstream: stable versions are, alpha and beta ones are not, with the
+betas excepted that were on before 1.24.
+Upstream: pkg/controlplane/instance.go, apiserver/pkg/server/resourceconfig,
+cmd/kube-apiserver/app/aggregator.go. A kind whose declaration has ``fields`` is of no published
+release, and ``definitions_of`` adds it to each that ``since`` allows.
 Left out: groups of aggregated API servers, but for metrics.k8s.io.
 """
 
@@ -59,7 +62,8 @@ GROUPS = (
     FLOW_CONTROL, INTERNAL, STORAGE_MIGRATION, LIFECYCLE,
 )  # fmt: skip
 
-WITH_STATUS = late.strategy("base:WITH_STATUS")  # of kinds that have a status, and no other rules here
+# of kinds that have a status, and no other rules here
+WITH_STATUS = late.strategy("base:WITH_STATUS")
 
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
@@ -82,7 +86,9 @@ class Catalog(NamedTuple):
         return self.by_resource.get((group, version, plural))
 
     def versions(self, group: str) -> tuple[str, ...]:
-        """The served versions of a group, the preferred one first; empty when the group is not served."""
+        """The served versions of a group, the preferred one first; empty when the group is not
+        served.
+        """
         return tuple(dict.fromkeys(kind.version for kind in self.kinds if kind.group == group))
 
     def preferred(self, group: str) -> str:
@@ -98,10 +104,11 @@ def catalog(
 ) -> Catalog:  # fmt: skip
     """The kinds that a cluster serves.
 
-    ``release`` is like ``1.37``. ``gates`` holds the state of feature gates (``gates.Gates`` is such a mapping); one
-    that is not in it counts as on, as a gate that upstream has removed. ``runtime_config`` maps ``api/all``,
-    ``api/ga``, ``api/beta``, ``api/alpha``, ``group/version`` and ``group/version/resource`` to on or off; the core
-    group is ``/v1``. Raises InvalidRuntimeConfig.
+    ``release`` is like ``1.37``. ``gates`` holds the state of feature gates (``gates.Gates`` is
+    such a mapping); one that is not in it counts as on, as a gate that upstream has removed.
+    ``runtime_config`` maps ``api/all``, ``api/ga``, ``api/beta``, ``api/alpha``, ``group/version``
+    and ``group/version/resource`` to on or off; the core group is ``/v1``. Raises
+    InvalidRuntimeConfig.
     """
     minor, gates, config = minor_of(release), gates or {}, runtime_config or {}
     check_runtime_config(minor, config)
@@ -118,7 +125,9 @@ def catalog(
 
 
 def definitions_of(release: str) -> definitions.Definitions:
-    """The fields of all kinds of a release: those that were published, and those that a declaration names itself."""
+    """The fields of all kinds of a release: those that were published, and those that a declaration
+    names itself.
+    """
     found, minor = definitions.load(release), minor_of(release)
     for group in GROUPS:
         for resource in group.resources:
@@ -131,13 +140,17 @@ def definitions_of(release: str) -> definitions.Definitions:
 
 @cache
 def metrics_kinds() -> tuple[Kind, ...]:
-    """The kinds that metrics-server adds to a cluster: the same in every release, and without names for a single one."""
+    """The kinds that metrics-server adds to a cluster: the same in every release, and without names
+    for a single one.
+    """
     found = (kind for resource in METRICS.resources for kind in _kinds(METRICS, resource, declaration.NEVER, {}, {}))
     return tuple(replace(kind, singular="") for kind in found)
 
 
 def version_order(version: str) -> tuple[int, int, int]:
-    """A key that sorts versions as upstream ranks them: v2 over v1 over v1beta2 over v1beta1 over v1alpha1."""
+    """A key that sorts versions as upstream ranks them: v2 over v1 over v1beta2 over v1beta1 over
+    v1alpha1.
+    """
     match = _VERSION.fullmatch(version)
     if match is None:
         return (-1, 0, 0)
@@ -236,7 +249,9 @@ def _storage_path(group: declaration.Group, resource: declaration.Resource) -> s
 
 
 def _stored_version(resource: declaration.Resource, minor: int, versions: list[declaration.Served]) -> str:
-    """The newest version: of all that exist where shapes differ, as conversions expect it, else of those served."""
+    """The newest version: of all that exist where shapes differ, as conversions expect it, else of
+    those served.
+    """
     existing = [served for served in resource.versions if _has(served, minor)]
     return (existing if any(served.to_stored for served in existing) else versions)[0].version
 

@@ -1,7 +1,7 @@
 """Checks that kinds outside of pods and workloads share, besides those of registry/validation.py.
 
-Each gives the complaints about one value at one path. Upstream: apimachinery/pkg/util/validation and the helpers in
-kubernetes/pkg/apis/core/validation.
+Each gives the complaints about one value at one path. Upstream: apimachinery/pkg/util/validation
+and the helpers in kubernetes/pkg/apis/core/validation.
 """
 
 from collections.abc import Callable
@@ -124,14 +124,18 @@ def _first_bad_label(path: str, text: str, rule: Rule) -> list[FieldError]:
 
 
 def declared_form_of_name(of_metadata: list[FieldError]) -> list[FieldError]:
-    """What is wrong with metadata, for kinds of which a declarative rule looks at the form of the name."""
+    """What is wrong with metadata, for kinds of which a declarative rule looks at the form of the
+    name.
+    """
     return [
         declared(error._replace(detail=names.in_bytes(error.detail)), before=error)
         if error.field == "metadata.name" and error.type == "Invalid value" else error for error in of_metadata]
 
 
 def template_metadata(path: str, meta: Tree) -> list[FieldError]:
-    """Metadata of what is made from a template, which may have labels and annotations and nothing else."""
+    """Metadata of what is made from a template, which may have labels and annotations and nothing
+    else.
+    """
     found: list[FieldError] = []
     if annotations := meta.get("annotations"):
         found += metadata.validate_annotations(annotations, f"{path}.annotations")

@@ -1,7 +1,8 @@
 """A strategy that knows the stored shape of a kind, at the service of a version with another one.
 
-Upstream validates internal types, so that rules and error texts are the same for every version. Here the hooks get the
-tree in the version of the request; this wrapper shows them the stored shape instead and brings their changes back.
+Upstream validates internal types, so that rules and error texts are the same for every version.
+Here the hooks get the tree in the version of the request; this wrapper shows them the stored shape
+instead and brings their changes back.
 """
 
 from copy import deepcopy

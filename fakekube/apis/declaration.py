@@ -27,7 +27,8 @@ PROXY = ("create", "delete", "get", "patch", "update")
 
 
 class Deprecated(NamedTuple):
-    """The minor numbers of the releases since which a version is deprecated, and in which it is gone (0 for never).
+    """The minor numbers of the releases since which a version is deprecated, and in which it is
+    gone (0 for never).
 
     ``instead`` is the apiVersion to use for the same kind, or an apiVersion and a kind.
     """
@@ -37,7 +38,9 @@ class Deprecated(NamedTuple):
     instead: str = ""
 
     def warning(self, gvk: GroupVersionKind, minor: int) -> str:
-        """What answers about such a kind warn of under a release; empty when it is not deprecated there yet."""
+        """What answers about such a kind warn of under a release; empty when it is not deprecated
+        there yet.
+        """
         if self.since > minor:
             return ""
         gone = f", unavailable in v1.{self.gone}+" if self.gone else ""
@@ -49,12 +52,12 @@ class Deprecated(NamedTuple):
 class Served(NamedTuple):
     """One version of a resource: the minor numbers of the first and the last release that have it.
 
-    ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions without alpha or
-    beta in their name. ``to_stored`` and ``from_stored`` are for versions whose shape differs from the stored
-    one; they may change the tree that they get, unless ``only_moves`` says that they do not, and need not touch apiVersion
-    and kind. ``strategy`` is for a
-    version with rules of its own; else the resource's strategy serves all versions, and sees them in the stored shape.
-    ``unconditional_update`` is for one that differs from the others.
+    ``on`` is whether it is served without ``--runtime-config``; by default that is so for versions
+    without alpha or beta in their name. ``to_stored`` and ``from_stored`` are for versions whose
+    shape differs from the stored one; they may change the tree that they get, unless ``only_moves``
+    says that they do not, and need not touch apiVersion and kind. ``strategy`` is for a version
+    with rules of its own; else the resource's strategy serves all versions, and sees them in the
+    stored shape. ``unconditional_update`` is for one that differs from the others.
     """
 
     version: str
@@ -89,15 +92,18 @@ class Sub(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """One resource of a group. A field that is not named here is the same as in Kind, which says more.
+    """One resource of a group.
+
+    A field that is not named here is the same as in Kind, which says more.
 
     ``singular`` is the kind in lower case when not given. ``generation_since`` is the release from
     which on metadata.generation is tracked. ``stored`` names what is stored when that is not the
     first served version of this group. ``relaxed_name`` is a gate and the name rule that holds
     while it is on. ``object_until_v1`` is for kinds whose DELETE answers the object in alpha and
     beta versions only. ``strategy`` and ``printer`` are loaded when they are needed, see ``late``.
-    ``fields`` is for a kind that no release of Kubernetes has, in the notation of ``fakekube/schema/fields.py``:
-    ``{"spec": {"text": "string"}}``. The fields of all others come from the definitions of the release.
+    ``fields`` is for a kind that no release of Kubernetes has, in the notation of
+    ``fakekube/schema/fields.py``: ``{"spec": {"text": "string"}}``. The fields of all others come
+    from the definitions of the release.
     """
 
     plural: str

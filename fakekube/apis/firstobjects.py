@@ -1,8 +1,10 @@
-"""What a cluster holds when it is first seen: the server's own objects, and what controllers have made by then.
+"""What a cluster holds when it is first seen: the server's own objects, and what controllers have
+made by then.
 
-A cluster is found at work. Its namespaces, the service ``kubernetes`` and what controllers gave those namespaces were there
-before the history that it tells begins, at versions that are set down here, so that nobody can tell when they were put into
-storage. The other objects (``bootstrap.py``) are written when somebody first asks for their resource.
+A cluster is found at work. Its namespaces, the service ``kubernetes`` and what controllers gave
+those namespaces were there before the history that it tells begins, at versions that are set down
+here, so that nobody can tell when they were put into storage. The other objects (``bootstrap.py``)
+are written when somebody first asks for their resource.
 """
 
 from typing import NamedTuple
@@ -34,8 +36,9 @@ ROOT_CA_OWNERSHIP = {
 class ServerFacts(NamedTuple):
     """What an API server tells of itself in objects.
 
-    ``tracks_tokens``: whether it notes since when it has been watching the use of old tokens. ``client_ca`` is the PEM of
-    the CA whose clients it says to know, ``advertise_address`` the IP address at which it says to be; empty for none.
+    ``tracks_tokens``: whether it notes since when it has been watching the use of old tokens.
+    ``client_ca`` is the PEM of the CA whose clients it says to know, ``advertise_address`` the IP
+    address at which it says to be; empty for none.
     """
 
     tracks_tokens: bool
@@ -73,7 +76,8 @@ class FirstObjects:
     def of(self, resource: GroupResource, started: str) -> list[Tree]:
         """The objects of a resource in their stored form, the caller's own, without uid and times.
 
-        ``started`` is when the cluster was. Those with a resourceVersion were there before the history begins.
+        ``started`` is when the cluster was. Those with a resourceVersion were there before the
+        history begins.
         """
         if resource in NAMESPACE_DEFAULTS:
             trees = [_namespace_default(resource, namespace) for namespace in FIRST_NAMESPACES] if self._with_defaults else []

@@ -1,7 +1,8 @@
 """The feature gates of a release: which there are, how mature they are, and whether they are on.
 
-The facts stand in ``gates.txt`` beside this file: every gate of every release, with the releases in which it changed its
-stage; ``tools/gates.py`` makes it. Left out: warnings for gates that are about to go.
+The facts stand in ``gates.txt`` beside this file: every gate of every release, with the releases in
+which it changed its stage; ``tools/gates.py`` makes it. Left out: warnings for gates that are about
+to go.
 Upstream: component-base/featuregate/feature_gate.go, pkg/features/kube_features.go.
 """
 
@@ -26,7 +27,10 @@ class InvalidFeatureGate(ValueError):
 
 
 class FeatureGate(NamedTuple):
-    """One gate in one release. ``stage`` is ALPHA, BETA, GA or DEPRECATED, as the metrics of a server name it."""
+    """One gate in one release.
+
+    ``stage`` is ALPHA, BETA, GA or DEPRECATED, as the metrics of a server name it.
+    """
 
     name: str
     stage: str
@@ -38,8 +42,9 @@ class FeatureGate(NamedTuple):
 class Gates(Mapping[str, bool]):
     """The state of every gate. Iterating gives the gates of the release, in order of their names.
 
-    Looking up a gate of another release works too, so that code needs no question of versions: off before upstream had
-    the gate, its last default once it is gone. A name that never was a gate raises KeyError.
+    Looking up a gate of another release works too, so that code needs no question of versions: off
+    before upstream had the gate, its last default once it is gone. A name that never was a gate
+    raises KeyError.
     """
 
     def __init__(self, release: str, overrides: Mapping[str, bool] | None = None) -> None:
@@ -66,7 +71,10 @@ class Gates(Mapping[str, bool]):
         return self._elsewhere[name] if state is None else state
 
     def is_on(self, name: str) -> bool:
-        """The state of a gate; a name that never was one is off. Quicker than ``get``, for those who ask with every write."""
+        """The state of a gate; a name that never was one is off.
+
+        Quicker than ``get``, for those who ask with every write.
+        """
         state = self._state.get(name)
         return self._elsewhere.get(name, False) if state is None else state
 

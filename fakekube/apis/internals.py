@@ -1,8 +1,10 @@
-"""Objects as upstream's errors print them: its internal types as JSON, or the lines of it that differ.
+"""Objects as upstream's errors print them: its internal types as JSON, or the lines of it that
+differ.
 
-Internal types have Go's names and print all their fields, in the order that ``internal_types.txt`` beside this file has them;
-``tools/internal_types.py`` makes it from the newest release.
-Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had elsewhere.
+Internal types have Go's names and print all their fields, in the order that ``internal_types.txt``
+beside this file has them; ``tools/internal_types.py`` makes it from the newest release.
+Upstream: apimachinery/pkg/util/diff. Left out: the fields that older releases did not have, or had
+elsewhere.
 """
 
 import difflib
@@ -34,7 +36,9 @@ ZERO: Mapping[str, Any] = MappingProxyType({"s": "", "b": False, "i": 0, "-IntOr
 
 
 def changed_lines(kind: str, old: Any, new: Any) -> str:
-    """The difference of two values of a kind (``PodSpec``, ``[]Container``), three lines around each change."""
+    """The difference of two values of a kind (``PodSpec``, ``[]Container``), three lines around
+    each change.
+    """
     lines = list(difflib.unified_diff(_lines(kind, old), _lines(kind, new), lineterm=""))[2:]
     return "".join(f"{line}\n" for line in lines)
 
@@ -47,7 +51,9 @@ def _lines(kind: str, value: Any) -> list[str]:
 
 
 def internal(kind: str, value: Any) -> Any:
-    """A value of a kind (``PodSpec``, ``*PodFailurePolicy``, ``[]Container``), ready to be printed as JSON."""
+    """A value of a kind (``PodSpec``, ``*PodFailurePolicy``, ``[]Container``), ready to be printed
+    as JSON.
+    """
     if kind[0] == "*":
         return None if value is None else internal(kind[1:], value)
     if kind.startswith("[]="):

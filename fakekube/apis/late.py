@@ -1,7 +1,9 @@
-"""Names of what a kind does, for declarations: ``late.strategy("core.pod")`` is loaded when a Pod is first written.
+"""Names of what a kind does, for declarations: ``late.strategy("core.pod")`` is loaded when a Pod
+is first written.
 
-A name is that of a module below ``fakekube.apis`` and, after a colon, of a value in it. One that does not exist, or is
-something else, is a TypeError or an ImportError at first use; the tests resolve all of them.
+A name is that of a module below ``fakekube.apis`` and, after a colon, of a value in it. One that
+does not exist, or is something else, is a TypeError or an ImportError at first use; the tests
+resolve all of them.
 """
 
 from importlib import import_module
@@ -16,13 +18,17 @@ T = TypeVar("T")
 
 
 def strategy(where: str) -> Lazy[Strategy]:
-    """The strategy in a module: ``core.pod`` for its STRATEGY, ``scheduling.v1alpha2:WORKLOAD`` for another one."""
+    """The strategy in a module: ``core.pod`` for its STRATEGY, ``scheduling.v1alpha2:WORKLOAD`` for
+    another one.
+    """
     where = where if ":" in where else f"{where}:STRATEGY"
     return Lazy(lambda: _checked(_load(where), Strategy, where))
 
 
 def subresource(where: str) -> Lazy[Strategy]:
-    """The strategy of a sub-resource: ``core.pod:resize`` is the entry ``resize`` of its SUBRESOURCES."""
+    """The strategy of a sub-resource: ``core.pod:resize`` is the entry ``resize`` of its
+    SUBRESOURCES.
+    """
     module, _, name = where.partition(":")
     return Lazy(lambda: _checked(_checked(_load(f"{module}:SUBRESOURCES"), dict, where)[name], Strategy, where))
 
@@ -33,9 +39,11 @@ def printer(where: str) -> Lazy[Printer]:
 
 
 def columns(*fields: tuple[str, str]) -> Lazy[Printer]:
-    """A printer whose cells are fields, between Name and Age: ``("Holder", "spec.holderIdentity")`` each.
+    """A printer whose cells are fields, between Name and Age: ``("Holder", "spec.holderIdentity")``
+    each.
 
-    A name may say more: ``Times:integer`` its type, ``Times:integer+`` that ``-o wide`` alone shows it.
+    A name may say more: ``Times:integer`` its type, ``Times:integer+`` that ``-o wide`` alone shows
+    it.
 
     A printer that computes a cell stands in the group's ``printers.py``.
     """

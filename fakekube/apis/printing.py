@@ -1,9 +1,11 @@
-"""What the printers of all kinds share: columns with their cells, ages, lists that end in ``+ 2 more...``.
+"""What the printers of all kinds share: columns with their cells, ages, lists that end in ``+ 2
+more...``.
 
-A table is a list of cells, each a column and what to print in it, so that a kind's printer reads like its output.
-Columns and cells are upstream's (pkg/printers/internalversion/printers.go), descriptions our own short ones.
-Left out: what depends on the whole list, namely the order of FlowSchemas by precedence, and which of several default
-StorageClasses is the effective one.
+A table is a list of cells, each a column and what to print in it, so that a kind's printer reads
+like its output. Columns and cells are upstream's (pkg/printers/internalversion/printers.go),
+descriptions our own short ones.
+Left out: what depends on the whole list, namely the order of FlowSchemas by precedence, and which
+of several default StorageClasses is the effective one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,9 +53,11 @@ def columns(*specs: str) -> tuple[Column, ...]:
 
 
 def column(spec: str, value: CellFunction | str, default: Json = "") -> Cell:
-    """A cell by a spec like ``Desired:integer`` or ``Selector+``, + for columns that ``-o wide`` shows.
+    """A cell by a spec like ``Desired:integer`` or ``Selector+``, + for columns that ``-o wide``
+    shows.
 
-    ``value`` is a function, or the dotted path of a field, whose ``default`` stands for absent ones.
+    ``value`` is a function, or the dotted path of a field, whose ``default`` stands for absent
+    ones.
     """
     function = at(value, default) if isinstance(value, str) else value
     return Cell(_column(spec), lambda obj, _now: function(obj))

@@ -1,4 +1,7 @@
-"""How a declaration says what a fieldSelector may name. Upstream: the conversion.go and strategy.go of each kind."""
+"""How a declaration says what a fieldSelector may name.
+
+Upstream: the conversion.go and strategy.go of each kind.
+"""
 
 from collections.abc import Callable, Mapping
 

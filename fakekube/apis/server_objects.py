@@ -1,7 +1,9 @@
-"""What an API server tells of itself in objects that were there before anybody asked: two ConfigMaps, and its own endpoints.
+"""What an API server tells of itself in objects that were there before anybody asked: two
+ConfigMaps, and its own endpoints.
 
-Upstream: pkg/controlplane/controller/legacytokentracking, pkg/controlplane/controller/clusterauthenticationtrust and
-pkg/controlplane/reconcilers. Left out: putting right what somebody changed in them, headers of a proxy that would be believed.
+Upstream: pkg/controlplane/controller/legacytokentracking,
+pkg/controlplane/controller/clusterauthenticationtrust and pkg/controlplane/reconcilers. Left out:
+putting right what somebody changed in them, headers of a proxy that would be believed.
 """
 
 from collections.abc import Mapping
@@ -17,7 +19,8 @@ TRACKING_VERSION, AUTHENTICATION_VERSION, ENDPOINTS_VERSION = "1", "2", "6"
 
 
 def config_maps(client_ca: str, started: str) -> list[Tree]:
-    """Those of ``kube-system``: whose certificates are believed, and since when the use of old tokens is noted.
+    """Those of ``kube-system``: whose certificates are believed, and since when the use of old
+    tokens is noted.
 
     The first is there where there is a CA (PEM), the second where ``started`` says when (RFC 3339).
     """

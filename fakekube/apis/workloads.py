@@ -1,6 +1,8 @@
-"""What the kinds that make pods from a template have in common: ReplicaSets, Deployments, and their like.
+"""What the kinds that make pods from a template have in common: ReplicaSets, Deployments, and their
+like.
 
-Upstream: the strategies in pkg/registry/apps and core/replicationcontroller, and what their validations share.
+Upstream: the strategies in pkg/registry/apps and core/replicationcontroller, and what their
+validations share.
 """
 
 from collections.abc import Sequence
@@ -27,8 +29,10 @@ OVER_REPLICAS = "cannot be greater than status.replicas"
 
 
 class WorkloadStrategy(StatusStrategy):
-    """A kind with ``spec.template``. ``warns_of_names`` is for those whose own name becomes a host's, ``defaults_metadata`` for
-    those whose defaults are not in their spec alone.
+    """A kind with ``spec.template``.
+
+    ``warns_of_names`` is for those whose own name becomes a host's, ``defaults_metadata`` for those
+    whose defaults are not in their spec alone.
     """
 
     warns_of_names = True
@@ -72,7 +76,9 @@ class WorkloadStrategy(StatusStrategy):
 
 
 def shown_selector(selector: Tree) -> Tree:
-    """A LabelSelector the way upstream prints it: labels sorted, fields in the order of Go's struct."""
+    """A LabelSelector the way upstream prints it: labels sorted, fields in the order of Go's
+    struct.
+    """
     shown: Tree = {}
     if "matchLabels" in selector:
         shown["matchLabels"] = dict(sorted(selector["matchLabels"].items()))
@@ -174,7 +180,10 @@ def at_most_all(path: str, value: Any) -> list[FieldError]:
 def validate_replica_status(
     status: Tree, counts: Sequence[str], parts: Sequence[str], ready: str = "readyReplicas",
 ) -> list[FieldError]:
-    """Counts that are not negative; ``parts`` of them are parts of ``replicas``. ``ready`` is how the text names it."""
+    """Counts that are not negative; ``parts`` of them are parts of ``replicas``.
+
+    ``ready`` is how the text names it.
+    """
     found = nonnegative_fields(status, "status", *counts)
     total = status.get("replicas", 0)
     for name in parts:

@@ -63,8 +63,8 @@ class NodeProxy(Protocol):
     async def ask(self, pod: Tree, port: int, request: PortRequest) -> PortAnswer:
         """Ask an HTTP server behind a port of a pod.
 
-        Raises ConnectionRefusedError when nobody listens, BadAnswer for what is no answer, StreamError for a server that fails,
-        ConnectionError for one that goes away.
+        Raises ConnectionRefusedError when nobody listens, BadAnswer for what is no answer,
+        StreamError for a server that fails, ConnectionError for one that goes away.
         """
 
     def node_page(self, name: str, path: str) -> Response | None:

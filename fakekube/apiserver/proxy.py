@@ -1,9 +1,11 @@
-"""Proxies: a client's request goes to a port of a pod, to a service through one of its endpoints, or to a node's kubelet.
+"""Proxies: a client's request goes to a port of a pod, to a service through one of its endpoints,
+or to a node's kubelet.
 
-Who is behind a port is asked over HTTP/1.1, on a connection that the node's agent gives; where nobody listens, the answer is
-that of a refused connection. ``https:`` before a name is taken, and spoken like ``http:``: no certificate is anywhere here.
-Upstream: pkg/registry/core/{pod,service,node}/rest, apimachinery/pkg/util/proxy. Left out: upgrades through a proxy (501),
-and links inside of HTML pages, which upstream rewrites.
+Who is behind a port is asked over HTTP/1.1, on a connection that the node's agent gives; where
+nobody listens, the answer is that of a refused connection. ``https:`` before a name is taken, and
+spoken like ``http:``: no certificate is anywhere here.
+Upstream: pkg/registry/core/{pod,service,node}/rest, apimachinery/pkg/util/proxy. Left out: upgrades
+through a proxy (501), and links inside of HTML pages, which upstream rewrites.
 """
 
 import ipaddress
@@ -46,7 +48,9 @@ class Target(NamedTuple):
 
 
 async def to_pod(nodes: Nodes, scope: Scope, info: RequestInfo, request: Request) -> Response:
-    """Pass a request on to a pod: to the port that is named, or to the first that its containers declare."""
+    """Pass a request on to a pod: to the port that is named, or to the first that its containers
+    declare.
+    """
     target = _target(info.name, "pod")
     pod = scope.store.load(scope.store.find(info.namespace, target.name))
     port = target.port or _first_port(pod)
@@ -135,7 +139,10 @@ def _number(scheme: str, port: str) -> int:
 
 
 def _endpoint(scope: Scope, namespace: str, name: str, port: str) -> tuple[Tree, str, int]:
-    """A pod that is ready behind a service, with its address and port there. Raises 503 when there is none."""
+    """A pod that is ready behind a service, with its address and port there.
+
+    Raises 503 when there is none.
+    """
     cluster, rng = scope.services.cluster, scope.services.rng
     for each in cluster.select("discovery.k8s.io", "endpointslices", namespace):
         if (each["metadata"].get("labels") or {}).get(SERVICE_NAME) != name:

@@ -1,4 +1,5 @@
 """Who somebody is, and what they may do.
 
-Read ``authorizer.py`` first. Upstream: apiserver/pkg/authentication and authorization, pkg/serviceaccount.
+Read ``authorizer.py`` first. Upstream: apiserver/pkg/authentication and authorization,
+pkg/serviceaccount.
 """

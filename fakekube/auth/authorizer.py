@@ -1,6 +1,7 @@
 """Whether a user may do something. Upstream: apiserver/pkg/authorization/authorizer.
 
-An authorizer answers at once: what it needs to know of roles and bindings it reads from the storage.
+An authorizer answers at once: what it needs to know of roles and bindings it reads from the
+storage.
 """
 
 from typing import NamedTuple, Protocol

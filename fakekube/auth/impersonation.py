@@ -24,8 +24,8 @@ def any_impersonation(headers: Mapping[str, str]) -> bool:
 def wanted_user(headers: Mapping[str, str]) -> UserInfo | None:
     """Whom a request wants to act as; None when it does not want to.
 
-    Header names are in lower case, the values of a repeated one joined with commas. Raises 400 for groups, a uid or
-    extras without a user.
+    Header names are in lower case, the values of a repeated one joined with commas. Raises 400 for
+    groups, a uid or extras without a user.
     """
     from urllib.parse import unquote
 

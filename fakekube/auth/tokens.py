@@ -1,7 +1,8 @@
 """Tokens of service accounts: JSON web tokens that this cluster signs, and knows again.
 
-Upstream: pkg/serviceaccount (claims.go, jwt.go). Tokens are signed with a secret of the cluster (HS256) and not with
-a key pair, since nobody but the cluster itself ever checks one; claims are upstream's.
+Upstream: pkg/serviceaccount (claims.go, jwt.go). Tokens are signed with a secret of the cluster
+(HS256) and not with a key pair, since nobody but the cluster itself ever checks one; claims are
+upstream's.
 """
 
 import base64
@@ -35,15 +36,18 @@ def service_account_user(
 
 
 class Tokens:
-    """Issues and checks tokens. Whether the account that one names still stands is the caller's to see."""
+    """Issues and checks tokens.
+
+    Whether the account that one names still stands is the caller's to see.
+    """
 
     def __init__(self, clock: Clock, rng: Rng) -> None:
         self._clock, self._rng = clock, rng
         self._secret = rng.uid().encode()
 
     def issue(self, account: Tree, audiences: list[str], expires: float, bound_to: Tree | None = None) -> str:
-        """A token for a service account until ``expires`` (Unix seconds), bound to an object (kind, name, uid) or
-        not.
+        """A token for a service account until ``expires`` (Unix seconds), bound to an object (kind,
+        name, uid) or not.
         """
         meta, now = account["metadata"], int(self._clock.time())
         about: Tree = {"namespace": meta["namespace"]}

@@ -1,6 +1,7 @@
 """Reading one's own writes: what was written for a key, and whether the caches show it yet.
 
-A controller that reads a cache which does not show its own last write yet would do the same thing once more.
+A controller that reads a cache which does not show its own last write yet would do the same thing
+once more.
 Upstream: pkg/controller/util/consistency.
 """
 
@@ -18,7 +19,9 @@ class Consistency:
         self._written: dict[Hashable, dict[SharedInformer, str]] = {}
 
     def wrote(self, key: Hashable, informer: SharedInformer, obj: ReadOnlyTree) -> None:
-        """``obj`` is how the server answered to a write for ``key``; ``informer`` is the cache that will show it."""
+        """``obj`` is how the server answered to a write for ``key``; ``informer`` is the cache that
+        will show it.
+        """
         self._written.setdefault(key, {})[informer] = meta.resource_version_of(obj)
 
     def satisfied(self, key: Hashable) -> bool:

@@ -1,8 +1,10 @@
-"""What a controller did and its cache has not shown yet. Upstream: pkg/controller/controller_utils.go.
+"""What a controller did and its cache has not shown yet.
 
-A controller that creates three children and reconciles again before its cache has seen them would create three more; so
-it expects three creations, counts them in its handlers, and does nothing more until they are all there, or five minutes
-have passed.
+Upstream: pkg/controller/controller_utils.go.
+
+A controller that creates three children and reconciles again before its cache has seen them would
+create three more; so it expects three creations, counts them in its handlers, and does nothing more
+until they are all there, or five minutes have passed.
 """
 
 from collections.abc import Hashable, Iterable
@@ -29,7 +31,9 @@ class Expectations:
         self._expected: dict[Hashable, _Expectation] = {}
 
     def satisfied(self, key: Hashable) -> bool:
-        """Whether all that was expected for the key was seen, or nothing was expected, or it took too long."""
+        """Whether all that was expected for the key was seen, or nothing was expected, or it took
+        too long.
+        """
         expected = self._expected.get(key)
         if expected is None:
             return True
@@ -65,7 +69,8 @@ class Expectations:
             expected.creations -= 1
 
     def deletion_observed(self, key: Hashable, uid: str = "") -> None:
-        """One deletion was seen, or failed; with ``uid`` it counts once however often it is seen."""
+        """One deletion was seen, or failed; with ``uid`` it counts once however often it is seen.
+        """
         expected = self._expected.get(key)
         if expected is None:
             return

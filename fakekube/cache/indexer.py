@@ -1,6 +1,7 @@
 """Objects by namespace and name, and by indices of any kind.
 
-Upstream: client-go/tools/cache/thread_safe_store.go. Everything comes back in the order in which it was first seen.
+Upstream: client-go/tools/cache/thread_safe_store.go. Everything comes back in the order in which it
+was first seen.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,9 @@ IndexFunction = Callable[[Tree], Iterable[str]]
 
 
 class OwnersIndex:
-    """An index function of an object's namespace, name and ownerReferences alone: while these stay, its values stay."""
+    """An index function of an object's namespace, name and ownerReferences alone: while these stay,
+    its values stay.
+    """
 
     __slots__ = ("values",)
 
@@ -101,7 +104,8 @@ class Indexer:
         self._indices: dict[str, _Index] = {}
         self._distinct: list[_Index] = []  # two names may be of one function
         self._not_of_owners: list[_Index] = []
-        self._places: dict[ObjectKey, tuple[Objects, ...]] = {}  # all the dictionaries that an object is in
+        # all the dictionaries that an object is in
+        self._places: dict[ObjectKey, tuple[Objects, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -121,13 +125,17 @@ class Indexer:
         return self._objects.get((namespace, name))  # type: ignore[call-overload, no-any-return]
 
     def list(self, namespace: str = "") -> Iterable[Tree]:
-        """The objects of one namespace, or all. A live view: do not await while going through it."""
+        """The objects of one namespace, or all. A live view: do not await while going through it.
+        """
         if namespace:
             return self._namespaces.get(namespace, _NOTHING).values()
         return self._objects.values()
 
     def by_index(self, index: str, value: str) -> Iterable[Tree]:
-        """The objects that an index has under a value. A live view. KeyError when there is no such index."""
+        """The objects that an index has under a value. A live view.
+
+        KeyError when there is no such index.
+        """
         return self._indices[index].objects.get(value, _NOTHING).values()
 
     def index_values(self, index: str) -> Iterable[str]:
@@ -141,7 +149,8 @@ class Indexer:
     def add_index(self, name: str, function: IndexFunction) -> None:
         """Index by a function, what is there included. The first function of a name stays.
 
-        A function that is indexed under another name already has one index under both, in the order that it has by then.
+        A function that is indexed under another name already has one index under both, in the order
+        that it has by then.
         """
         if name in self._indices:
             return

@@ -1,7 +1,8 @@
 """One cache a resource, shared by all controllers, which tells handlers what changed.
 
-Upstream: client-go/tools/cache/shared_informer.go, without its queue of deltas, its tombstones (a handler gets the last
-known object) and its processors: handlers here are plain functions that put a key into a queue and return.
+Upstream: client-go/tools/cache/shared_informer.go, without its queue of deltas, its tombstones (a
+handler gets the last known object) and its processors: handlers here are plain functions that put a
+key into a queue and return.
 """
 
 import asyncio
@@ -46,8 +47,9 @@ class Registration:
 class SharedInformer:
     """The cache of one resource.
 
-    ``resync_seconds``: how often every object is told again as an update of itself; 0 for never. ``transform`` may
-    return a smaller object to be kept in place of the one it gets, which it must not change.
+    ``resync_seconds``: how often every object is told again as an update of itself; 0 for never.
+    ``transform`` may return a smaller object to be kept in place of the one it gets, which it must
+    not change.
     """
 
     def __init__(
@@ -66,7 +68,8 @@ class SharedInformer:
         self.reflector = Reflector(
             client, resource, self, clock=clock, activity=activity, rng=rng, namespace=namespace,
             label_selector=label_selector, field_selector=field_selector, watch_timeout_seconds=watch_timeout_seconds,
-            bookmarks=presence is None,  # a server in this process cuts no watch that would have to be resumed
+            # a server in this process cuts no watch that would have to be resumed
+            bookmarks=presence is None,
         )
         self._clock = clock
         self._resync_seconds, self._detector = resync_seconds, detector
@@ -84,11 +87,14 @@ class SharedInformer:
         return self.reflector.resource_version
 
     def has_reached(self, resource_version: str) -> bool:
-        """Whether the cache shows what was written at a version, or later; for who must read their own writes."""
+        """Whether the cache shows what was written at a version, or later; for who must read their
+        own writes.
+        """
         return int(self.resource_version or 0) >= int(resource_version)
 
     def start(self, tasks: Tasks, since: int | None = None) -> None:
-        """List and watch from now on, or as soon as there is anything to see; harmless when it does already.
+        """List and watch from now on, or as soon as there is anything to see; harmless when it does
+        already.
 
         ``since`` is a version at which there was nothing: there is no need to list.
         """
@@ -143,11 +149,12 @@ class SharedInformer:
         self, on_add: OnAdd | None = None, on_update: OnUpdate | None = None, on_delete: OnDelete | None = None, *,
         component: str = "",
     ) -> Registration:
-        """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``, ``on_delete(last)``.
+        """Tell these functions of every change: ``on_add(obj)``, ``on_update(old, new)``,
+        ``on_delete(last)``.
 
-        They run in the order of registration and must not await, block or change what they get: it is shared. What is in the
-        cache already is told as added before this returns. ``component`` is the name of the component that they belong to, for
-        reports of changed objects.
+        They run in the order of registration and must not await, block or change what they get: it
+        is shared. What is in the cache already is told as added before this returns. ``component``
+        is the name of the component that they belong to, for reports of changed objects.
         """
         if self._detector is not None:
             on_add, on_update, on_delete = (

@@ -33,7 +33,11 @@ WITHOUT_CONTROLLER = "without-controller"
 
 
 class Lister:
-    """What a cache holds. All results are shared, read-only trees, of which ``mutation.py`` takes care; lists are new lists."""
+    """What a cache holds.
+
+    All results are shared, read-only trees, of which ``mutation.py`` takes care; lists are new
+    lists.
+    """
 
     def __init__(self, indexer: Indexer) -> None:
         self.indexer = indexer

@@ -1,15 +1,17 @@
 """Proof that nobody changes what is in a cache, and who did.
 
-What a cache hands out is shared: by every controller, and in one process by the server itself, which compares with it and answers
-from it. The detector remembers each object's bytes when it goes into a cache. It notes which objects a reconcile or a handler was
-given, encodes those once more when that ends, and all of them when the caches are closed: where the bytes differ, somebody
-changed the object in place.
+What a cache hands out is shared: by every controller, and in one process by the server itself,
+which compares with it and answers from it. The detector remembers each object's bytes when it goes
+into a cache. It notes which objects a reconcile or a handler was given, encodes those once more
+when that ends, and all of them when the caches are closed: where the bytes differ, somebody changed
+the object in place.
 
-Upstream: client-go/tools/cache/mutation_detector.go, behind KUBE_CACHE_MUTATION_DETECTOR, which compares everything with deep
-copies once a second and names neither the controller nor its key. What is kept here costs an encoding of every object that comes
-in, of every one that leaves, and of those that were handed out, a bounded number of them each time; the others are compared
-later, with the names of all who were given them. Objects that were never handed out (a timer of a component changes what a
-handler kept) are found without a name.
+Upstream: client-go/tools/cache/mutation_detector.go, behind KUBE_CACHE_MUTATION_DETECTOR, which
+compares everything with deep copies once a second and names neither the controller nor its key.
+What is kept here costs an encoding of every object that comes in, of every one that leaves, and of
+those that were handed out, a bounded number of them each time; the others are compared later, with
+the names of all who were given them. Objects that were never handed out (a timer of a component
+changes what a handler kept) are found without a name.
 """
 
 import logging
@@ -35,20 +37,26 @@ log = logging.getLogger(__name__)
 
 COMPARED_AFTER_RECONCILE = 100
 COMPARED_AFTER_HANDLER = 10
-"""So many of the objects that a reconcile, or a handler, was given are compared when it ends; those beyond wait."""
+"""So many of the objects that a reconcile, or a handler, was given are compared when it ends; those
+beyond wait.
+"""
 
 COMPARED_BESIDES = 10
 """So many of those that wait are compared each time that a reconcile ends."""
 
 KEPT_AFTERWARDS = 256
-"""So many objects that no cache holds any more are still known, for who keeps them a little longer."""
+"""So many objects that no cache holds any more are still known, for who keeps them a little longer.
+"""
 
 MAX_DIFFERENCES = 3
 MAX_TEXT = 300
 
 
 class CacheMutated(AssertionError):
-    """Somebody changed an object that belongs to a cache. The text says which, where in it, and who did."""
+    """Somebody changed an object that belongs to a cache.
+
+    The text says which, where in it, and who did.
+    """
 
 
 class _Known:
@@ -76,15 +84,19 @@ _RUNNING: ContextVar[_Watched | None] = ContextVar("fakekube-watched", default=N
 
 
 class MutationDetector:
-    """Knows what the caches of one manager hold. ``on_mutation`` gets a CacheMutated for the first object that was changed.
+    """Knows what the caches of one manager hold.
 
-    Nothing is compared after that: the server writes on from what was changed, and other objects share parts with it.
+    ``on_mutation`` gets a CacheMutated for the first object that was changed.
+
+    Nothing is compared after that: the server writes on from what was changed, and other objects
+    share parts with it.
     """
 
     def __init__(self, on_mutation: Callable[[CacheMutated], None]) -> None:
         self._on_mutation = on_mutation
         self._over = False
-        self._known: dict[int, _Known] = {}  # by identity of the object, which is held and so stays the only one of that identity
+        # by identity of the object, which is held and so stays the only one of that identity
+        self._known: dict[int, _Known] = {}
         self._left: deque[_Known] = deque()
         self._uncompared: dict[int, _Known] = {}
         self._running: dict[_Watched, None] = {}
@@ -145,7 +157,9 @@ class MutationDetector:
         return watched
 
     def watched_handler(self, component: str, function: Callable[..., T]) -> Callable[..., T]:
-        """A handler (or anything that is called with cached objects) that is watched in the same way."""
+        """A handler (or anything that is called with cached objects) that is watched in the same
+        way.
+        """
         name = component or getattr(function, "__qualname__", repr(function))
 
         def watched(*objects: Tree) -> T:
@@ -162,7 +176,8 @@ class MutationDetector:
             yield
             return
         running = _Watched(self, who, bound)
-        # an object that is in no cache (the last state of a deleted one) is known for as long as the handler runs
+        # an object that is in no cache (the last state of a deleted one) is known for as long as
+        # the handler runs
         visiting = [_Known(obj) for obj in objects if id(obj) not in self._known]
         running.handed = {id(obj): obj for obj in objects if id(obj) in self._known}
         self._running[running] = None
@@ -178,7 +193,9 @@ class MutationDetector:
             self._end(running)
 
     def _end(self, running: _Watched) -> None:
-        """Compare what somebody was given, up to a bound, and then what others still have to be cleared of."""
+        """Compare what somebody was given, up to a bound, and then what others still have to be
+        cleared of.
+        """
         given = [known for identity in running.handed if (known := self._known.get(identity)) is not None]
         for known in given:
             known.readers[running.who] = None
@@ -220,7 +237,9 @@ class MutationDetector:
 
 
 class WatchedIndexer(Indexer):
-    """An indexer that tells a detector what comes, what goes and what is handed out; going through it is its informer's own."""
+    """An indexer that tells a detector what comes, what goes and what is handed out; going through
+    it is its informer's own.
+    """
 
     def __init__(self, detector: MutationDetector) -> None:
         super().__init__()

@@ -1,7 +1,9 @@
-"""Keeps a target equal to what the server holds: list once, then watch, resume, and list again after a 410.
+"""Keeps a target equal to what the server holds: list once, then watch, resume, and list again
+after a 410.
 
-Upstream: client-go/tools/cache/reflector.go. What comes over the watch is queued and taken up in the next turn of the
-loop, all at once: a cache is always a little behind its server, here too. Left out: paged lists, watch-list streaming.
+Upstream: client-go/tools/cache/reflector.go. What comes over the watch is queued and taken up in
+the next turn of the loop, all at once: a cache is always a little behind its server, here too. Left
+out: paged lists, watch-list streaming.
 """
 
 import asyncio
@@ -28,7 +30,8 @@ BACKOFF_SECONDS = 0.8
 MAX_BACKOFF_SECONDS = 30.0
 BACKOFF_RESET_SECONDS = 120.0
 SHORT_WATCH_SECONDS = 1.0
-DAEMON_TRIES = 8  # further ones do not pull virtual time: a resource that is not served may never be
+# further ones do not pull virtual time: a resource that is not served may never be
+DAEMON_TRIES = 8
 
 
 class Target(Protocol):
@@ -44,9 +47,9 @@ class Target(Protocol):
 class Reflector:
     """Lists and watches one resource into a target, until its task is cancelled.
 
-    ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None leaves it to the
-    server. ``bookmarks``: whether to be told now and then of a version to resume from. ``on_missing`` is told when the
-    server does not know the resource.
+    ``watch_timeout_seconds``: how long one watch lasts, at least, and at most twice as long; None
+    leaves it to the server. ``bookmarks``: whether to be told now and then of a version to resume
+    from. ``on_missing`` is told when the server does not know the resource.
     """
 
     on_missing: Callable[[], None] | None = None
@@ -158,10 +161,11 @@ class Reflector:
 
 
 class _Inbox:
-    """Frames on their way to ``take_up``, by a callback of the loop; while there are any, it holds one unit of activity.
+    """Frames on their way to ``take_up``, by a callback of the loop; while there are any, it holds
+    one unit of activity.
 
-    ``finished`` says how the watch ended: whether its version is too old to go on from, for which ``take_up`` answers False. What
-    it raises is raised there, too.
+    ``finished`` says how the watch ended: whether its version is too old to go on from, for which
+    ``take_up`` answers False. What it raises is raised there, too.
     """
 
     __slots__ = ("_activity", "_closed", "_context", "_ended", "_frames", "_held", "_loop", "_take_up", "finished", "received")
@@ -170,7 +174,8 @@ class _Inbox:
         self._activity, self._take_up = activity, take_up
         self._frames: deque[Frame] = deque()
         self._loop = asyncio.get_running_loop()
-        self._context: Context | None = None  # of the reflector; before it is there, nothing is taken up
+        # of the reflector; before it is there, nothing is taken up
+        self._context: Context | None = None
         self._ended = self._closed = self._held = False
         self.finished: asyncio.Future[bool] = self._loop.create_future()
         self.received = 0

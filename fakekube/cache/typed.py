@@ -8,7 +8,10 @@ from fakekube.client.typed import M
 
 
 class TypedLister(Generic[M]):
-    """What a cache holds, as models. Each is made anew and the caller's own; ``trees`` reads without making any."""
+    """What a cache holds, as models.
+
+    Each is made anew and the caller's own; ``trees`` reads without making any.
+    """
 
     def __init__(self, trees: Lister, model: type[M]) -> None:
         self.trees, self.model = trees, model

@@ -8,7 +8,9 @@ PATH = "/fakekube/v1/clock"
 
 
 def run(server: str | None, kubeconfig: str | None, **wanted: Any) -> None:
-    """Move the clock as ``wanted`` says (``advance``, ``set``, ``paused``; nothing: only look), and say where it stands then."""
+    """Move the clock as ``wanted`` says (``advance``, ``set``, ``paused``; nothing: only look), and
+    say where it stands then.
+    """
     import orjson
 
     from fakekube.cli import remote

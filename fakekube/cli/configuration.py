@@ -1,8 +1,11 @@
-"""The configuration file of ``fakekube serve --config FILE``: what the command line can say, and how a cluster is made.
+"""The configuration file of ``fakekube serve --config FILE``: what the command line can say, and
+how a cluster is made.
 
-YAML or JSON. Keys are the options' names in camelCase, as in the configuration files of Kubernetes' own components; paths in
-it are relative to the file. Values mean what they mean on the command line: ``ClusterOptions`` reads them, here as there.
-Upstream: k8s.io/component-base/config. Left out: apiVersion and kind, as there is one version of this file.
+YAML or JSON. Keys are the options' names in camelCase, as in the configuration files of Kubernetes'
+own components; paths in it are relative to the file. Values mean what they mean on the command
+line: ``ClusterOptions`` reads them, here as there.
+Upstream: k8s.io/component-base/config. Left out: apiVersion and kind, as there is one version of
+this file.
 """
 
 from collections.abc import Mapping
@@ -91,7 +94,10 @@ PARAMETERS = {"load": "files", "from_": "snapshot"}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The options that a file says, by the names of the parameters of ``serve``. Raises OptionError, one sentence."""
+    """The options that a file says, by the names of the parameters of ``serve``.
+
+    Raises OptionError, one sentence.
+    """
     content = _parsed(path)
     try:
         found = ServeConfiguration.model_validate({} if content is None else content)
@@ -109,7 +115,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def json_schema(helps: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON schema of the file. ``helps`` are the help texts of the parameters of ``serve``, by name."""
+    """The JSON schema of the file.
+
+    ``helps`` are the help texts of the parameters of ``serve``, by name.
+    """
     schema = ServeConfiguration.model_json_schema()
     for name, field in ServeConfiguration.model_fields.items():
         described = schema["properties"][field.alias]
@@ -130,7 +139,10 @@ def _parsed(path: Path) -> Any:
 
 
 def _check(values: dict[str, Any], path: Path) -> None:
-    """Let the options of a cluster be read as they will be. Raises OptionError with the file, and the key for the name."""
+    """Let the options of a cluster be read as they will be.
+
+    Raises OptionError with the file, and the key for the name.
+    """
     for name, value in values.items():
         try:
             ClusterOptions.of(**{name: value})

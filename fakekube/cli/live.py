@@ -1,4 +1,6 @@
-"""A table that is redrawn in place, with lines of a story scrolling above it; on no terminal, plain lines."""
+"""A table that is redrawn in place, with lines of a story scrolling above it; on no terminal, plain
+lines.
+"""
 
 import os
 import shutil
@@ -11,12 +13,17 @@ import click
 CLEAR_BELOW = "\x1b[0J"
 MAX_COLUMNS = 100
 PLAIN_WIDTHS = {"NAME": 22, "POD": 22, "OBJECT": 22, "STATUS": 11}
-"""How wide columns are in plain lines, which come one by one, before something longer came; others as their headers."""
+"""How wide columns are in plain lines, which come one by one, before something longer came; others
+as their headers.
+"""
 INDENT = "    "
 
 
 class LiveTable:
-    """Rows by key, in the order in which they came. ``clock()`` gives the time that stands in front of lines."""
+    """Rows by key, in the order in which they came.
+
+    ``clock()`` gives the time that stands in front of lines.
+    """
 
     def __init__(self, header: Sequence[str], clock: Callable[[], str]) -> None:
         self.header = tuple(header)
@@ -63,7 +70,8 @@ class LiveTable:
         self._draw()
 
     def end(self) -> None:
-        """Show what there is at the end; on a terminal it is there already, unless it is nothing."""
+        """Show what there is at the end; on a terminal it is there already, unless it is nothing.
+        """
         if not self.rows:
             self._line("\nAt the end: no object of these is left.")
         elif not self._terminal:
@@ -114,7 +122,9 @@ class LiveTable:
 
 
 def _wrapped(text: str, first: str = "", others: str = "") -> str:
-    """A text in lines that fit; words are never broken, so that they can be searched for and copied."""
+    """A text in lines that fit; words are never broken, so that they can be searched for and
+    copied.
+    """
     return textwrap.fill(
         text, min(shutil.get_terminal_size().columns, MAX_COLUMNS), initial_indent=first, subsequent_indent=others,
         break_long_words=False, break_on_hyphens=False)

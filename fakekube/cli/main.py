@@ -1,6 +1,7 @@
 """``fakekube serve``, ``fakekube demo`` and what they have in common.
 
-Option texts are upstream's where upstream has the option. Nothing heavy is imported before a command runs.
+Option texts are upstream's where upstream has the option. Nothing heavy is imported before a
+command runs.
 """
 
 from collections.abc import Callable, Mapping
@@ -125,7 +126,9 @@ def serve(context: click.Context, /, **values: Any) -> None:
 @cli.command()
 @click.argument("name", default="config")
 def schema(name: str) -> None:
-    """Print the JSON schema of NAME: config, the file of serve --config, or a kind of fakekube.types as Job."""
+    """Print the JSON schema of NAME: config, the file of serve --config, or a kind of
+    fakekube.types as Job.
+    """
     from fakekube.cli.schemas import show
 
     show(name, serve)
@@ -142,7 +145,8 @@ def clock(context: click.Context, server: str | None, kubeconfig: str | None) ->
 
 
 def move_clock(context: click.Context, server: str | None, kubeconfig: str | None, **wanted: Any) -> None:
-    """Do what a command of ``clock`` says, at the address after it, or else at the one before it."""
+    """Do what a command of ``clock`` says, at the address after it, or else at the one before it.
+    """
     from fakekube.cli.clock import run
 
     if server is None and kubeconfig is None:
@@ -209,7 +213,8 @@ def snapshot(server: str | None, kubeconfig: str | None, output: str) -> None:
 @click.argument("resources", nargs=-1)
 @click.pass_context
 def diff(context: click.Context, first: str, second: str, resources: tuple[str, ...]) -> None:
-    """Say what differs between two snapshots, by object and field; of RESOURCES (pods, jobs) alone if given.
+    """Say what differs between two snapshots, by object and field; of RESOURCES (pods, jobs) alone
+    if given.
 
     Exits with 1 when anything differs.
     """
@@ -221,7 +226,9 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script that completes commands and options in SHELL: eval "$(fakekube completion bash)"."""
+    """Print the script that completes commands and options in SHELL: eval "$(fakekube completion
+    bash)".
+    """
     from fakekube.cli.completion import script
 
     click.echo(script(shell, cli))

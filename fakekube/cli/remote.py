@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from fakekube.client.client import Client
 
 def call(server: str | None, kubeconfig: str | None, method: str, path: str, body: bytes = b"") -> bytes:
-    """Ask a served cluster for one of its own paths; the answer's body. Raises ClickException for any that is an error."""
+    """Ask a served cluster for one of its own paths; the answer's body.
+
+    Raises ClickException for any that is an error.
+    """
     return asyncio.run(_call(server, kubeconfig, method, path, body))
 
 

@@ -7,7 +7,10 @@ import click
 
 
 def show(name: str, serve: click.Command) -> None:
-    """Print the schema of the file that ``serve`` takes, or of a typed model. Raises ClickException for any other name."""
+    """Print the schema of the file that ``serve`` takes, or of a typed model.
+
+    Raises ClickException for any other name.
+    """
     click.echo(json.dumps(_schema(name, serve), indent=2))
 
 

@@ -25,9 +25,11 @@ STDIN = "-"
 
 
 def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
-    """Serve with the options of the command line, of which ``given`` were said and the others have their defaults.
+    """Serve with the options of the command line, of which ``given`` were said and the others have
+    their defaults.
 
-    What a configuration file says goes before defaults. Raises ClickException for options that cannot be meant.
+    What a configuration file says goes before defaults. Raises ClickException for options that
+    cannot be meant.
     """
     if config := values.pop("config"):
         said = {name: value for name, value in _configured(config).items() if name not in given}
@@ -55,7 +57,9 @@ def run(values: dict[str, Any], given: Sequence[str] = ()) -> None:
 
 
 def _log(verbosity: int) -> None:
-    """Tell on stderr what upstream's components tell at a verbosity: from 2 on INFO, from 4 on DEBUG."""
+    """Tell on stderr what upstream's components tell at a verbosity: from 2 on INFO, from 4 on
+    DEBUG.
+    """
     level = logging.DEBUG if verbosity >= 4 else logging.INFO if verbosity >= 2 else logging.WARNING
     logging.basicConfig(level=logging.WARNING, format="%(levelname).1s %(asctime)s %(name)s] %(message)s")
     for name in ("fakekube", "fakekube_controllers"):  # libraries keep quiet
@@ -101,7 +105,9 @@ def _manifests(name: str) -> "Path | str":
 
 
 def _python_objects(texts: dict[str, Any]) -> dict[str, Any]:
-    """The options that name Python objects; such may lie in the current directory, as for ``python -m``."""
+    """The options that name Python objects; such may lie in the current directory, as for ``python
+    -m``.
+    """
     given = {name: text for name, text in texts.items() if text}
     if given:
         sys.path.insert(0, str(Path.cwd()))
@@ -111,8 +117,9 @@ def _python_objects(texts: dict[str, Any]) -> dict[str, Any]:
 def _import_server() -> None:
     """Import the HTTP server, without what its library prepares for clients.
 
-    aiohttp reads the system's certificates while it is imported, which takes a seventh of the whole start. This process
-    calls nobody with them; whoever makes a TLS context of their own later finds the paths as they were.
+    aiohttp reads the system's certificates while it is imported, which takes a seventh of the whole
+    start. This process calls nobody with them; whoever makes a TLS context of their own later finds
+    the paths as they were.
     """
     paths = {"SSL_CERT_FILE": os.devnull, "SSL_CERT_DIR": os.devnull}
     before = {name: os.environ.get(name) for name in paths}
@@ -128,7 +135,9 @@ def _import_server() -> None:
 
 
 def _runner(options: ClusterOptions) -> Any:
-    """What runs a coroutine: uvloop where it is installed and time is real; virtual time needs asyncio's own loop."""
+    """What runs a coroutine: uvloop where it is installed and time is real; virtual time needs
+    asyncio's own loop.
+    """
     if options.clock == "real":
         with contextlib.suppress(ImportError):
             import uvloop
@@ -149,12 +158,14 @@ async def _serve(
     _import_server()
     cluster, collector = Cluster(**made_with), PacedCollector(loop.call_later)
     try:
-        server = await cluster.serve(**listen)  # as on any cluster, it answers before the controllers are up
+        # as on any cluster, it answers before the controllers are up
+        server = await cluster.serve(**listen)
         await cluster.start()
         await cluster.settle()
         for manifests in loads:
             await _load(cluster, manifests)
-        written = await files.write(server)  # who finds them finds nodes, default accounts and what was loaded
+        # who finds them finds nodes, default accounts and what was loaded
+        written = await files.write(server)
         say(_greeting(server.url, files.kubeconfig if written else None, options, listen["host"]))
         collector.start()
         await stop.wait()
@@ -166,7 +177,10 @@ async def _serve(
 
 
 async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
-    """Create what a file, a directory or a text holds. Raises OptionError with its name for what the server refuses."""
+    """Create what a file, a directory or a text holds.
+
+    Raises OptionError with its name for what the server refuses.
+    """
     from fakekube.apimachinery.errors import APIError
 
     name = str(manifests) if isinstance(manifests, Path) else "standard input"

@@ -1,4 +1,5 @@
-"""``fakekube snapshot`` and ``fakekube diff``: a cluster as a file, and what differs between two."""
+"""``fakekube snapshot`` and ``fakekube diff``: a cluster as a file, and what differs between two.
+"""
 
 from pathlib import Path
 
@@ -24,7 +25,10 @@ def take(server: str | None, kubeconfig: str | None, output: str) -> None:
 
 
 def diff(first: str, second: str, resources: tuple[str, ...]) -> bool:
-    """Print what differs between two files; whether anything does. Raises ClickException for one that cannot be read."""
+    """Print what differs between two files; whether anything does.
+
+    Raises ClickException for one that cannot be read.
+    """
     from fakekube.composition import snapshot_diff
     from fakekube.composition.snapshot import SnapshotError, read
 

@@ -69,7 +69,8 @@ class HTTP:
                 return Response(answer.status, b"", content_type, headers, stream)
             async with answer:
                 return Response(answer.status, await answer.read(), content_type, headers)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:  # ValueError: no URL
+        # ValueError: no URL
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             what = f"{request.method} {self.url}{request.path}"
             raise TransportError(f"{what}: {error or type(error).__name__}") from error
         finally:

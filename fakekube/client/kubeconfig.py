@@ -56,7 +56,9 @@ def load_client(
 
 
 def _client_of(config: Tree, file: Path, context: str, user_agent: str, activity: Activity | None) -> Client:
-    """What is of another type than it should be raises ValueError, TypeError, AttributeError or KeyError."""
+    """What is of another type than it should be raises ValueError, TypeError, AttributeError or
+    KeyError.
+    """
     chosen = _named(config, "context", context or config.get("current-context") or "")
     cluster = _named(config, "cluster", chosen.get("cluster", ""))
     user = _named(config, "user", chosen["user"]) if chosen.get("user") else {}

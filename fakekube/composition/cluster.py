@@ -124,7 +124,8 @@ class Cluster:
         if state is not None:
             self.apiserver.first_objects.started = state.started
             self._remembered = state.components
-            self._manager_name = f"manager from {state.revision} on"  # draws what nobody drew before
+            # draws what nobody drew before
+            self._manager_name = f"manager from {state.revision} on"
         fakekube_api.install(
             self.apiserver, clock=self.clock, activity=self.activity, take_snapshot=self.snapshot,
             controllers=self._controllers)
@@ -158,7 +159,8 @@ class Cluster:
         await self._close()
         failure = self.driver.take_failure()
         if failure is not None:
-            error.add_note(f"and {failure!r}")  # the block's own failure is the one to be seen first
+            # the block's own failure is the one to be seen first
+            error.add_note(f"and {failure!r}")
 
     async def start(self) -> None:
         """Start the controllers, and create the manifests of ``load``.

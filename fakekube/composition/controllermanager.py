@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 CONTROLLERS, ADDONS = "fakekube.controllers", "fakekube.addons"
 KUBELET = "kubelet"
 USER = UserInfo("system:kube-controller-manager", ("system:masters",))
-WATCH_TIMEOUT_SECONDS = 30 * 86_400.0  # of the controllers' own: none of them should have to ask again while time leaps
+# of the controllers' own: none of them should have to ask again while time leaps
+WATCH_TIMEOUT_SECONDS = 30 * 86_400.0
 
 
 class Installed(NamedTuple):
@@ -73,7 +74,9 @@ def _component(name: str) -> "Runnable | Declaration":
 
 
 def made_of(found: Any) -> "Runnable | Declaration":
-    """What an entry point, or a text of ``extra``, stands for: a declaration, or what makes a component."""
+    """What an entry point, or a text of ``extra``, stands for: a declaration, or what makes a
+    component.
+    """
     made: Runnable | Declaration = found() if callable(found) else found
     return made
 
@@ -103,11 +106,13 @@ class ControllerManager:
         self._extra, self.callbacks = list(extra), callbacks
         self._manager: Manager | None = None
         self._changing = asyncio.Lock()  # nobody stops a controller while all of them start
-        self._wanted: dict[str, bool] = {}  # of those that were started or stopped by name, the last wish
+        # of those that were started or stopped by name, the last wish
+        self._wanted: dict[str, bool] = {}
 
     @cached_property
     def metrics(self) -> "Metrics":
-        """What the controllers have counted since this object was made or reset, across restores."""
+        """What the controllers have counted since this object was made or reset, across restores.
+        """
         from fakekube.runtime.metrics import Metrics
 
         return Metrics()

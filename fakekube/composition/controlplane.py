@@ -40,7 +40,9 @@ unchanged. For tests.
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, what removes expired Events, and what lets old states expire."""
+    """An API server, the state of its feature gates, what removes expired Events, and what lets old
+    states expire.
+    """
 
     apiserver: APIServer
     gates: Mapping[str, bool]

@@ -1,4 +1,6 @@
-"""The StorageClass that a cluster has by an option, as a newcomer finds one on any cluster; upstream makes none by itself."""
+"""The StorageClass that a cluster has by an option, as a newcomer finds one on any cluster;
+upstream makes none by itself.
+"""
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.client import Client

@@ -1,10 +1,12 @@
 """What a cluster answers beside Kubernetes, below ``/fakekube/v1``, for clients in any language.
 
-    GET  /fakekube/v1/clock        what time it is, which clock that is, and whether it stands
-    POST /fakekube/v1/clock        {"advance": "1h30m"}, {"set": "2026-02-01T00:00:00Z"}, {"paused": true}
+    GET  /fakekube/v1/clock        what time it is, which clock that is, whether it stands
+    POST /fakekube/v1/clock        {"advance": "1h30m"}, {"paused": true},
+                                   {"set": "2026-02-01T00:00:00Z"}
     GET  /fakekube/v1/controllers  the names of the controllers, and which of them run
-    POST /fakekube/v1/controllers  {"stop": "scheduler"}, {"start": "scheduler"}, {"restart": "scheduler"}
-    GET  /fakekube/v1/snapshot     all of the cluster as a file, for ``fakekube serve --from`` and ``fakekube diff``
+    POST /fakekube/v1/controllers  {"stop": "scheduler"}; start and restart likewise
+    GET  /fakekube/v1/snapshot     all of the cluster as a file, for ``fakekube serve --from``
+                                   and ``fakekube diff``
 
 What is POSTed is a query or a body; that is JSON and says so, or says nothing.
 
@@ -113,7 +115,8 @@ class FakekubeAPI:
         """Move first and pause afterwards: a move that is refused has changed nothing."""
         clock = self._clock
         paused = _boolean(wanted)
-        resume_work = self._activity.suspend()  # time does not move while a request is worked on; this one moves it
+        # time does not move while a request is worked on; this one moves it
+        resume_work = self._activity.suspend()
         try:
             if "advance" in wanted:
                 await clock.advance(wanted["advance"])

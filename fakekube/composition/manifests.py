@@ -1,4 +1,6 @@
-"""Manifests from files and directories: YAML of several documents, Lists among them, created in the order given."""
+"""Manifests from files and directories: YAML of several documents, Lists among them, created in the
+order given.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -32,7 +34,8 @@ def read(text: str, name: str = "manifest") -> list[Tree]:
 
 
 def read_files(path: Path) -> list[Tree]:
-    """The objects in a file, or in the YAML and JSON files of a directory, sorted by name; what is below it is left out.
+    """The objects in a file, or in the YAML and JSON files of a directory, sorted by name; what is
+    below it is left out.
 
     Raises OptionError, with the file's name, for what is no manifest or cannot be read.
     """

@@ -31,7 +31,9 @@ WORKLOAD_AWARE_GATES: Mapping[str, tuple[str, ...]] = {
         "GenericWorkload", "TopologyAwareWorkloadScheduling", "CompositePodGroup", "PodGroupPreemptionPolicy",
         "WorkloadWithJob", "DRAWorkloadResourceClaims"),
 }
-"""What the preset ``workload-aware`` switches on in each release that has workload-aware scheduling."""
+"""What the preset ``workload-aware`` switches on in each release that has workload-aware
+scheduling.
+"""
 WORKLOAD_AWARE_VERSIONS: Mapping[str, tuple[str, ...]] = {
     "1.35": ("scheduling.k8s.io/v1alpha1",), "1.36": ("scheduling.k8s.io/v1alpha2",),
     "1.37": ("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3"),
@@ -98,23 +100,32 @@ class ClusterOptions:
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
-    default_storage_class: bool = False  # there is a StorageClass ``standard``, whose volumes are made at once
-    event_ttl: float = 3600.0  # seconds that an Event is kept after its last write; 0 is for ever, as upstream
-    grace: float = GRACE_SECONDS  # real seconds that clients outside must be quiet before virtual time moves; 0: none
-    etcd_compaction_interval: float | None = None  # seconds until old states expire; 0 is never; see compaction_seconds
+    # there is a StorageClass ``standard``, whose volumes are made at once
+    default_storage_class: bool = False
+    # seconds that an Event is kept after its last write; 0 is for ever, as upstream
+    event_ttl: float = 3600.0
+    # real seconds that clients outside must be quiet before virtual time moves; 0: none
+    grace: float = GRACE_SECONDS
+    # seconds until old states expire; 0 is never; see compaction_seconds
+    etcd_compaction_interval: float | None = None
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
-    advertise_address: str = ""  # the IP address of the endpoints of the service kubernetes; none unless it is said
-    client_ca_file: str = ""  # PEM that the ConfigMap extension-apiserver-authentication publishes; none unless it is said
-    allow_host: tuple[str, ...] = ()  # names by which clients reach a served cluster, besides its own; "*" is any
-    allow_origin: tuple[str, ...] = ()  # web origins whose pages may use a served cluster; "*" is any
-    cache_mutation_detector: bool = field(default_factory=detects_mutations)  # whoever changes a cached object fails the test
+    # the IP address of the endpoints of the service kubernetes; none unless it is said
+    advertise_address: str = ""
+    # PEM that the ConfigMap extension-apiserver-authentication publishes; none unless it is said
+    client_ca_file: str = ""
+    # names by which clients reach a served cluster, besides its own; "*" is any
+    allow_host: tuple[str, ...] = ()
+    # web origins whose pages may use a served cluster; "*" is any
+    allow_origin: tuple[str, ...] = ()
+    # whoever changes a cached object fails the test
+    cache_mutation_detector: bool = field(default_factory=detects_mutations)
 
     @property
     def compaction_seconds(self) -> float:
         """Seconds from one compaction to the next, 0 for never.
 
-        Unless it is said, that is five minutes, as upstream's; on the clocks ``auto`` and ``manual``, where time leaps while a
-        client turns its pages, it is never.
+        Unless it is said, that is five minutes, as upstream's; on the clocks ``auto`` and
+        ``manual``, where time leaps while a client turns its pages, it is never.
         """
         if self.etcd_compaction_interval is not None:
             return self.etcd_compaction_interval
@@ -135,7 +146,8 @@ class ClusterOptions:
 
 
 def _with_workload_aware(options: ClusterOptions) -> ClusterOptions:
-    """The preset in terms of the release; what is said of a single gate or version goes before it."""
+    """The preset in terms of the release; what is said of a single gate or version goes before it.
+    """
     release, gates = options.kubernetes_version, dict(options.feature_gates)
     if not gates.pop(WORKLOAD_AWARE):
         return replace(options, feature_gates=gates)

@@ -20,7 +20,9 @@ FOLLOWED_BY = {"FailureTarget": "Failed", "SuccessCriteriaMet": "Complete"}
 
 
 class Reason(NamedTuple):
-    """What is said of one object: ``about`` is ``pod default/web-0``, ``message`` the cluster's words."""
+    """What is said of one object: ``about`` is ``pod default/web-0``, ``message`` the cluster's
+    words.
+    """
 
     about: str
     state: str

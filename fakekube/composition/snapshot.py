@@ -35,8 +35,9 @@ END = b'{"end":'
 BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning
 COMPRESSION = 6
 MOST_UNPACKED, MOST_RATIO = 64 << 20, 200
-"""A file that unpacks to more bytes than the first is refused if that is more than so many times its
-own: a snapshot of many equal pods unpacks to 30 times its bytes, a gzip of zeros to 1,000 times.
+"""A file that unpacks to more bytes than the first is refused if that is more than so many times
+its own: a snapshot of many equal pods unpacks to 30 times its bytes, a gzip of zeros to 1,000
+times.
 """
 
 
@@ -79,7 +80,8 @@ class Snapshot(NamedTuple):
         return gzip.compress(b"".join(line + b"\n" for line in self._lines()), COMPRESSION, mtime=0)
 
     def write(self, path: "Path | str") -> None:
-        """Write a file that ``read`` and ``fakekube serve --from`` take, in place of an older snapshot or an empty file.
+        """Write a file that ``read`` and ``fakekube serve --from`` take, in place of an older
+        snapshot or an empty file.
 
         Raises OSError, NotReplaced for any other file.
         """
@@ -142,7 +144,10 @@ def decode(data: bytes, name: str = "the snapshot") -> Snapshot:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write the contents of a snapshot's file. Raises OSError, NotReplaced for a file that is no snapshot."""
+    """Write the contents of a snapshot's file.
+
+    Raises OSError, NotReplaced for a file that is no snapshot.
+    """
     found = files.beginning(path, BEGIN_BYTES)
     if found and not is_one(found):
         raise files.NotReplaced(f"{path} is no snapshot of fakekube, and is left as it is")

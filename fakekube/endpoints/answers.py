@@ -1,7 +1,7 @@
 """From a tree, or stored bytes, to the bytes of an answer in the form that was negotiated.
 
-Upstream: apiserver/pkg/endpoints/handlers/responsewriters and handlers/response.go. What is left out: escaping ``<``,
-``>`` and ``&`` as Go's encoder does, which no decoder can tell apart.
+Upstream: apiserver/pkg/endpoints/handlers/responsewriters and handlers/response.go. What is left
+out: escaping ``<``, ``>`` and ``&`` as Go's encoder does, which no decoder can tell apart.
 """
 
 import re
@@ -25,7 +25,9 @@ NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
 
 def encode(value: Any, form: Form, services: Services | None = None) -> bytes:
-    """A tree as JSON (compact and ended by a newline, or indented and not), as YAML, or, with ``services``, as protobuf."""
+    """A tree as JSON (compact and ended by a newline, or indented and not), as YAML, or, with
+    ``services``, as protobuf.
+    """
     if form.media == PROTOBUF:
         data = services.protobuf.encode(value) if services is not None else None
         if data is None:
@@ -51,7 +53,9 @@ def encode_yaml(value: Any) -> bytes:
 
 @cache
 def _dumper() -> Any:
-    """A dumper with Go's styles: lines as a block, in double quotes what would be read as something else than a text."""
+    """A dumper with Go's styles: lines as a block, in double quotes what would be read as something
+    else than a text.
+    """
     import yaml
 
     base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

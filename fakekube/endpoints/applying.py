@@ -1,4 +1,5 @@
-"""Server-side apply: the patch that says what somebody wants, made a function from the old object to the new.
+"""Server-side apply: the patch that says what somebody wants, made a function from the old object
+to the new.
 
 Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go.
 """
@@ -21,13 +22,17 @@ from fakekube.schema.decode import DecodeError
 if TYPE_CHECKING:
     from fakekube.managedfields.manager import FieldManager
 
-BODY_FIRST_SINCE = 37  # the minor number of the release that looks at a patch before it looks for the object
+# the minor number of the release that looks at a patch before it looks for the object
+BODY_FIRST_SINCE = 37
 
 
 def apply_of(
     scope: Scope, request: Request, options: WriteOptions, context: WriteContext, fields: "FieldManager",
 ) -> Transform:
-    """The change of a server-side apply, ``fields`` knowing who owns what. Raises 400 for a body that is no map."""
+    """The change of a server-side apply, ``fields`` knowing who owns what.
+
+    Raises 400 for a body that is no map.
+    """
     from fakekube.schema import yaml
 
     try:

@@ -1,9 +1,11 @@
-"""From the bytes of a body to a tree that its kind's schema has passed, or to upstream's words for why not.
+"""From the bytes of a body to a tree that its kind's schema has passed, or to upstream's words for
+why not.
 
-The order of upstream's decoder decides which complaint a client sees: syntax, then what kind the body says it is, then
-types, then what strictness finds, then whether that kind can become the endpoint's. Upstream:
-apimachinery/pkg/runtime/serializer/{json,versioning} and apiserver/pkg/endpoints/handlers/rest.go. Left out: CBOR
-bodies, which get the 415 of an unknown format.
+The order of upstream's decoder decides which complaint a client sees: syntax, then what kind the
+body says it is, then types, then what strictness finds, then whether that kind can become the
+endpoint's. Upstream: apimachinery/pkg/runtime/serializer/{json,versioning} and
+apiserver/pkg/endpoints/handlers/rest.go. Left out: CBOR bodies, which get the 415 of an unknown
+format.
 """
 
 from typing import Any, NamedTuple
@@ -32,9 +34,10 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 class Parsed(NamedTuple):
     """A body read: the value, and what strictness says about keys that were given twice.
 
-    ``repeated`` is the text of a warning each, ``strict`` what an error lists: both of YAML. ``spelled`` is the JSON that
-    the value was read from, if it was, and ``repeating`` the same when it is to be read strictly and seems to give a key twice.
-    ``cut`` is the complaint about what is nested too deep to be kept, if there is any; it is left out of the value.
+    ``repeated`` is the text of a warning each, ``strict`` what an error lists: both of YAML.
+    ``spelled`` is the JSON that the value was read from, if it was, and ``repeating`` the same when
+    it is to be read strictly and seems to give a key twice. ``cut`` is the complaint about what is
+    nested too deep to be kept, if there is any; it is left out of the value.
     """
 
     value: Any
@@ -47,7 +50,9 @@ class Parsed(NamedTuple):
 
 
 def media_type(request: Request) -> str:
-    """The bare media type of a body in lower case; JSON when none is given, empty when it cannot be read."""
+    """The bare media type of a body in lower case; JSON when none is given, empty when it cannot be
+    read.
+    """
     header = request.headers.get("content-type", "")
     if not header or header == JSON:
         return JSON
@@ -70,7 +75,9 @@ def check_size(request: Request) -> None:
 
 
 def parse(services: Services, body: bytes, media: str, *, strict: bool, canonical: bool = False) -> Parsed:
-    """Read a body. ``strict`` says whether to look for repeated keys, ``canonical`` that JSON has none.
+    """Read a body.
+
+    ``strict`` says whether to look for repeated keys, ``canonical`` that JSON has none.
 
     Raises ValueError in Go's words.
     """
@@ -91,16 +98,19 @@ def parse(services: Services, body: bytes, media: str, *, strict: bool, canonica
 
 
 def decode(scope: Scope, request: Request, directive: str, warnings: list[str], *, media: str = "") -> Tree:
-    """The object in a request's body, in the version that the body names, complete with kind and apiVersion.
+    """The object in a request's body, in the version that the body names, complete with kind and
+    apiVersion.
 
-    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict. ``media`` is the body's, where
-    it was looked at before. Raises 400, 413 and 415.
+    ``directive`` is Ignore, Warn (what strictness finds is appended to ``warnings``) or Strict.
+    ``media`` is the body's, where it was looked at before. Raises 400, 413 and 415.
     """
     if not media:
         media = input_type(request)
         check_size(request)
     expected = scope.gvk
-    if media == PROTOBUF:  # its fields are numbers, and upstream skips those that it does not know, however strict it is to be
+    # its fields are numbers, and upstream skips those that it does not know, however strict it is
+    # to be
+    if media == PROTOBUF:
         directive = "Ignore"
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore", canonical=request.canonical)
@@ -183,13 +193,16 @@ def _decode_as(
 
 
 def asks_to_forget(tree: Tree) -> bool:
-    """Whether an object has an empty list of managedFields, which says something that decoding would lose."""
+    """Whether an object has an empty list of managedFields, which says something that decoding
+    would lose.
+    """
     metadata = tree.get("metadata")
     return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
 def _has_empty_overhead(gvk: GroupVersionKind, tree: Tree) -> bool:
-    """Whether a pod has an overhead with nothing in it, which admission takes for one, and which decoding would lose.
+    """Whether a pod has an overhead with nothing in it, which admission takes for one, and which
+    decoding would lose.
 
     The official Java client sends it with each pod unless it is told not to.
     """
@@ -222,7 +235,9 @@ def cannot_handle(gvk: GroupVersionKind, kind: str, why: str) -> APIError:
 
 
 def decode_options(services: Services, request: Request, kind: str, version: str) -> Tree:
-    """The options object (``kind`` is DeleteOptions) in a body that is not empty. Raises 400 and 415.
+    """The options object (``kind`` is DeleteOptions) in a body that is not empty.
+
+    Raises 400 and 415.
 
     Any group's version of it will do; unknown fields are dropped in silence.
     """

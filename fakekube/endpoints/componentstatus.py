@@ -1,4 +1,6 @@
-"""componentstatuses: a kind of long ago that nobody stores. Upstream: pkg/registry/core/componentstatus/rest.go.
+"""componentstatuses: a kind of long ago that nobody stores.
+
+Upstream: pkg/registry/core/componentstatus/rest.go.
 
 Left out: asking the components; here all of them are well.
 """

@@ -1,7 +1,7 @@
 """DELETE of one object and of a collection: options, and what is answered.
 
-Upstream: apiserver/pkg/endpoints/handlers/delete.go and registry/generic/registry/store.go (DeleteCollection). What a
-deletion does is ``registry/deletion.py``.
+Upstream: apiserver/pkg/endpoints/handlers/delete.go and registry/generic/registry/store.go
+(DeleteCollection). What a deletion does is ``registry/deletion.py``.
 """
 
 from fakekube.apimachinery import errors, field_errors
@@ -35,7 +35,8 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
     options, dry_run = request_options(scope, request)
     context = delete_context(scope, info, request, options, dry_run=dry_run)
     namespace = info.namespace if scope.kind.namespaced else ""
-    if options.raw.get(UNSAFE) and scope.store.cluster.gate(UNSAFE_GATE):  # nothing here cannot be read
+    # nothing here cannot be read
+    if options.raw.get(UNSAFE) and scope.store.cluster.gate(UNSAFE_GATE):
         record = scope.store.find(namespace, info.name)
         raise preconditions.storage_conflict(scope.store.kind, record.namespace, record.name, DECODABLE)
     if why := scope.store.strategy.why_kept(info.name):
@@ -47,7 +48,9 @@ async def delete(scope: Scope, info: RequestInfo, request: Request) -> Response:
 
 
 def request_options(scope: Scope, request: Request) -> tuple[DeleteOptions, bool]:
-    """The options of a DELETE, from its body if it has one, else from its query; and whether it is a dry run."""
+    """The options of a DELETE, from its body if it has one, else from its query; and whether it is
+    a dry run.
+    """
     bodies.check_size(request)
     if not request.body:
         return delete_options_of_query(request.query)

@@ -1,7 +1,7 @@
 """What the server has: versions, groups, resources, in the old documents and in the aggregated one.
 
-All of it follows from the Kinds that are served, in their order. Upstream: apiserver/pkg/endpoints/discovery and its
-``aggregated`` package.
+All of it follows from the Kinds that are served, in their order. Upstream:
+apiserver/pkg/endpoints/discovery and its ``aggregated`` package.
 """
 
 import base64
@@ -87,7 +87,8 @@ def storage_version_hash(kind: Kind) -> str:
 
 @memoized(4)
 def aggregated(kinds: tuple[Kind, ...]) -> Tree:
-    """Groups with all their resources in one document; give the core group's kinds, or all the others.
+    """Groups with all their resources in one document; give the core group's kinds, or all the
+    others.
 
     Clusters that serve the same kinds share the document, so it is not to be changed.
     """

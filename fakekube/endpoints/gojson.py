@@ -1,9 +1,10 @@
 """JSON bodies as Go reads them, and Go's words for what is wrong with one.
 
-orjson does the reading; only a body that it refuses is walked here, to word the complaint or to find that Go would
-have taken it (bytes that are no UTF-8, halves of surrogate pairs, numbers beyond 64 bits). What is nested deeper than
-anything here walks is left out of the value: unknown fields are dropped anyway, and who finds a rest of it in what is to
-be kept has to refuse it. Upstream: encoding/json scanner.go and decode.go.
+orjson does the reading; only a body that it refuses is walked here, to word the complaint or to
+find that Go would have taken it (bytes that are no UTF-8, halves of surrogate pairs, numbers beyond
+64 bits). What is nested deeper than anything here walks is left out of the value: unknown fields
+are dropped anyway, and who finds a rest of it in what is to be kept has to refuse it. Upstream:
+encoding/json scanner.go and decode.go.
 """
 
 import json
@@ -35,10 +36,11 @@ class SyntaxProblem(ValueError):
 class Read(NamedTuple):
     """A body that was read.
 
-    ``body`` spells the same value so that any reader of JSON takes it: Go's replacement characters are in their places.
-    ``beyond`` is the first number that no float64 holds, as it was spelled; empty when there is none. In ``value`` it is
-    infinite. ``cut`` is the complaint about the first container beyond MAX_LEVELS, all of which were emptied, in both: where
-    one of them is to be kept, ``is_deep`` says so.
+    ``body`` spells the same value so that any reader of JSON takes it: Go's replacement characters
+    are in their places. ``beyond`` is the first number that no float64 holds, as it was spelled;
+    empty when there is none. In ``value`` it is infinite. ``cut`` is the complaint about the first
+    container beyond MAX_LEVELS, all of which were emptied, in both: where one of them is to be
+    kept, ``is_deep`` says so.
     """
 
     value: Any
@@ -62,7 +64,8 @@ def read(body: bytes) -> Read:
 
 
 def check_syntax(body: bytes) -> list[tuple[int, int]]:
-    """Look at every character as Go's scanner does; where the containers beyond MAX_LEVELS begin and end.
+    """Look at every character as Go's scanner does; where the containers beyond MAX_LEVELS begin
+    and end.
 
     Raises SyntaxProblem.
     """
@@ -116,7 +119,9 @@ def _emptied(body: bytes, spans: list[tuple[int, int]]) -> bytes:
 
 
 def clean(body: bytes) -> bytes:
-    """The body with a replacement character for every byte that is no UTF-8 and for every half of a surrogate pair."""
+    """The body with a replacement character for every byte that is no UTF-8 and for every half of a
+    surrogate pair.
+    """
     text = _FOREIGN.sub("\ufffd", body.decode("utf-8", "surrogateescape"))
     return _ESCAPE.sub(lambda found: "\ufffd" if found[1] else found[0], text).encode()
 

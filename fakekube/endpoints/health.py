@@ -1,7 +1,7 @@
 """Whether the server is well: /healthz, /livez, /readyz and their single checks.
 
-Upstream: apiserver/pkg/server/healthz. The checks have upstream's names, since clients exclude and ask for them by
-name; here all of them hold as long as the server answers at all.
+Upstream: apiserver/pkg/server/healthz. The checks have upstream's names, since clients exclude and
+ask for them by name; here all of them hold as long as the server answers at all.
 """
 
 from fakekube.apimachinery.http import Request, Response

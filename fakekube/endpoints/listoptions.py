@@ -1,7 +1,8 @@
-"""The options of lists and watches: read from the query, checked, and worded as upstream words what is wrong with them.
+"""The options of lists and watches: read from the query, checked, and worded as upstream words what
+is wrong with them.
 
-Upstream: apimachinery/pkg/apis/meta/internalversion (defaults, validation) and handlers/get.go (listOpts). Left out:
-sharded lists, whose gate is off.
+Upstream: apimachinery/pkg/apis/meta/internalversion (defaults, validation) and handlers/get.go
+(listOpts). Left out: sharded lists, whose gate is off.
 """
 
 from collections.abc import Mapping
@@ -26,8 +27,9 @@ FieldSelector: TypeAlias = fields.Selector
 class ListOptions:
     """What a list or a watch was asked with.
 
-    A selector is None when it selects everything. ``limit`` is 0 for the whole list. ``timeout_seconds`` is None when
-    not given. ``send_initial_events`` is None when neither asked for nor implied.
+    A selector is None when it selects everything. ``limit`` is 0 for the whole list.
+    ``timeout_seconds`` is None when not given. ``send_initial_events`` is None when neither asked
+    for nor implied.
     """
 
     labels: LabelSelector | None = None
@@ -50,7 +52,9 @@ class ListOptions:
         return self.fields.exact(label) if self.fields is not None else None
 
     def narrowest_field(self) -> tuple[str, str] | None:
-        """A field, metadata's aside, and the one text that it may have; None when there is no such field."""
+        """A field, metadata's aside, and the one text that it may have; None when there is no such
+        field.
+        """
         for term in self.fields.terms if self.fields is not None else ():
             if term.equal and term.value and term.field not in METADATA_LABELS:
                 return term.field, term.value
@@ -62,8 +66,9 @@ def parse_list_options(
 ) -> ListOptions:
     """The options of a list, or of a watch.
 
-    ``name`` is the one object that a path of the old form (``/watch/.../name``) confines a watch to. ``watch_list`` is
-    the feature gate WatchList. Raises APIError: 400 for what cannot be read, 422 for what cannot go together.
+    ``name`` is the one object that a path of the old form (``/watch/.../name``) confines a watch
+    to. ``watch_list`` is the feature gate WatchList. Raises APIError: 400 for what cannot be read,
+    422 for what cannot go together.
     """
     if not query and not watch and not name:
         return ListOptions()
@@ -96,7 +101,10 @@ def parse_list_options(
 
 
 def parse_resource_version(text: str) -> int:
-    """A resourceVersion; empty and "0" are 0. Raises the 500 that GET and watch answer when it is no number."""
+    """A resourceVersion; empty and "0" are 0.
+
+    Raises the 500 that GET and watch answer when it is no number.
+    """
     if text in ("", "0"):
         return 0
     try:
@@ -106,11 +114,15 @@ def parse_resource_version(text: str) -> int:
 
 
 def field_label(kind: Kind, label: str) -> str:
-    """The name by which the storage knows a field label. Raises 400 for a label that the kind does not have."""
+    """The name by which the storage knows a field label.
+
+    Raises 400 for a label that the kind does not have.
+    """
     selectable = kind.selectable
     if label in selectable.aliases:
         return selectable.aliases[label]
-    # Kinds with labels of their own say which of metadata's they know: without a namespace, only the name.
+    # Kinds with labels of their own say which of metadata's they know: without a namespace, only
+    # the name.
     nowhere = label == "metadata.namespace" and selectable.labels and not kind.namespaced
     if label in selectable.labels or (label in METADATA_LABELS and not nowhere):
         return label

@@ -1,9 +1,11 @@
 """Which form an answer takes: what Accept, the ``pretty`` parameter and the User-Agent say.
 
-Two gates stand in upstream's way from a request to its answer. The router compares bare media types and words its own
-406; the handler then reads parameters too (``as=Table``, ``stream=watch``, ``pretty``) and words another.
-Upstream: apiserver/pkg/endpoints/handlers/negotiation, the vendored go-restful and goautoneg. Left out: CBOR, whose
-gate is off. Protobuf is answered where nothing else is accepted only: who lists JSON too gets the stored bytes.
+Two gates stand in upstream's way from a request to its answer. The router compares bare media types
+and words its own 406; the handler then reads parameters too (``as=Table``, ``stream=watch``,
+``pretty``) and words another.
+Upstream: apiserver/pkg/endpoints/handlers/negotiation, the vendored go-restful and goautoneg. Left
+out: CBOR, whose gate is off. Protobuf is answered where nothing else is accepted only: who lists
+JSON too gets the stored bytes.
 """
 
 from collections.abc import Mapping
@@ -24,7 +26,10 @@ HUMANS = ("curl", "Wget", "Mozilla/5.0")
 
 
 class Form:
-    """How to print an answer. ``transform`` is empty, Table, PartialObjectMetadata or PartialObjectMetadataList."""
+    """How to print an answer.
+
+    ``transform`` is empty, Table, PartialObjectMetadata or PartialObjectMetadataList.
+    """
 
     __slots__ = ("media", "pretty", "transform", "version")
 
@@ -61,7 +66,9 @@ class Clause:
 
 
 def clauses(accept: str) -> list[Clause]:
-    """The alternatives of an Accept header, best first: by quality, then the more specific, then as written."""
+    """The alternatives of an Accept header, best first: by quality, then the more specific, then as
+    written.
+    """
     result = []
     for part in accept.split(","):
         media, *rest = part.split(";")
@@ -126,7 +133,10 @@ def _routable(accept: str, offered: tuple[str, ...]) -> bool:
 
 
 def check_route(request: Request, offered: tuple[str, ...] = OBJECT_TYPES, *, streams: bool = False) -> None:
-    """The router's gate. Raises 406 unless Accept names, parameters aside, one of ``offered`` or everything."""
+    """The router's gate.
+
+    Raises 406 unless Accept names, parameters aside, one of ``offered`` or everything.
+    """
     accept = request.headers.get("accept", "")
     if not _routable(accept, offered):
         listed = ", ".join((*offered, *STREAM_TYPES) if streams else offered)
@@ -140,7 +150,8 @@ def negotiate(
 ) -> Form:
     """The form of an object, a list or a Status.
 
-    ``table`` says whether the kind has a Table, ``transforms`` whether the endpoint knows transformations at all.
+    ``table`` says whether the kind has a Table, ``transforms`` whether the endpoint knows
+    transformations at all.
     Raises 406 in the handler's words.
     """
     headers = request.headers
@@ -166,7 +177,9 @@ def negotiate_stream(request: Request, *, table: bool = True) -> Form:
 
 
 def form_of_error(request: Request) -> Form:
-    """The form of a Status that stands in for an answer: indented JSON when Accept cannot be satisfied."""
+    """The form of a Status that stands in for an answer: indented JSON when Accept cannot be
+    satisfied.
+    """
     form = _select(request.headers.get("accept", ""), OBJECT_TYPES, True, True)
     if form is None:
         return PRETTY

@@ -1,7 +1,8 @@
-"""The options of a write: read from the query, checked, and worded as upstream words what is wrong with them.
+"""The options of a write: read from the query, checked, and worded as upstream words what is wrong
+with them.
 
-Upstream: apimachinery/pkg/apis/meta/v1/validation and the parameter codec of metav1. Left out: the options of lists and
-watches, which ``read.py`` has.
+Upstream: apimachinery/pkg/apis/meta/v1/validation and the parameter codec of metav1. Left out: the
+options of lists and watches, which ``read.py`` has.
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,8 @@ UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
 class WriteOptions(NamedTuple):
-    """What a create, an update or a patch was asked with. ``directive`` is Ignore, Warn or Strict."""
+    """What a create, an update or a patch was asked with. ``directive`` is Ignore, Warn or Strict.
+    """
 
     dry_run: bool = False
     field_manager: str = ""
@@ -42,7 +44,10 @@ PLAIN = {kind: {"kind": kind, "apiVersion": "meta.k8s.io/v1"} for kind in ("Crea
 
 
 def write_options(request: Request, kind: str, *, apply: bool = False) -> WriteOptions:
-    """The options of a write, ``kind`` being CreateOptions, UpdateOptions or PatchOptions. Raises 422."""
+    """The options of a write, ``kind`` being CreateOptions, UpdateOptions or PatchOptions.
+
+    Raises 422.
+    """
     query = request.query
     if not query and not apply:
         return WriteOptions(raw=PLAIN[kind])
@@ -78,7 +83,8 @@ def dry_run_errors(values: list[str]) -> list[FieldError]:
 
 
 def manager_errors(manager: str) -> list[FieldError]:
-    """What is wrong with ``fieldManager``: its length in bytes, and characters that do not print."""
+    """What is wrong with ``fieldManager``: its length in bytes, and characters that do not print.
+    """
     found = []
     if len(manager.encode()) > MAX_MANAGER_BYTES:
         found.append(field_errors.too_long("fieldManager", MAX_MANAGER_BYTES))
@@ -92,7 +98,9 @@ def manager_errors(manager: str) -> list[FieldError]:
 
 
 def manager_or_user_agent(manager: str, user_agent: str) -> str:
-    """Who owns what a write sets: the given manager, else the User-Agent up to its first slash, cut to 128 bytes."""
+    """Who owns what a write sets: the given manager, else the User-Agent up to its first slash, cut
+    to 128 bytes.
+    """
     return manager or _manager_of(user_agent)
 
 

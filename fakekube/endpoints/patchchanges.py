@@ -1,8 +1,8 @@
 """What a JSON patch, a merge patch or a strategic merge patch makes of an object.
 
-The patched tree goes through its kind's schema as a body does, but in other words: what a body gets 400 for, the
-result of a patch gets 422 for, with the patched object quoted. Upstream: jsonPatcher and smpPatcher in
-apiserver/pkg/endpoints/handlers/patch.go.
+The patched tree goes through its kind's schema as a body does, but in other words: what a body gets
+400 for, the result of a patch gets 422 for, with the patched object quoted. Upstream: jsonPatcher
+and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,9 @@ MAX_OPERATIONS = 10000
 OPERATION_KEYS = ("op", "path", "from", "value")
 
 Change = Callable[[Tree], Tree]
-"""From the present object (read-only) to the patched one, decoded and owned by who asked, but for what both share."""
+"""From the present object (read-only) to the patched one, decoded and owned by who asked, but for
+what both share.
+"""
 
 
 def patch_type(request: Request) -> str:
@@ -45,8 +47,8 @@ def patch_type(request: Request) -> str:
 def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: list[str]) -> Change:
     """The change that a JSON patch, a merge patch or a strategic merge patch describes.
 
-    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at hand. Before 1.37 a
-    body was read when there was an object.
+    Raises 400 for a body that is no JSON; the change raises what goes wrong with the object at
+    hand. Before 1.37 a body was read when there was an object.
     """
     strict = options.directive != "Ignore"
     try:
@@ -67,7 +69,8 @@ def change_of(scope: Scope, request: Request, options: WriteOptions, warnings: l
         raise errors.bad_request("Invalid JSON Patch")
     if media == MERGE_PATCH and not strict and value.__class__ in (str, int, float, bool):
         raise errors.bad_request("Invalid JSON Patch")
-    if media == MERGE_PATCH and not strict and isinstance(value, list):  # an object is replaced by a list
+    # an object is replaced by a list
+    if media == MERGE_PATCH and not strict and isinstance(value, list):
         why = gojson.SyntaxProblem(f"json: cannot unmarshal array into Go value of type {bodies.TYPE_META}")
         return _refusing(_unfit(orjson.dumps(value).decode(), bodies.explain(why)))
     if value is not None and not isinstance(value, dict):
@@ -109,7 +112,10 @@ def _refusing(error: APIError) -> Change:
 
 
 def _beyond(number: str, media: str, *, strict: bool) -> APIError:
-    """400 for a number that no float64 holds. Upstream, without strictness, finds it only in what came of the patch."""
+    """400 for a number that no float64 holds.
+
+    Upstream, without strictness, finds it only in what came of the patch.
+    """
     where = "struct field jsonPatchOp.value" if media == JSON_PATCH else "value"
     text = f"json: cannot unmarshal number {number} into Go {where} of type float64"
     return errors.bad_request(f"error decoding patch: {text}" if strict and media != STRATEGIC else text)
@@ -143,7 +149,9 @@ def _undecodable(value: Any, go_type: str, *, strict: bool) -> APIError:
 
 
 class _Again:
-    """The value of a patch, for each try of a write anew: what it brings belongs to the object that came of the try."""
+    """The value of a patch, for each try of a write anew: what it brings belongs to the object that
+    came of the try.
+    """
 
     def __init__(self, body: bytes, value: Any) -> None:
         self._body, self._nothing = body, type(value)()
@@ -198,7 +206,9 @@ def _by_strategic_merge(scope: Scope, again: _Again, found: list[str], directive
     assert schema is not None
 
     def whole() -> Any:
-        """The patch, its floats integers where they are whole, which this way of patching makes of them."""
+        """The patch, its floats integers where they are whole, which this way of patching makes of
+        them.
+        """
         value = again.take()
         return _whole(value) if _has_floats(value) else value
 
@@ -231,7 +241,9 @@ def _whole(value: Any) -> Any:
 
 
 def _members(path: str) -> list[str]:
-    """What to sort paths by for the order of a tree whose keys are sorted: the keys and indices on the way."""
+    """What to sort paths by for the order of a tree whose keys are sorted: the keys and indices on
+    the way.
+    """
     return [name.zfill(10) if name.isdigit() else name for name in path.replace("]", "").replace("[", ".").split(".")]
 
 
@@ -239,10 +251,12 @@ def _decoded(
     scope: Scope, old: Tree, patched: Tree, show: Callable[[], str], found: list[str], directive: str, warnings: list[str], *,
     converted: bool = False,
 ) -> Tree:
-    """The patched object through its schema, less what is as it was. ``show`` prints what an error quotes.
+    """The patched object through its schema, less what is as it was.
 
-    What the patch left alone is the stored object's own, and goes on to be shared; the object's and its metadata's own fields
-    are not, since every write changes some.
+    ``show`` prints what an error quotes.
+
+    What the patch left alone is the stored object's own, and goes on to be shared; the object's and
+    its metadata's own fields are not, since every write changes some.
     """
     shares = scope.kind.conversion is None and not scope.kind.custom
     tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
@@ -261,7 +275,8 @@ def _decoded(
     except DecodeError as error:
         raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
     if directive != "Ignore":
-        unknown = sorted(decoded.unknown, key=None if converted else _members)  # a map in Go is written by its sorted keys
+        # a map in Go is written by its sorted keys
+        unknown = sorted(decoded.unknown, key=None if converted else _members)
         found = found + [f"unknown field {go_quote(path)}" for path in unknown]
         if found and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
@@ -272,13 +287,16 @@ def _decoded(
 
 
 def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -> None:
-    """Take a patched object that is not plainly of the endpoint's kind for one, or say why that cannot be."""
+    """Take a patched object that is not plainly of the endpoint's kind for one, or say why that
+    cannot be.
+    """
     expected = scope.gvk
     try:
         _, gvk = bodies.interpret(tree, expected)
     except ValueError as error:
         raise _unfit(show(), bodies.explain(error)) from None
-    if not tree.get("apiVersion"):  # taken for upstream's own form, whose fields have other names: nothing is left
+    # taken for upstream's own form, whose fields have other names: nothing is left
+    if not tree.get("apiVersion"):
         check_name("", name)
     if gvk != expected:
         codec = scope.services.codec(gvk)

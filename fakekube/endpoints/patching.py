@@ -1,4 +1,5 @@
-"""PATCH: four ways to say how an object changes, each made a function from the old object to the new.
+"""PATCH: four ways to say how an object changes, each made a function from the old object to the
+new.
 
 Three of them are in ``patchchanges.py``, the fourth, apply, in ``applying.py``. Upstream:
 apiserver/pkg/endpoints/handlers/patch.go. Left out: CBOR.
@@ -31,8 +32,8 @@ CONFLICT_TRIES = 5
 
 
 def check_route(request: Request, *, custom: bool) -> None:
-    """The gate before a PATCH. Raises 415: in the router's words for built-ins, in the handler's for custom
-    resources.
+    """The gate before a PATCH. Raises 415: in the router's words for built-ins, in the handler's
+    for custom resources.
     """
     media = patch_type(request)
     if custom:
@@ -69,7 +70,9 @@ async def patch(scope: Scope, info: RequestInfo, request: Request) -> Response:
 async def _until_it_fits(
     scope: Scope, request: Request, context: WriteContext, namespace: str, name: str, transform: Transform,
 ) -> Any:
-    """The write, tried again when another one came between, unless the patch itself speaks of a version."""
+    """The write, tried again when another one came between, unless the patch itself speaks of a
+    version.
+    """
     pinned = b"resourceVersion" in request.body
     for attempt in range(CONFLICT_TRIES):
         before = scope.store.bucket.get(namespace, name)
@@ -98,8 +101,10 @@ def _placed(scope: Scope, transform: Transform, namespace: str, name: str) -> Tr
         tree = transform(old)
         check_place(scope, tree, namespace, name)
         uid = (tree.get("metadata") or {}).get("uid")
-        if old is not None and uid and uid != old["metadata"]["uid"]:  # a precondition in a PUT, a mistake in a patch
-            found = [field_errors.invalid("metadata.uid", uid, "field is immutable")] * 2  # the generic check, and the kind's
+        # a precondition in a PUT, a mistake in a patch
+        if old is not None and uid and uid != old["metadata"]["uid"]:
+            # the generic check, and the kind's
+            found = [field_errors.invalid("metadata.uid", uid, "field is immutable")] * 2
             raise errors.invalid(scope.kind.group_kind, name, as_told(found, scope.minor, custom=scope.kind.custom))
         return tree
 

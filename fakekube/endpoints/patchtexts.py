@@ -1,8 +1,8 @@
 """How upstream quotes a patch, or what came of one, in the error that refuses it.
 
-A JSON or merge patch is quoted as the patched object, whose touched levels have their keys sorted while untouched ones
-keep the order in which they were; a strategic merge patch as a Go map. Upstream: evanphx/json-patch, fmt, and
-apimachinery/pkg/runtime/converter.go.
+A JSON or merge patch is quoted as the patched object, whose touched levels have their keys sorted
+while untouched ones keep the order in which they were; a strategic merge patch as a Go map.
+Upstream: evanphx/json-patch, fmt, and apimachinery/pkg/runtime/converter.go.
 """
 
 import re
@@ -20,7 +20,9 @@ DECODED_BY_THEMSELVES = (".Time", ".MicroTime", ".Quantity", ".Duration")
 
 
 def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, paths: Iterable[str] = ()) -> str:
-    """The patched object as JSON. Give its schema, and the merge patch, or the pointers of a JSON patch, that made it."""
+    """The patched object as JSON. Give its schema, and the merge patch, or the pointers of a JSON
+    patch, that made it.
+    """
     touched: Json = merged
     if touched is None:
         touched = {}
@@ -78,7 +80,8 @@ def go_map(value: Any) -> str:
 
 
 def convert_error(text: str, schema: Schema | None = None) -> str:
-    """An error of the decoder in the words of the converter that strategic merge and apply go through.
+    """An error of the decoder in the words of the converter that strategic merge and apply go
+    through.
 
     ``schema`` is that of the kind; the error names a field of it.
     """

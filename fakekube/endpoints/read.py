@@ -1,7 +1,9 @@
 """Getting and listing: which state is read, what of it matches, and the bytes of the answer.
 
-A list is the records' stored bytes joined, never encoded again, unless the kind is another version of what is stored.
-Upstream: apiserver/pkg/endpoints/handlers/get.go and storage/cacher (delegator, cacher, watch_cache).
+A list is the records' stored bytes joined, never encoded again, unless the kind is another version
+of what is stored.
+Upstream: apiserver/pkg/endpoints/handlers/get.go and storage/cacher (delegator, cacher,
+watch_cache).
 """
 
 from collections.abc import Callable
@@ -53,8 +55,8 @@ Match = Callable[[Record], bool]
 class ListResult(NamedTuple):
     """A list, or a page of one.
 
-    ``revision`` is the state's, ``continue_token`` empty on the last page, ``remaining`` the number of objects after
-    this page, None when upstream does not say.
+    ``revision`` is the state's, ``continue_token`` empty on the last page, ``remaining`` the number
+    of objects after this page, None when upstream does not say.
     """
 
     records: list[Record]
@@ -66,7 +68,10 @@ class ListResult(NamedTuple):
 async def get_object(
     kind: Kind, bucket: Bucket, namespace: str, name: str, resource_version: str, clock: Clock,
 ) -> Record:
-    """One object, at least as new as ``resource_version`` ("" for no such wish). Raises 404, 500 and 504."""
+    """One object, at least as new as ``resource_version`` ("" for no such wish).
+
+    Raises 404, 500 and 504.
+    """
     if resource_version:
         await wait_until_fresh(bucket, parse_resource_version(resource_version), clock)
     record = bucket.get(namespace, name)
@@ -78,7 +83,8 @@ async def get_object(
 async def list_objects(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions, clock: Clock) -> ListResult:
     """The objects of a namespace ("" for all), at the revision and as many as the options say.
 
-    Raises APIError: 400 for a bad token or revision, 410 for a state that is gone, 504 for one that is to come.
+    Raises APIError: 400 for a bad token or revision, 410 for a state that is gone, 504 for one that
+    is to come.
     """
     start, revision = "", 0
     if options.continue_token:
@@ -210,7 +216,9 @@ def present(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions) ->
 
 
 def _candidates(kind: Kind, bucket: Bucket, namespace: str, options: ListOptions) -> list[Record] | None:
-    """The present records among which all that match are, in key order; None when only a scan can tell."""
+    """The present records among which all that match are, in key order; None when only a scan can
+    tell.
+    """
     name = options.exact_field("metadata.name")
     if name is not None:
         everywhere = kind.namespaced and not namespace
@@ -245,7 +253,9 @@ def tree_of(kind: Kind, record: Record) -> Tree:
 
 
 def rendered(kind: Kind, record: Record) -> bytes:
-    """A record's object encoded in the kind's version: the stored bytes, unless that version is another one."""
+    """A record's object encoded in the kind's version: the stored bytes, unless that version is
+    another one.
+    """
     return record.data if kind.conversion is None else _encode(kind, tree_of(kind, record))
 
 
@@ -254,7 +264,9 @@ def _encode(kind: Kind, tree: Tree) -> bytes:
 
 
 def list_metadata(kind: Kind, result: ListResult) -> Tree:
-    """The metadata of a list: what is empty is absent, but lists of custom resources always name ``continue``."""
+    """The metadata of a list: what is empty is absent, but lists of custom resources always name
+    ``continue``.
+    """
     metadata: Tree = {"continue": result.continue_token} if result.continue_token or kind.custom else {}
     if result.remaining is not None:
         metadata["remainingItemCount"] = result.remaining
@@ -264,7 +276,9 @@ def list_metadata(kind: Kind, result: ListResult) -> Tree:
 
 
 def encode_list(kind: Kind, result: ListResult) -> bytes:
-    """The answer to a list in plain JSON, ended by a newline: the stored bytes of the items, copied once."""
+    """The answer to a list in plain JSON, ended by a newline: the stored bytes of the items, copied
+    once.
+    """
     metadata = orjson.dumps(list_metadata(kind, result))
     list_kind, api_version = kind.list_kind.encode(), kind.api_version.encode()
     if kind.custom:
@@ -282,7 +296,9 @@ def encode_list(kind: Kind, result: ListResult) -> bytes:
 
 
 def _items(kind: Kind, records: list[Record]) -> tuple[bytes, list[bytes | memoryview]]:
-    """What stands in front of every item, and the rest of each; built-ins leave out kind and apiVersion."""
+    """What stands in front of every item, and the rest of each; built-ins leave out kind and
+    apiVersion.
+    """
     if kind.custom:
         return b"", [rendered(kind, record) for record in records]
     if kind.conversion is None:

@@ -1,4 +1,5 @@
-"""GET of an object, of a collection, and of what happens to it: requests in, answers in the form asked for.
+"""GET of an object, of a collection, and of what happens to it: requests in, answers in the form
+asked for.
 
 What is read, and how a stream goes, is in ``read.py`` and ``watch.py``. Upstream:
 apiserver/pkg/endpoints/handlers/{get,watch,response}.go.
@@ -137,7 +138,8 @@ def _render(scope: Scope, request: Request, form: Form) -> Callable[[Tree], Tree
 
 
 class ProtobufStream:
-    """A watch whose frames are protobuf. Each receiver has its own: those who ask for it are few."""
+    """A watch whose frames are protobuf. Each receiver has its own: those who ask for it are few.
+    """
 
     def __init__(self, stream: WatchStream, codec: "ProtobufCodec") -> None:
         self._stream, self._codec = stream, codec

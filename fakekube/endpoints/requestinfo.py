@@ -1,22 +1,24 @@
 """What a request asks for, told by its method, its path and a little of its query.
 
-``RequestInfo`` is what authorization, the request log and metrics see: verb, group, version, resource, name. It is a
-guess by form alone and knows nothing of what is served. Upstream: apiserver/pkg/endpoints/request/requestinfo.go.
+``RequestInfo`` is what authorization, the request log and metrics see: verb, group, version,
+resource, name. It is a guess by form alone and knows nothing of what is served. Upstream:
+apiserver/pkg/endpoints/request/requestinfo.go.
 Left out: ``proxy`` as a path prefix, which no server has served for years.
 """
 
 from collections.abc import Mapping
 
 VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-NAMESPACE_SUBRESOURCES = ("status", "finalize")  # /namespaces/x/status is a namespace's, not a resource called status
+# /namespaces/x/status is a namespace's, not a resource called status
+NAMESPACE_SUBRESOURCES = ("status", "finalize")
 FALSE = ("false", "0")
 
 
 class RequestInfo:
     """One request.
 
-    ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a namespace; ``warnings``
-    gathers what its answer will say in Warning headers.
+    ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a
+    namespace; ``warnings`` gathers what its answer will say in Warning headers.
     """
 
     __slots__ = (
@@ -36,7 +38,8 @@ def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo
     """Read a request line.
 
     Parameters: the method as sent, the percent-decoded path, the query's values by name.
-    Returns a RequestInfo; a path that names no resource has ``is_resource`` False and the lower-case method as verb.
+    Returns a RequestInfo; a path that names no resource has ``is_resource`` False and the
+    lower-case method as verb.
     """
     info = RequestInfo(path, method.lower())
     parts = path.strip("/").split("/") if path[:2] != "//" else [""]
@@ -70,7 +73,8 @@ def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo
 
 
 def asks_for_watch(query: Mapping[str, list[str]]) -> bool:
-    """Whether ``watch`` is given and is neither ``false`` nor ``0``; an empty value counts as true."""
+    """Whether ``watch`` is given and is neither ``false`` nor ``0``; an empty value counts as true.
+    """
     values = query.get("watch") or FALSE
     return values[0] not in FALSE
 

@@ -1,7 +1,7 @@
 """Questions in the shape of objects: who am I, may I, whose token is this. Nothing is stored.
 
-Upstream: pkg/registry/authentication and pkg/registry/authorization, with their validation. Left out: webhooks that
-answer.
+Upstream: pkg/registry/authentication and pkg/registry/authorization, with their validation. Left
+out: webhooks that answer.
 """
 
 from typing import Protocol
@@ -53,7 +53,9 @@ class Reviews:
         return object_answer(scope, request, form, review, status=201)
 
     async def rules(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
-        """Answer a SelfSubjectRulesReview: everything, as far as this authorizer can list what it allows."""
+        """Answer a SelfSubjectRulesReview: everything, as far as this authorizer can list what it
+        allows.
+        """
         form, review = _posted(scope, info, request)
         if not (review.get("spec") or {}).get("namespace"):
             raise errors.bad_request("no namespace on request")

@@ -94,7 +94,9 @@ class Scope:
         return self._empty
 
     def negotiate(self, request: Request, *, table: bool = True) -> Form:
-        """The form of an answer: Tables only where the kind has one, protobuf where it has a message. Raises 406."""
+        """The form of an answer: Tables only where the kind has one, protobuf where it has a
+        message. Raises 406.
+        """
         form = negotiation.negotiate(request, table=table and self._has_table)
         if form.media == PROTOBUF and (self.kind.custom or self.services.protobuf.message_of(self.gvk) is None):
             raise negotiation.not_acceptable()

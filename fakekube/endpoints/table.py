@@ -1,7 +1,7 @@
 """Objects as rows of a Table, or as their metadata alone.
 
-Columns and cells come from the Kind's printer. Upstream: apiserver/pkg/endpoints/handlers/response.go and
-registry/rest/table.go.
+Columns and cells come from the Kind's printer. Upstream:
+apiserver/pkg/endpoints/handlers/response.go and registry/rest/table.go.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,9 +46,12 @@ def table_of(
     kind: Kind, objects: Iterable[Tree], metadata: Mapping[str, Any], version: str, include: str, now: float, *,
     columns: bool = True, printer: Printer | None = None,
 ) -> Tree:
-    """A Table of objects. ``metadata`` is the list's, or the object's; ``now`` Unix seconds, for ages.
+    """A Table of objects.
 
-    ``columns`` is False for all but the first event of a watch. ``printer`` is for what does not print as its kind does.
+    ``metadata`` is the list's, or the object's; ``now`` Unix seconds, for ages.
+
+    ``columns`` is False for all but the first event of a watch. ``printer`` is for what does not
+    print as its kind does.
     """
     printer = printer or kind.printer or DEFAULT
     return {

@@ -83,7 +83,10 @@ def _owned(scope: Scope, info: RequestInfo, request: Request, options: WriteOpti
 
 
 def _check_account(scope: Scope, info: RequestInfo, account: Tree, uid: str) -> None:
-    """Whether the account is the one that a client means. Raises 409, where a feature gate wants it; else warns."""
+    """Whether the account is the one that a client means.
+
+    Raises 409, where a feature gate wants it; else warns.
+    """
     own = account["metadata"]["uid"]
     if uid in ("", own):
         return

@@ -1,4 +1,6 @@
-"""Warning headers: texts for a person behind a client. Upstream: apiserver/pkg/endpoints/filters/warning.go.
+"""Warning headers: texts for a person behind a client.
+
+Upstream: apiserver/pkg/endpoints/filters/warning.go.
 
 The texts of one answer are told once each; when together they pass a limit, each is cut.
 """
@@ -14,7 +16,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def add_warnings(response: Response, texts: Iterable[str]) -> None:
-    """Append a Warning header for each text; what is empty or holds control characters is no header's."""
+    """Append a Warning header for each text; what is empty or holds control characters is no
+    header's.
+    """
     unique = [text for text in dict.fromkeys(texts) if text and not _CONTROL.search(text)]
     if sum(map(len, unique)) > TOTAL_CHARACTERS:
         unique = _cut(unique)

@@ -1,9 +1,12 @@
-"""A watch: what is there if asked for, then every change, until its time is over or the receiver leaves.
+"""A watch: what is there if asked for, then every change, until its time is over or the receiver
+leaves.
 
-Events come straight from the commit, on the writer's stack: nothing is queued here. The frame of an event is made by
-the first watcher that wants it and shared by all that show the same form. Who cannot keep up is the sink's to cut.
-Upstream: apiserver/pkg/endpoints/handlers/watch.go and storage/cacher/cache_watcher.go. Left out: the increasing
-pace of bookmarks before the end of a streamed list, since here the list is whole at once.
+Events come straight from the commit, on the writer's stack: nothing is queued here. The frame of an
+event is made by the first watcher that wants it and shared by all that show the same form. Who
+cannot keep up is the sink's to cut.
+Upstream: apiserver/pkg/endpoints/handlers/watch.go and storage/cacher/cache_watcher.go. Left out:
+the increasing pace of bookmarks before the end of a streamed list, since here the list is whole at
+once.
 """
 
 from collections.abc import Callable
@@ -30,8 +33,9 @@ BOOKMARK_EVERY_SECONDS = 60.0
 BOOKMARK_BEFORE_END_SECONDS = 2.0
 MIN_TIMEOUT_SECONDS = 1800.0  # of a watch that does not say; up to twice as long
 SOMEBODY_WAITS_BELOW_SECONDS = 300.0
-"""Informers ask for five minutes and more, and ask again when those are over: such a watch's end must not pull virtual
-time forward. A shorter one is awaited by somebody."""
+"""Informers ask for five minutes and more, and ask again when those are over: such a watch's end
+must not pull virtual time forward. A shorter one is awaited by somebody.
+"""
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 Render = Callable[[Tree], Tree]
@@ -51,10 +55,11 @@ class WatchStream:
     ) -> None:
         """Prepare a watch.
 
-        ``options`` are those of a watch (``parse_list_options(..., watch=True)``), ``timeout_seconds`` how long it
-        lasts. ``empty`` gives the kind's object without content, for bookmarks. ``render`` turns each object, in the
-        kind's version, into what this one stream shows (a Table, its metadata); it must not change what it gets, and
-        ends the stream by raising APIError. Raises 500 for a resourceVersion that is no number.
+        ``options`` are those of a watch (``parse_list_options(..., watch=True)``),
+        ``timeout_seconds`` how long it lasts. ``empty`` gives the kind's object without content,
+        for bookmarks. ``render`` turns each object, in the kind's version, into what this one
+        stream shows (a Table, its metadata); it must not change what it gets, and ends the stream
+        by raising APIError. Raises 500 for a resourceVersion that is no number.
         """
         self._kind, self._bucket, self._clock = kind, bucket, clock
         self._since = parse_resource_version(options.resource_version)
@@ -104,7 +109,9 @@ class WatchStream:
             sink.end()
 
     def _closed(self) -> None:
-        """The resource is no longer served; or its state gave way to another, in which this stream's version means nothing."""
+        """The resource is no longer served; or its state gave way to another, in which this
+        stream's version means nothing.
+        """
         if self._bucket.retired:
             self._fail(errors.expired("the cluster was restored to another state"))
         else:
@@ -119,7 +126,8 @@ class WatchStream:
     # where it begins
 
     def _begin(self) -> None:
-        """Without a list, except for the plain watch from nothing of a server that knows no other."""
+        """Without a list, except for the plain watch from nothing of a server that knows no other.
+        """
         since = self._since
         if not since:
             since = self._bucket.revision
@@ -191,7 +199,9 @@ class WatchStream:
         sink.send(frame)
 
     def _send_left(self, event: Event) -> None:
-        """The object no longer matches: to this watcher it is gone, with what it last saw and the new revision."""
+        """The object no longer matches: to this watcher it is gone, with what it last saw and the
+        new revision.
+        """
         assert event.previous is not None, "what left was there"
         previous = event.previous
 
@@ -220,7 +230,8 @@ class WatchStream:
 
         if kind.conversion is not None:
             return Frame(make_data=data)
-        held = record.held_tree  # that of a change which is told at once; by the time it is read there may be another
+        # that of a change which is told at once; by the time it is read there may be another
+        held = record.held_tree
         return Frame(make_data=data, make_tree=lambda: {"type": type_, "object": held or record.tree()})
 
     def _send_tree(self, type_: str, tree: Tree) -> None:

@@ -1,7 +1,8 @@
 """POST and PUT: from a body to a stored object and its answer.
 
-What is done with the object is the store's to know; here stands the order in which a request is looked at, which
-decides what a client that made several mistakes is told. Upstream: apiserver/pkg/endpoints/handlers/{create,update}.go.
+What is done with the object is the store's to know; here stands the order in which a request is
+looked at, which decides what a client that made several mistakes is told. Upstream:
+apiserver/pkg/endpoints/handlers/{create,update}.go.
 """
 
 from fakekube.apimachinery import errors
@@ -59,7 +60,8 @@ async def update(scope: Scope, info: RequestInfo, request: Request) -> Response:
 def check_place(scope: Scope, tree: Tree, namespace: str, name: str) -> None:
     """Whether an object belongs under the URL that it was sent to. Raises 400.
 
-    A cluster-scoped object's namespace is nobody's concern; an object without a namespace has the URL's.
+    A cluster-scoped object's namespace is nobody's concern; an object without a namespace has the
+    URL's.
     """
     meta = tree.get("metadata") or {}
     if scope.kind.namespaced and meta.get("namespace", namespace) != namespace:
@@ -83,5 +85,6 @@ def written_answer(scope: Scope, request: Request, form: Form, written: Written)
     status = 201 if written.created else 200
     data = record.data if record is not None and scope.kind.conversion is None else None
     if data is not None and form.plain:
-        return Response(status, data + b"\n")  # the bytes that are stored: nothing is decoded or encoded again
+        # the bytes that are stored: nothing is decoded or encoded again
+        return Response(status, data + b"\n")
     return object_answer(scope, request, form, written.tree, status=status, data=data)

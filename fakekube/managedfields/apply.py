@@ -1,7 +1,9 @@
-"""Server-side apply: the configuration merged, what its manager dropped taken out, and others asked or overruled.
+"""Server-side apply: the configuration merged, what its manager dropped taken out, and others asked
+or overruled.
 
-Upstream: structured-merge-diff/merge/update.go. A field that the manager applied last time and does not mention any
-more goes, unless somebody else owns it; a field that others own and that would change is a conflict.
+Upstream: structured-merge-diff/merge/update.go. A field that the manager applied last time and does
+not mention any more goes, unless somebody else owns it; a field that others own and that would
+change is a conflict.
 """
 
 import orjson
@@ -34,8 +36,8 @@ def applied(
 ) -> tuple[Tree, Managed, bool]:
     """The object and its entries after an apply, and whether the object is another one now.
 
-    ``entry`` is the applier's new one, its fields still to be told.
-    ``reset`` are fields that cannot be owned through this endpoint. Raises ConflictsFound, and TypedError when the live
+    ``entry`` is the applier's new one, its fields still to be told. ``reset`` are fields that
+    cannot be owned through this endpoint. Raises ConflictsFound, and TypedError when the live
     object does not fit its schema.
     """
     result = merged(node, live, config)
@@ -66,7 +68,9 @@ def _pruned(node: Node, whole: Tree, last: FieldSet, managed: Managed) -> Tree:
 
 
 def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owner, reset: FieldSet, *, force: bool) -> Managed:
-    """The entries of a changed object once everybody has lost what changed, or ConflictsFound when that takes force."""
+    """The entries of a changed object once everybody has lost what changed, or ConflictsFound when
+    that takes force.
+    """
     gone, other = difference(node, live, result)
     removed = fieldset.recursive_difference(gone or {}, reset)
     changed = fieldset.recursive_difference(other or {}, reset)
@@ -89,7 +93,9 @@ def _settled(node: Node, live: Tree, result: Tree, managed: Managed, owner: Owne
 
 
 def allowed_by_last_applied(node: Node, live: Tree, api_version: str) -> FieldSet:
-    """The fields that kubectl's client-side apply set and nobody changed since: kubectl may take them over."""
+    """The fields that kubectl's client-side apply set and nobody changed since: kubectl may take
+    them over.
+    """
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     try:
         config = orjson.loads(text or "null")

@@ -1,7 +1,7 @@
 """Whether an applied configuration fits its schema, in upstream's words.
 
-Upstream: structured-merge-diff/typed/validate.go. Every complaint has a path; a map is looked at up to its first
-unknown field.
+Upstream: structured-merge-diff/typed/validate.go. Every complaint has a path; a map is looked at up
+to its first unknown field.
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
 """What has to change for one value to become another.
 
-Only what differs is looked into: parts that are one object in both, and parts that are equal, cost one comparison.
-Upstream: structured-merge-diff/typed/compare.go, which tells modified fields from added ones: who writes them comes to own
-both, so they are one set here.
+Only what differs is looked into: parts that are one object in both, and parts that are equal, cost
+one comparison.
+Upstream: structured-merge-diff/typed/compare.go, which tells modified fields from added ones: who
+writes them comes to own both, so they are one set here.
 """
 
 from typing import Any
@@ -34,14 +35,20 @@ def difference(node: Node, old: Json, new: Json) -> Difference:
 
 
 def _difference_of_kinds(node: Node, old: Json, new: Json) -> Difference:
-    """``difference`` of a map, a list or a scalar and something else of these. Of lists and scalars nothing is told."""
+    """``difference`` of a map, a list or a scalar and something else of these.
+
+    Of lists and scalars nothing is told.
+    """
     removed = members(node, old) if type(old) is dict else {}
     added = members(node, new) if type(new) is dict else {}
     return {element: below for element, below in removed.items() if element != SELF} or None, added
 
 
 def changed_by_create(node: Node, empty: dict[str, Json], new: dict[str, Json]) -> FieldSet:
-    """What is changed or added, from the object that a create starts with to the new one. Raises TypedError."""
+    """What is changed or added, from the object that a create starts with to the new one.
+
+    Raises TypedError.
+    """
     result: FieldSet = {}
     elements, children = node.elements, node.children
     for name in sorted(new):
@@ -126,7 +133,9 @@ def _difference_of_lists(node: Node, old: list[Any], new: list[Any]) -> Differen
 
 
 def _by_text(node: Node, items: FieldSet) -> FieldSet | None:
-    """The items of one list in order, by their path elements in place of what their key holds; None when there are none."""
+    """The items of one list in order, by their path elements in place of what their key holds; None
+    when there are none.
+    """
     return {node.item_with(text): items[text] for text in sorted(items)} or None
 
 
@@ -143,7 +152,8 @@ def _difference_of_items(node: Node, before: dict[str, list[Json]], after: dict[
         elif len(left) > 1 and len(right) > 1:
             changed[item] = {}
         else:
-            # Duplicates are one indivisible thing; a single item next to nothing, or to them, is itself.
+            # Duplicates are one indivisible thing; a single item next to nothing, or to them, is
+            # itself.
             if left:
                 removed[item] = members(element, left[0]) if len(left) == 1 else {}
             if right:

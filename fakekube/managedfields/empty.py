@@ -1,6 +1,8 @@
-"""The object that a write of a new one is compared with: what Go prints of a struct in which nothing is set.
+"""The object that a write of a new one is compared with: what Go prints of a struct in which
+nothing is set.
 
-What is always printed belongs to nobody until somebody gives it a value. Upstream: the ``New`` of a registry's store.
+What is always printed belongs to nobody until somebody gives it a value. Upstream: the ``New`` of a
+registry's store.
 """
 
 from fakekube.apimachinery.types import Json, Tree
@@ -11,7 +13,9 @@ STRUCTS_WITHOUT_FIELDS = (".Time", ".MicroTime", ".Quantity", ".IntOrString", ".
 
 
 def empty_object(schema: Schema | None) -> Tree:
-    """A new object's starting point; custom resources, which no Go type stands behind, start from nothing."""
+    """A new object's starting point; custom resources, which no Go type stands behind, start from
+    nothing.
+    """
     if schema is None or schema.go is None:
         return {}
     found = ((name, field, schema.properties.get(name)) for name, field in schema.go.fields.items())

@@ -31,7 +31,9 @@ class Owner(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What an owner owns, in which version it said so, and when; ``time`` is empty when nobody knows."""
+    """What an owner owns, in which version it said so, and when; ``time`` is empty when nobody
+    knows.
+    """
 
     api_version: str
     time: str
@@ -47,7 +49,10 @@ def owner(manager: str, operation: str, api_version: str, subresource: str) -> O
 
 
 def decode(found: Json, *, trusted: bool = True) -> Managed:
-    """The entries of a list. ``trusted`` ones were written by ``encode``. Raises FieldsError for anything odd."""
+    """The entries of a list. ``trusted`` ones were written by ``encode``.
+
+    Raises FieldsError for anything odd.
+    """
     result: Managed = {}
     for entry in found or ():
         operation, api_version = entry.get("operation"), entry.get("apiVersion")
@@ -103,7 +108,9 @@ def entry_of(manager: str, operation: str, api_version: str, time: str, fields: 
 
 
 def with_fields(entry: Tree, fields: FieldSet) -> Tree:
-    """A stored entry with these fields in place of its own: the very same one when they are its own."""
+    """A stored entry with these fields in place of its own: the very same one when they are its
+    own.
+    """
     get = entry.get
     if get("fieldsV1") is fields and tuple(entry) in _ORDERS:
         return entry
@@ -122,7 +129,9 @@ def by_owner(found: list[Tree] | None) -> dict[tuple[str, ...], Tree]:
 
 
 def arranged(found: list[Tree]) -> list[Tree]:
-    """Stored entries, each of another owner, in the order of ``encode``, and no more of them than there may be."""
+    """Stored entries, each of another owner, in the order of ``encode``, and no more of them than
+    there may be.
+    """
     if len(found) > MAX_UPDATE_MANAGERS:
         return encode(capped(decode(found)))
     return sorted(found, key=rank_of) if len(found) > 1 else found
@@ -136,7 +145,9 @@ def is_reset(found: Json) -> bool:
 
 
 def capped(managed: Managed) -> Managed:
-    """The same with the oldest updates of each version merged into one while there are too many of them."""
+    """The same with the oldest updates of each version merged into one while there are too many of
+    them.
+    """
     updates = [key for key in managed if key.operation == UPDATE]
     if len(updates) <= MAX_UPDATE_MANAGERS:
         return managed
@@ -163,7 +174,8 @@ def capped(managed: Managed) -> Managed:
 
 
 def same_but_for_times(new: Tree, old: Tree) -> bool:
-    """Whether two objects say the same, whatever the times of their entries: a write that makes one of the other is none.
+    """Whether two objects say the same, whatever the times of their entries: a write that makes one
+    of the other is none.
 
     Upstream: fieldmanager.IgnoreManagedFieldsTimestampsTransformer.
     """
@@ -178,7 +190,10 @@ def same_but_for_times(new: Tree, old: Tree) -> bool:
 
 
 def _same_but_for(new: Tree, old: Tree, ignored: str) -> bool:
-    """Whether two maps hold the same, one key ignored. What is not the same is mostly told by one look."""
+    """Whether two maps hold the same, one key ignored.
+
+    What is not the same is mostly told by one look.
+    """
     if len(new) - (ignored in new) != len(old) - (ignored in old):
         return False
     for name, value in new.items():

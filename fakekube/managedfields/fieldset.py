@@ -1,8 +1,9 @@
 """Sets of fields, kept in the very form in which they travel: the FieldsV1 tree.
 
-A set is a dict from path elements (``f:spec``, ``k:{"name":"c"}``, ``v:"x"``) to what lies below them. An element is a
-member of the set when its dict is empty or holds ``"."``; otherwise it only leads to members. So reading and writing
-managedFields costs nothing, and sets share what they have in common: nobody changes one in place.
+A set is a dict from path elements (``f:spec``, ``k:{"name":"c"}``, ``v:"x"``) to what lies below
+them. An element is a member of the set when its dict is empty or holds ``"."``; otherwise it only
+leads to members. So reading and writing managedFields costs nothing, and sets share what they have
+in common: nobody changes one in place.
 Upstream: structured-merge-diff/fieldpath/set.go.
 """
 
@@ -24,7 +25,8 @@ _EMPTY: Final[FieldSet] = {}
 
 
 def shared(fields: FieldSet) -> FieldSet:
-    """An equal set of which all that is below an object's parts (``f:spec`` ``f:containers``) is one object for all equal sets.
+    """An equal set of which all that is below an object's parts (``f:spec`` ``f:containers``) is
+    one object for all equal sets.
 
     Pods of one template own the same fields: a hundred dicts each, if they were not shared.
     """
@@ -76,7 +78,8 @@ def _joined(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """The members of the first that are no members of the second; what lies below a member counts by itself.
+    """The members of the first that are no members of the second; what lies below a member counts
+    by itself.
 
     The very first set comes back when there is nothing to take away.
     """
@@ -174,7 +177,9 @@ def paths(fields: FieldSet, prefix: Path = ()) -> Iterator[Path]:
 
 
 def ordered(fields: FieldSet) -> FieldSet:
-    """One level in upstream's order: fields by name, then items by key or value, numbers as numbers."""
+    """One level in upstream's order: fields by name, then items by key or value, numbers as
+    numbers.
+    """
     if len(fields) < 2:
         return fields
     elements = list(fields)

@@ -1,4 +1,5 @@
-"""Path elements as they travel, as they are shown to people, and the reading of sets that a client sent.
+"""Path elements as they travel, as they are shown to people, and the reading of sets that a client
+sent.
 
 Upstream: structured-merge-diff/fieldpath/serialize.go, serialize-pe.go and element.go.
 """

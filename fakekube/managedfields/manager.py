@@ -1,8 +1,9 @@
 """Who set which field of an object, for one kind: plain writes and server-side apply.
 
-A plain write is compared with what was there before: what it changed belongs to its manager from then on and to nobody
-else. An apply says outright what it wants to own. Upstream: apimachinery/pkg/util/managedfields and
-structured-merge-diff/merge. Left out: conversion of sets between versions of a kind that name fields otherwise.
+A plain write is compared with what was there before: what it changed belongs to its manager from
+then on and to nobody else. An apply says outright what it wants to own. Upstream:
+apimachinery/pkg/util/managedfields and structured-merge-diff/merge. Left out: conversion of sets
+between versions of a kind that name fields otherwise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,10 +36,11 @@ ResetFields = Mapping[str, Sequence[Path]]
 class FieldManager:
     """Keeps ``metadata.managedFields`` of one kind in one version.
 
-    ``schema`` is None for custom resources without one; ``metadata`` is the schema of their metadata, and ``kind``
-    their kind: built-ins have both in their schema. ``reset_fields`` names, by sub-resource ("" for the object itself),
-    paths of elements that writes through it cannot own, because they are put back; by default they are what upstream
-    has for the kind. One manager serves all objects; it holds nothing but what it learned of the schema.
+    ``schema`` is None for custom resources without one; ``metadata`` is the schema of their
+    metadata, and ``kind`` their kind: built-ins have both in their schema. ``reset_fields`` names,
+    by sub-resource ("" for the object itself), paths of elements that writes through it cannot own,
+    because they are put back; by default they are what upstream has for the kind. One manager
+    serves all objects; it holds nothing but what it learned of the schema.
     """
 
     def __init__(
@@ -60,8 +62,9 @@ class FieldManager:
     def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
 
-        ``old`` is None for a create, and stays as it is; ``new`` may carry in managedFields what the client sent.
-        ``now`` is RFC 3339. What ``new`` gets may share parts with ``old``: neither is to be changed in place.
+        ``old`` is None for a create, and stays as it is; ``new`` may carry in managedFields what
+        the client sent. ``now`` is RFC 3339. What ``new`` gets may share parts with ``old``:
+        neither is to be changed in place.
         """
         metadata = new.setdefault("metadata", {})
         sent = metadata.pop("managedFields", None)
@@ -76,7 +79,8 @@ class FieldManager:
             else:
                 removed, changed = self._changes(old, new, subresource)
         except TypedError:
-            # An object that does not fit its schema is refused later; until then ownership stays what it was.
+            # An object that does not fit its schema is refused later; until then ownership stays
+            # what it was.
             if live:
                 metadata["managedFields"] = live
             return
@@ -90,11 +94,13 @@ class FieldManager:
     def apply(
         self, old: Tree | None, config: Tree, *, manager: str, now: str, force: bool = False, subresource: str = ""
     ) -> Tree:
-        """The object after a server-side apply, with its managedFields; still to be decoded and defaulted.
+        """The object after a server-side apply, with its managedFields; still to be decoded and
+        defaulted.
 
-        ``old`` is None when there is no object yet. Neither ``old`` nor ``config`` is changed, but the result shares
-        with both. Raises APIError: 400 for a configuration of another kind or with managedFields, 409 for conflicts
-        unless ``force``, and 500 in upstream's words for one that does not fit the schema.
+        ``old`` is None when there is no object yet. Neither ``old`` nor ``config`` is changed, but
+        the result shares with both. Raises APIError: 400 for a configuration of another kind or
+        with managedFields, 409 for conflicts unless ``force``, and 500 in upstream's words for one
+        that does not fit the schema.
         """
         self._check_type(config)
         live = self._empty if old is None else _without_managed_fields(old)
@@ -131,7 +137,8 @@ class FieldManager:
         return f"{names.get('namespace') or ''}/{names.get('name') or ''}; {kind}"
 
     def _before_first_apply(self, live: Tree, now: str, subresource: str) -> Managed:
-        """An object that nobody tracks gets an entry for everything in it before the first apply."""
+        """An object that nobody tracks gets an entry for everything in it before the first apply.
+        """
         try:
             _, changed = self._changes(None, live, subresource)
         except TypedError as error:
@@ -161,7 +168,9 @@ class FieldManager:
         return apply.applied(self._node, live, config, managed, key, entry, reset, force=True)
 
     def _with_entries(self, result: Tree, config: Tree, managed: Managed, key: Owner, time: str) -> Tree:
-        """The result with its list of entries, ``time`` being the applier's: it moves only when the object does."""
+        """The result with its list of entries, ``time`` being the applier's: it moves only when the
+        object does.
+        """
         mine = managed[key]
         fields = stripped(mine.fields)
         if fields:
@@ -178,10 +187,11 @@ class FieldManager:
         return {**result, "metadata": metadata}
 
     def _stored(self, live: Json, sent: Json, subresource: str) -> tuple[Json, bool]:
-        """The list of entries to start from, in its stored form, and whether it is exactly the one that is stored.
+        """The list of entries to start from, in its stored form, and whether it is exactly the one
+        that is stored.
 
-        A client that sends entries of its own sets them, unless they are garbage; one that sends none means nothing
-        by it.
+        A client that sends entries of its own sets them, unless they are garbage; one that sends
+        none means nothing by it.
         """
         if sent is None or subresource or sent == live:
             return live, True
@@ -194,7 +204,9 @@ class FieldManager:
         return (entries.encode(managed), False) if managed else (live, True)
 
     def _changes(self, old: Tree | None, new: Tree, subresource: str) -> tuple[FieldSet, FieldSet]:
-        """What was removed, and what was changed or added, without what this sub-resource cannot change. Raises TypedError."""
+        """What was removed, and what was changed or added, without what this sub-resource cannot
+        change. Raises TypedError.
+        """
         if old is None:
             removed, changed = difference_of_maps(self._node, self._empty, new)
         else:

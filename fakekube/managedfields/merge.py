@@ -12,7 +12,9 @@ from fakekube.managedfields.nodes import ANYTHING, LIST, MAP, Node
 
 
 def merged(node: Node, old: Json, config: Json) -> Json:
-    """``old`` with everything that ``config`` says; leaves are the configuration's, items are merged by their keys."""
+    """``old`` with everything that ``config`` says; leaves are the configuration's, items are
+    merged by their keys.
+    """
     kind = node.atom_of(config if config is not None else old)
     if kind == MAP and node.granular and (old or config):
         before, after = _as(dict, old), _as(dict, config)
@@ -86,7 +88,9 @@ def _merged_list(node: Node, old: list[Any], config: list[Any]) -> list[Any]:
 
 
 def without(node: Node, value: Json, fields: FieldSet) -> Json:
-    """A value without the fields and items of a set; a map or list that loses everything becomes None."""
+    """A value without the fields and items of a set; a map or list that loses everything becomes
+    None.
+    """
     kind = node.atom_of(value)
     if kind == MAP and isinstance(value, dict):
         if not node.granular:
@@ -122,7 +126,9 @@ def _without_items(node: Node, values: list[Any], fields: FieldSet) -> list[Any]
 
 
 def with_named_fields(node: Node, fields: FieldSet) -> FieldSet:
-    """The set with every field in it that the schema names and that leads to a member, besides the members."""
+    """The set with every field in it that the schema names and that leads to a member, besides the
+    members.
+    """
     result: FieldSet = {}
     for element, below in fields.items():
         if element == SELF or not below:

@@ -1,8 +1,11 @@
-"""What a tree is made of, seen through its schema: which parts stand alone, which are one, how items are known.
+"""What a tree is made of, seen through its schema: which parts stand alone, which are one, how
+items are known.
 
-A ``Node`` is a schema node reduced to what field ownership asks of it. Nodes are made as values are walked and kept, so
-that a walk costs a dict lookup a field. Upstream: structured-merge-diff/schema and kube-openapi/pkg/schemaconv.
-Left out: sets that a schema change turned from granular to atomic, or back, since they were written.
+A ``Node`` is a schema node reduced to what field ownership asks of it. Nodes are made as values are
+walked and kept, so that a walk costs a dict lookup a field. Upstream: structured-merge-diff/schema
+and kube-openapi/pkg/schemaconv.
+Left out: sets that a schema change turned from granular to atomic, or back, since they were
+written.
 """
 
 from typing import Any
@@ -27,12 +30,14 @@ class TypedError(ValueError):
 class Node:
     """One place in a kind's structure.
 
-    ``atom`` says what may stand here: one of MAP, LIST, SCALAR, or empty when anything may. ``granular`` is about maps,
-    ``keyed`` (with ``keys``) and ``is_set`` about lists; what is none of these is one indivisible leaf.
-    ``scalar`` is string, numeric, boolean or untyped. ``named`` are granular maps of which the schema names fields.
+    ``atom`` says what may stand here: one of MAP, LIST, SCALAR, or empty when anything may.
+    ``granular`` is about maps, ``keyed`` (with ``keys``) and ``is_set`` about lists; what is none
+    of these is one indivisible leaf. ``scalar`` is string, numeric, boolean or untyped. ``named``
+    are granular maps of which the schema names fields.
 
-    ``children`` and ``elements`` hold, of the fields that the schema names and that were met, the nodes and the path
-    elements (``f:spec``): walks look there before they ask ``child_of`` and ``element_of``.
+    ``children`` and ``elements`` hold, of the fields that the schema names and that were met, the
+    nodes and the path elements (``f:spec``): walks look there before they ask ``child_of`` and
+    ``element_of``.
     """
 
     __slots__ = (
@@ -146,7 +151,10 @@ class Node:
         return LIST if isinstance(value, list) else SCALAR if value is not None else MAP
 
     def item(self, value: Json) -> str:
-        """The path element of a list's item. Raises TypedError when it cannot be told apart from others."""
+        """The path element of a list's item.
+
+        Raises TypedError when it cannot be told apart from others.
+        """
         if self.is_set:
             if isinstance(value, dict):
                 raise TypedError("associative list without keys has an element that's a map type")
@@ -168,7 +176,8 @@ class Node:
 
     def item_with(self, text: str) -> str:
         """The path element of an item whose ``only_key`` holds a text: ``k:{"name":"c"}``."""
-        if text.isidentifier() or text.replace("-", "_").isidentifier():  # there is nothing to escape in it
+        # there is nothing to escape in it
+        if text.isidentifier() or text.replace("-", "_").isidentifier():
             return f'{self._prefix}"{text}"}}'
         return f"{self._prefix}{quoted(text)}}}"
 
@@ -189,7 +198,10 @@ class Node:
         return result
 
     def items(self, values: list[Json]) -> dict[str, list[Json]]:
-        """A list's items by their path elements; several under one when there are duplicates. Raises TypedError."""
+        """A list's items by their path elements; several under one when there are duplicates.
+
+        Raises TypedError.
+        """
         found: dict[str, list[Json]] = {}
         for number, value in enumerate(values):
             try:
@@ -199,7 +211,10 @@ class Node:
         return found
 
     def items_by_text(self, values: list[Any]) -> dict[str, dict[str, Json]] | None:
-        """A list's items by what ``only_key`` holds, if that is a text of its own in each. Texts sort as path elements do."""
+        """A list's items by what ``only_key`` holds, if that is a text of its own in each.
+
+        Texts sort as path elements do.
+        """
         key, found = self.only_key, {}
         if not key:
             return None
@@ -212,7 +227,9 @@ class Node:
 
 
 def root_node(schema: Schema | None, metadata: Schema | None = None) -> Node:
-    """The node of a whole object; ``metadata`` for custom resources, whose schemas say little of it."""
+    """The node of a whole object; ``metadata`` for custom resources, whose schemas say little of
+    it.
+    """
     nodes: dict[int, Node] = {}
     root = Node(schema, nodes)
     if metadata is not None:
@@ -223,7 +240,9 @@ def root_node(schema: Schema | None, metadata: Schema | None = None) -> Node:
 
 
 def _default_of(struct: GoStruct, key: str, kind: str) -> Json:
-    """What a key has that is not given: what Go's zero value is, where Go always prints the field, or a default by name."""
+    """What a key has that is not given: what Go's zero value is, where Go always prints the field,
+    or a default by name.
+    """
     if (struct.name, key) in DEFAULTS_OF_KEYS or key in BUILT_IN_KEY_DEFAULTS:
         return DEFAULTS_OF_KEYS.get((struct.name, key), BUILT_IN_KEY_DEFAULTS.get(key))
     field = struct.fields.get(key)

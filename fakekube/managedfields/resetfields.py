@@ -1,7 +1,8 @@
-"""Which fields a write cannot own, because the endpoint puts them back: status on the object, spec on its status.
+"""Which fields a write cannot own, because the endpoint puts them back: status on the object, spec
+on its status.
 
-Upstream: GetResetFields of the strategies (kubernetes/pkg/registry). Left out: the filters of pods/resize and
-pods/ephemeralcontainers, whose writes cannot change anything else anyway.
+Upstream: GetResetFields of the strategies (kubernetes/pkg/registry). Left out: the filters of
+pods/resize and pods/ephemeralcontainers, whose writes cannot change anything else anyway.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,8 @@ def reset_fields_of(
 ) -> Mapping[str, Sequence[Path]]:
     """The paths that a built-in kind resets, by sub-resource; nothing for kinds without a status.
 
-    ``status_keeps_metadata``: the status endpoint puts metadata back as well. ``declared`` is what a
-    kind resets that differs from all others: dotted paths of fields (``metadata.labels``).
+    ``status_keeps_metadata``: the status endpoint puts metadata back as well. ``declared`` is what
+    a kind resets that differs from all others: dotted paths of fields (``metadata.labels``).
     """
     if schema is None or "status" not in schema.properties:
         return {}
@@ -32,5 +33,6 @@ def reset_fields_of(
 
 
 def custom_reset_fields(*, has_status: bool) -> Mapping[str, Sequence[Path]]:
-    """What a custom resource's writes cannot own; ``has_status`` when its status is a sub-resource."""
+    """What a custom resource's writes cannot own; ``has_status`` when its status is a sub-resource.
+    """
     return {"": (STATUS,), "status": (METADATA, SPEC)} if has_status else {}

@@ -1,7 +1,8 @@
 """Ownership of ``spec.replicas`` as the Scale of an object shows it, and back.
 
-Who owns the replicas of a Deployment owns those of its Scale, whatever else of the Deployment they own. Upstream:
-apimachinery/pkg/util/managedfields/scalehandler.go. Left out: kinds whose replicas are elsewhere than in spec.replicas.
+Who owns the replicas of a Deployment owns those of its Scale, whatever else of the Deployment they
+own. Upstream: apimachinery/pkg/util/managedfields/scalehandler.go. Left out: kinds whose replicas
+are elsewhere than in spec.replicas.
 """
 
 from fakekube.apimachinery.types import Json, Tree
@@ -19,10 +20,11 @@ def to_scale(parent: Json) -> list[Tree]:
 def to_parent(parent: Json, scale: Json, api_version: str) -> list[Tree]:
     """The managedFields of the object, from its old ones and those of its Scale after a write.
 
-    ``api_version`` is the object's. Who is no longer among the Scale's owners has lost the replicas. An updater is known
-    by the version, too, which is another one in the Scale: it loses the replicas in any case, and gets them back in an
-    entry of their own, of which nobody knows the time. Two entries of the same name are thus possible; of these, the next
-    one to read them sees the last.
+    ``api_version`` is the object's. Who is no longer among the Scale's owners has lost the
+    replicas. An updater is known by the version, too, which is another one in the Scale: it loses
+    the replicas in any case, and gets them back in an entry of their own, of which nobody knows the
+    time. Two entries of the same name are thus possible; of these, the next one to read them sees
+    the last.
     """
     owners = {_identity(entry): entry for entry in scale or () if _has_replicas(entry)}
     kept: list[Tree] = []

@@ -1,6 +1,8 @@
-"""The sets of what a value holds: of one that somebody brings as a whole, and of one that a configuration speaks of.
+"""The sets of what a value holds: of one that somebody brings as a whole, and of one that a
+configuration speaks of.
 
-Upstream: structured-merge-diff/typed/tofieldset.go, and what compare.go adds of a value that was not there before.
+Upstream: structured-merge-diff/typed/tofieldset.go, and what compare.go adds of a value that was
+not there before.
 """
 
 from typing import Any
@@ -11,7 +13,10 @@ from fakekube.managedfields.nodes import LIST, MAP, SCALAR, Node
 
 
 def members(node: Node, value: Json) -> FieldSet:
-    """Everything in a value, the value included, as it is owned by who brings it as a whole. Raises TypedError."""
+    """Everything in a value, the value included, as it is owned by who brings it as a whole.
+
+    Raises TypedError.
+    """
     if type(value) is dict:
         return _members_of_map(node, value)
     return _members_of_list(node, value) if type(value) is list else {}
@@ -59,8 +64,9 @@ def _members_of_list(node: Node, values: list[Any]) -> FieldSet:
 
 
 def to_set(node: Node, value: Json) -> FieldSet:
-    """What an applied configuration speaks of: leaves and items, not the maps on the way. Never raises TypedError
-    for a value that ``check`` has passed.
+    """What an applied configuration speaks of: leaves and items, not the maps on the way.
+
+    Never raises TypedError for a value that ``check`` has passed.
     """
     if isinstance(value, dict) and node.granular:
         return _set_of_map(node, value)

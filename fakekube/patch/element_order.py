@@ -1,4 +1,5 @@
-"""The order of a list after a strategic merge: what the patch names in its order, the rest where it stood.
+"""The order of a list after a strategic merge: what the patch names in its order, the rest where it
+stood.
 
 Items are found by their keys in a map, so that a long list costs what its bytes do. Upstream:
 normalizeElementOrder and its helpers in apimachinery/pkg/util/strategicpatch/patch.go, which
@@ -21,12 +22,15 @@ def kind_of(item: Json) -> type[Any]:
 
 
 class Places:
-    """Where each of a list's items stands first: by the value of its merge key, or the scalar by itself."""
+    """Where each of a list's items stands first: by the value of its merge key, or the scalar by
+    itself.
+    """
 
     __slots__ = ("_by_key", "_first", "_merge_key")
 
     def __init__(self, items: Iterable[Any], merge_key: str, kind: type[Any]) -> None:
-        """``merge_key`` counts for items of ``kind`` dict; what is no dict among them has no place."""
+        """``merge_key`` counts for items of ``kind`` dict; what is no dict among them has no place.
+        """
         self._merge_key, self._by_key = merge_key, kind is dict
         self._first: dict[Hashable, int] = {}
         for place, item in enumerate(items):
@@ -46,14 +50,20 @@ class Places:
 
 
 def hashable(value: Json) -> Hashable:
-    """Something that is equal for equal values. A key is a scalar, unless a patch is out to break something."""
+    """Something that is equal for equal values.
+
+    A key is a scalar, unless a patch is out to break something.
+    """
     if value.__class__ is dict or value.__class__ is list:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return value  # type: ignore[no-any-return]
 
 
 def partition(merged: list[Any], named: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """Items that the patch, or its order, names, and those that only the object has. Raises PatchError."""
+    """Items that the patch, or its order, names, and those that only the object has.
+
+    Raises PatchError.
+    """
     if not merge_key:
         keys = {hashable(item) for item in named}
         return [item for item in merged if hashable(item) in keys], [item for item in merged if hashable(item) not in keys]
@@ -79,7 +89,10 @@ def _check_item(item: Json, merge_key: str) -> None:
 def in_order(
     named: list[Any], unnamed: list[Any], order: list[Any], live_order: list[Any], merge_key: str, kind: type[Any]
 ) -> list[Any]:
-    """Both parts in one list: each part by its own order, woven as the live list allows. Raises PatchError."""
+    """Both parts in one list: each part by its own order, woven as the live list allows.
+
+    Raises PatchError.
+    """
     named = _sorted(named, order, merge_key, kind)
     if not unnamed:
         _check_all(live_order, merge_key, kind)
@@ -106,7 +119,9 @@ def _check_all(items: list[Any], merge_key: str, kind: type[Any]) -> None:
 
 
 def _sorted(items: list[Any], order: list[Any], merge_key: str, kind: type[Any]) -> list[Any]:
-    """Items by an order; one that the order does not name goes before what it meets, as upstream compares."""
+    """Items by an order; one that the order does not name goes before what it meets, as upstream
+    compares.
+    """
     _check_all(items, merge_key, kind)
     _check_all(order, merge_key, kind)
     if len(items) < 2:
@@ -125,8 +140,9 @@ def _place(found: tuple[int, Any]) -> int:
 def _inserted(items: list[Any], places: list[int]) -> list[Any]:
     """What an insertion sort makes of items of which some have no place.
 
-    It walks from the end to the first item that has a place which is not greater, and so comes to stand right behind that
-    one, in front of what came there earlier; at the very front where there is none, or where it has no place itself.
+    It walks from the end to the first item that has a place which is not greater, and so comes to
+    stand right behind that one, in front of what came there earlier; at the very front where there
+    is none, or where it has no place itself.
     """
     behind: dict[int, list[int]] = {-1: []}  # by number, who was put right behind; -1 is the front
     sorted_places: SortedList = SortedList()

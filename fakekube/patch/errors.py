@@ -1,11 +1,15 @@
-"""What goes wrong with a strategic merge patch. Upstream: apimachinery/pkg/util/mergepatch/errors.go."""
+"""What goes wrong with a strategic merge patch.
+
+Upstream: apimachinery/pkg/util/mergepatch/errors.go.
+"""
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.patch.gotext import type_text, value_text
 
 
 class PatchError(ValueError):
-    """A patch that cannot be merged. Most are answered as 500 without a reason, as upstream does."""
+    """A patch that cannot be merged. Most are answered as 500 without a reason, as upstream does.
+    """
 
     def __init__(self, text: str, code: int = 500, reason: str = "") -> None:
         super().__init__(text)

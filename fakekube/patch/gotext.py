@@ -1,4 +1,7 @@
-"""Values and types as Go prints them, for the errors of strategic merge patches. Upstream: fmt and reflect."""
+"""Values and types as Go prints them, for the errors of strategic merge patches.
+
+Upstream: fmt and reflect.
+"""
 
 from fakekube.apimachinery.types import Json
 

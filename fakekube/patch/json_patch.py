@@ -1,10 +1,11 @@
 """JSON patch (RFC 6902) with the leniency of the library that upstream uses.
 
-The input stays untouched: only the containers on the way to a change are copied, each once. What the result shares with the
-input stands where it stood; what is moved or copied is a copy, and what an operation brings is the operation's own. Upstream:
-gopkg.in/evanphx/json-patch, whose ways these are: ``replace`` of an absent key adds it, ``copy`` of one writes null,
-``add`` without a value writes null, ``test`` of one against null holds, a pointer loses whatever stands before its
-first slash, and negative indexes count from the end.
+The input stays untouched: only the containers on the way to a change are copied, each once. What
+the result shares with the input stands where it stood; what is moved or copied is a copy, and what
+an operation brings is the operation's own. Upstream: gopkg.in/evanphx/json-patch, whose ways these
+are: ``replace`` of an absent key adds it, ``copy`` of one writes null, ``add`` without a value
+writes null, ``test`` of one against null holds, a pointer loses whatever stands before its first
+slash, and negative indexes count from the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +21,8 @@ _LONGEST_INDEX = 9
 
 
 class PatchError(ValueError):
-    """An operation that does not apply. Clients never see the text: upstream answers a generic 422."""
+    """An operation that does not apply. Clients never see the text: upstream answers a generic 422.
+    """
 
 
 def apply(tree: Tree, operations: Sequence[Tree | None]) -> Tree:
@@ -61,7 +63,8 @@ def _move(document: "_Document", operation: Tree) -> None:
     source = _pointer(operation, "from")
     value = document.get(source)
     document.remove(source)
-    path = _pointer(operation, "path")  # the value is not copied: it has left the place where it was
+    # the value is not copied: it has left the place where it was
+    path = _pointer(operation, "path")
     document.add(path, value, is_deeper=path.count("/") > source.count("/"))
 
 
@@ -103,7 +106,9 @@ def _same(left: Json, right: Json) -> bool:
 
 
 class _Document:
-    """A tree on its way through a patch; ``owned`` are the containers that are this patch's to change."""
+    """A tree on its way through a patch; ``owned`` are the containers that are this patch's to
+    change.
+    """
 
     def __init__(self, root: Json) -> None:
         self.root = root
@@ -133,7 +138,9 @@ class _Document:
             container[_index(last, len(container))] = value
 
     def add(self, path: str, value: Json, *, is_deeper: bool = True) -> None:
-        """Put a value at a key, or insert it at an index; ``is_deeper`` than where it was before, if anywhere."""
+        """Put a value at a key, or insert it at an index; ``is_deeper`` than where it was before,
+        if anywhere.
+        """
         container, last = self._open(path)
         if is_deeper:
             _check_depth(path, value)
@@ -163,7 +170,9 @@ class _Document:
         return found
 
     def _open(self, path: str) -> tuple[Any, str]:
-        """The container that a pointer's last part is looked up in, made this patch's own, and that part."""
+        """The container that a pointer's last part is looked up in, made this patch's own, and that
+        part.
+        """
         parents, last = _split(path)
         self._walk(parents)
         container = self.root = self._own(self.root)

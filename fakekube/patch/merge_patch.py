@@ -1,8 +1,8 @@
 """JSON merge patch (RFC 7386): null deletes, maps merge, everything else replaces.
 
-The input stays untouched; the result shares with it and with the patch what did not change. Upstream:
-gopkg.in/evanphx/json-patch, which drops nulls from what a patch adds, also inside of lists that are new, but leaves a
-list that replaces a value as it is.
+The input stays untouched; the result shares with it and with the patch what did not change.
+Upstream: gopkg.in/evanphx/json-patch, which drops nulls from what a patch adds, also inside of
+lists that are new, but leaves a list that replaces a value as it is.
 """
 
 from fakekube.apimachinery.types import Json, Tree
@@ -11,7 +11,8 @@ CONTAINERS = (dict, list)
 
 
 def apply(tree: Tree, patch: Tree, *, nulls: bool = True) -> Tree:
-    """The tree with the patch merged into it. ``nulls`` False says that there is none in the patch."""
+    """The tree with the patch merged into it. ``nulls`` False says that there is none in the patch.
+    """
     result = dict(tree)
     for key, value in patch.items():
         if value is None:

@@ -1,9 +1,10 @@
-"""Strategic merge patch: a merge patch that knows of lists whose items have keys, and of directives.
+"""Strategic merge patch: a merge patch that knows of lists whose items have keys, and of
+directives.
 
-``$patch`` replaces or deletes a map or a list's item, ``$deleteFromPrimitiveList/x`` takes scalars from a list,
-``$setElementOrder/x`` orders one, ``$retainKeys`` names the fields that may stay. The input stays untouched. Upstream:
-apimachinery/pkg/util/strategicpatch/patch.go, in whose words errors are. Left out: making and merging of patches, which
-clients do.
+``$patch`` replaces or deletes a map or a list's item, ``$deleteFromPrimitiveList/x`` takes scalars
+from a list, ``$setElementOrder/x`` orders one, ``$retainKeys`` names the fields that may stay. The
+input stays untouched. Upstream: apimachinery/pkg/util/strategicpatch/patch.go, in whose words
+errors are. Left out: making and merging of patches, which clients do.
 """
 
 from collections.abc import Iterable
@@ -71,7 +72,10 @@ def _merge_field(result: Tree, key: str, value: Json, schema: Schema | None) -> 
 
 
 def _retain_keys(result: Tree, rest: Tree) -> None:
-    """Drop the fields that the directive does not name. Whatever else the patch brings must be named too."""
+    """Drop the fields that the directive does not name.
+
+    Whatever else the patch brings must be named too.
+    """
     if RETAIN_KEYS not in rest:
         return
     named = rest.pop(RETAIN_KEYS)
@@ -113,7 +117,9 @@ def _merge_ordered(result: Tree, rest: Tree, directive: str, schema: Schema | No
 
 
 def _overwritten(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
-    """The order of the live list as upstream sees it after the merge: new items have taken the room of deleted ones."""
+    """The order of the live list as upstream sees it after the merge: new items have taken the room
+    of deleted ones.
+    """
     if any(item.get(DIRECTIVE) == REPLACE for item in patch):
         return original
     deleted = {hashable(item.get(merge_key)) for item in patch if item.get(DIRECTIVE) == DELETE}
@@ -126,7 +132,8 @@ def _overwritten(original: list[Any], patch: list[Any], merge_key: str) -> list[
 def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
     """The items of the patch must stand in the directive, and in its order.
 
-    A directive among the items passes, but for one after the last item that the order names: upstream stops there.
+    A directive among the items passes, but for one after the last item that the order names:
+    upstream stops there.
     """
     if not order or not patch:
         return
@@ -218,7 +225,10 @@ def _merge_items(original: list[Any], patch: list[Any], field: Schema) -> list[A
 
 
 def _element_kind(*lists: list[Any]) -> type[Any]:
-    """The one kind of element that all lists hold. Raises PatchError when there are several, or none."""
+    """The one kind of element that all lists hold.
+
+    Raises PatchError when there are several, or none.
+    """
     kinds = [kind_of(item) for items in lists for item in items]
     if not kinds:
         raise PatchError("no elements in any of the given slices")
@@ -230,7 +240,10 @@ def _element_kind(*lists: list[Any]) -> type[Any]:
 
 
 def _without_repetitions(items: list[Any]) -> list[Any]:
-    """Each scalar once. Upstream fills the place of a repetition with the last item, so the order is not kept."""
+    """Each scalar once.
+
+    Upstream fills the place of a repetition with the last item, so the order is not kept.
+    """
     if len(dict.fromkeys(items)) == len(items):
         return items
     places: dict[Any, SortedList] = {}
@@ -253,7 +266,9 @@ def _without_repetitions(items: list[Any]) -> list[Any]:
 
 
 def _cleaned(value: Json) -> tuple[Json, bool]:
-    """A value that is new to the object, without nulls in its maps and without directives; False when it is one itself."""
+    """A value that is new to the object, without nulls in its maps and without directives; False
+    when it is one itself.
+    """
     if value.__class__ is dict:
         if value.get(DIRECTIVE) is not None:
             return None, False
@@ -284,7 +299,8 @@ def _without_directives(value: Json) -> tuple[Json, bool]:
 
 
 def _field(schema: Schema | None, key: str) -> Schema:
-    """The schema of a field that has to be merged. Raises PatchError when there is none to say how."""
+    """The schema of a field that has to be merged. Raises PatchError when there is none to say how.
+    """
     if schema is None or (schema.additional is not None and not schema.properties):
         raise PatchError("merging an object in json but data type is not struct, instead is: map")
     field = schema.properties.get(key)

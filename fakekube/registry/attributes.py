@@ -1,6 +1,7 @@
 """What admission plugins see of a write, and the interface of the admission chain.
 
-Upstream: apiserver/pkg/admission/attributes.go, interfaces.go. The plugins themselves live in ``fakekube/admission``.
+Upstream: apiserver/pkg/admission/attributes.go, interfaces.go. The plugins themselves live in
+``fakekube/admission``.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Where the objects of each resource are kept. A bucket is made when somebody first asks for its resource."""
+"""Where the objects of each resource are kept.
+
+A bucket is made when somebody first asks for its resource.
+"""
 
 from collections.abc import Callable
 
@@ -17,8 +20,10 @@ class Buckets:
     def __init__(self, storage: Storage, resources: ResourceRegistry, first: FirstObjectsWriter) -> None:
         self.storage = storage
         self._resources, self._first = resources, first
-        self._buckets: dict[tuple[str, str], Bucket] = {}  # a GroupResource equals its pair of names
-        self._first_changes: dict[GroupResource, int] = {}  # how many changes storing the first objects was
+        # a GroupResource equals its pair of names
+        self._buckets: dict[tuple[str, str], Bucket] = {}
+        # how many changes storing the first objects was
+        self._first_changes: dict[GroupResource, int] = {}
         self._observers: list[Made] = []
         resources.on_change(self._forget)
 
@@ -37,7 +42,9 @@ class Buckets:
         return self.bucket(resource) if resource in self._buckets or self.storage.has(resource) else None
 
     def open_in(self, storage: Storage, resource: GroupResource) -> Bucket:
-        """The bucket of a resource in another storage, made if there is none, without first objects."""
+        """The bucket of a resource in another storage, made if there is none, without first
+        objects.
+        """
         if storage.has(resource):
             return storage.bucket(resource)
         kind = self._resources.stored.get(resource)
@@ -53,7 +60,8 @@ class Buckets:
         self._observers.append(made)
 
     def _make(self, resource: GroupResource) -> Bucket:
-        known = self.storage.has(resource)  # in a state that was taken over, its first objects with it
+        # in a state that was taken over, its first objects with it
+        known = self.storage.has(resource)
         bucket = self._buckets[resource] = self.open_in(self.storage, resource)
         if not known:
             self._first.write(resource, bucket)

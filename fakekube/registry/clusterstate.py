@@ -1,4 +1,6 @@
-"""What strategies and admission plugins may ask of the rest of the cluster, answered from the storage."""
+"""What strategies and admission plugins may ask of the rest of the cluster, answered from the
+storage.
+"""
 
 from collections.abc import Callable
 
@@ -9,7 +11,10 @@ from fakekube.registry.store import Store
 
 
 class ClusterState:
-    """The ``Cluster`` of ``strategy.py``, which says what each answer is. ``gate`` is a function of a gate's name."""
+    """The ``Cluster`` of ``strategy.py``, which says what each answer is.
+
+    ``gate`` is a function of a gate's name.
+    """
 
     def __init__(
         self, buckets: Buckets, store: Callable[[GroupResource], Store], *, release: str, gates: Callable[[str], bool],
@@ -28,7 +33,8 @@ class ClusterState:
         return [record.tree() for record in self._buckets.named(group, resource).records(namespace)]
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
-        """Store a new status of an object at once, past admission and validation; nothing when there is none.
+        """Store a new status of an object at once, past admission and validation; nothing when
+        there is none.
 
         It is the server's own write, at the time ``now``.
         """

@@ -1,11 +1,14 @@
-"""Compaction by time: states of the storage that are older than an interval or two can no longer be read.
+"""Compaction by time: states of the storage that are older than an interval or two can no longer be
+read.
 
-Every interval the revision of the moment is noted, and what lies before the one that was noted last is refused from then on, as
-upstream's compactor does it: a list at an exact resourceVersion, or the next page of one, gets 410. Watches go on as with
-upstream's watch cache, which etcd's compaction does not touch; and nothing is thrown away, so that histories, snapshots and forks
-tell everything still. Time that has leapt counts: what was written before the leap is as old as the leap made it.
+Every interval the revision of the moment is noted, and what lies before the one that was noted last
+is refused from then on, as upstream's compactor does it: a list at an exact resourceVersion, or the
+next page of one, gets 410. Watches go on as with upstream's watch cache, which etcd's compaction
+does not touch; and nothing is thrown away, so that histories, snapshots and forks tell everything
+still. Time that has leapt counts: what was written before the leap is as old as the leap made it.
 
-Upstream: apiserver/pkg/storage/etcd3/compact.go. Left out: the key ``compact_rev_key``, whose writes count revisions there.
+Upstream: apiserver/pkg/storage/etcd3/compact.go. Left out: the key ``compact_rev_key``, whose
+writes count revisions there.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Compaction:
-    """Lets the states of one storage expire, from ``start`` to ``stop``. An interval of 0 seconds is never, as upstream."""
+    """Lets the states of one storage expire, from ``start`` to ``stop``.
+
+    An interval of 0 seconds is never, as upstream.
+    """
 
     def __init__(self, storage: Storage, clock: Clock, interval_seconds: float) -> None:
         self._storage, self._clock, self._interval_seconds = storage, clock, interval_seconds

@@ -20,7 +20,9 @@ ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 
 
 def has_ties(record: Record) -> bool:
-    """Whether an object names owners or may have a finalizer for its dependents: what concerns a garbage collector."""
+    """Whether an object names owners or may have a finalizer for its dependents: what concerns a
+    garbage collector.
+    """
     return record.has_owners or b'"orphan"' in record.data or b'"foregroundDeletion"' in record.data
 
 
@@ -100,7 +102,8 @@ def _delete(store: Store, ctx: WriteContext, record: Record, old: Tree, options:
     if pending:
         return Deleted(old, gone=False, record=record)
     if grace is None and not finalizers and not ctx.dry_run:
-        return _remove(store, ctx, record, old)  # as it is stored, with a finalizer of the collector that the policy takes away
+        # as it is stored, with a finalizer of the collector that the policy takes away
+        return _remove(store, ctx, record, old)
     _set_finalizers(meta, finalizers)
     if grace is None and finalizers:
         _mark(meta, ctx.now)
@@ -112,7 +115,9 @@ def _delete(store: Store, ctx: WriteContext, record: Record, old: Tree, options:
 
 
 def _grace(store: Store, ctx: WriteContext, old: Tree, meta: Tree, options: DeleteOptions) -> tuple[int | None, bool]:
-    """Seconds of grace that this delete begins or shortens (None: none to speak of), and whether one is under way."""
+    """Seconds of grace that this delete begins or shortens (None: none to speak of), and whether
+    one is under way.
+    """
     asked = options.grace_period_seconds
     if asked is not None and asked < 0:
         asked = 1
@@ -138,7 +143,9 @@ def _grace(store: Store, ctx: WriteContext, old: Tree, meta: Tree, options: Dele
 
 
 def collector_finalizers(store: Store, finalizers: list[str], options: DeleteOptions) -> list[str]:
-    """The finalizers after the propagation policy: given, else those on the object, else the kind's default."""
+    """The finalizers after the propagation policy: given, else those on the object, else the kind's
+    default.
+    """
     policy = options.propagation_policy
     if not store.kind.collects_dependents:
         policy = "Background"

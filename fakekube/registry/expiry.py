@@ -1,13 +1,13 @@
 """Objects that are deleted some time after they were last written: Events, an hour after.
 
-Every object has the same time to live, so the one that was written first expires first, and one queue
-with one timer serves all. When very many expire at once they are deleted in portions, and other work
-runs in between. The timer is a daemon one: virtual time neither jumps to it nor stops for it. Times
-are whole seconds, as in an object's metadata, from which a cluster that continues from a snapshot
-computes them again.
+Every object has the same time to live, so the one that was written first expires first, and one
+queue with one timer serves all. When very many expire at once they are deleted in portions, and
+other work runs in between. The timer is a daemon one: virtual time neither jumps to it nor stops
+for it. Times are whole seconds, as in an object's metadata, from which a cluster that continues
+from a snapshot computes them again.
 
-Upstream: the TTLFunc of pkg/registry/core/event/storage, and etcd's leases. Left out: leases that several objects share,
-by which upstream keeps an object for up to a minute longer.
+Upstream: the TTLFunc of pkg/registry/core/event/storage, and etcd's leases. Left out: leases that
+several objects share, by which upstream keeps an object for up to a minute longer.
 """
 
 from collections import deque
@@ -24,11 +24,15 @@ PORTION = 200
 """So many objects leave at once; at some 15 microseconds each nobody waits for long."""
 
 _Mark = tuple[str, str, int, float | None]
-"""A write: namespace, name and revision, and when what it left is due; None for what was there before."""
+"""A write: namespace, name and revision, and when what it left is due; None for what was there
+before.
+"""
 
 
 class Expiry:
-    """Deletes the objects of a bucket ``ttl_seconds`` after their last write, from ``start`` to ``stop``."""
+    """Deletes the objects of a bucket ``ttl_seconds`` after their last write, from ``start`` to
+    ``stop``.
+    """
 
     def __init__(self, bucket: Bucket, clock: Clock, ttl_seconds: int) -> None:
         self._bucket, self._clock, self._ttl_seconds = bucket, clock, ttl_seconds
@@ -37,7 +41,10 @@ class Expiry:
         self._subscription: Subscription | None = None
 
     def start(self) -> None:
-        """Watch over what is there and what comes. A time to live of 0 is none: as upstream, everything stays."""
+        """Watch over what is there and what comes.
+
+        A time to live of 0 is none: as upstream, everything stays.
+        """
         if not self._ttl_seconds:
             return
         present = sorted(self._bucket.all(), key=lambda record: record.revision)
@@ -71,7 +78,8 @@ class Expiry:
         while self._marks:
             namespace, name, revision, due = self._marks[0]
             record = self._bucket.get(namespace, name)
-            if record is not None and record.revision == revision:  # else it is gone, or was written again
+            # else it is gone, or was written again
+            if record is not None and record.revision == revision:
                 if due is None:
                     due = _last_write(record) + self._ttl_seconds
                 if due > now or not left:

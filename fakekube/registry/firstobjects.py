@@ -1,4 +1,5 @@
-"""The objects that a cluster comes with (namespaces, RBAC roles, priority classes ...), and when they are stored.
+"""The objects that a cluster comes with (namespaces, RBAC roles, priority classes ...), and when
+they are stored.
 
 They are stored when somebody first asks for their resource, so that a cluster does not pay at its
 start for what its user never looks at. Nobody can tell when that was: uids and times are those of
@@ -48,7 +49,8 @@ class FirstObjectsWriter:
         """
         if resource not in self.first:
             return
-        token = CAUSE.set(None)  # it is nobody's wish: the request that came first only looks at them
+        # it is nobody's wish: the request that came first only looks at them
+        token = CAUSE.set(None)
         try:
             self._write(resource, bucket)
         finally:

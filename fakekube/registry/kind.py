@@ -32,8 +32,8 @@ class Column(NamedTuple):
 class Printer(NamedTuple):
     """How a kind prints as a Table.
 
-    ``cells(obj, now)`` gives one cell a column; ``now`` is Unix seconds, for ages. ``conditions(obj)`` gives the row's
-    conditions, for kinds that have them (finished pods).
+    ``cells(obj, now)`` gives one cell a column; ``now`` is Unix seconds, for ages.
+    ``conditions(obj)`` gives the row's conditions, for kinds that have them (finished pods).
     """
 
     columns: Sequence[Column]
@@ -44,9 +44,9 @@ class Printer(NamedTuple):
 class Selectable(NamedTuple):
     """What fieldSelector may name beside metadata.name and metadata.namespace.
 
-    ``values(obj)`` gives the text of each of ``labels``; ``aliases`` maps other spellings to them (spec.host).
-    ``unknown`` words the 400 for a label that is none of them, with ``{label}`` in it; empty for the common text
-    ``field label not supported: {label}``.
+    ``values(obj)`` gives the text of each of ``labels``; ``aliases`` maps other spellings to them
+    (spec.host). ``unknown`` words the 400 for a label that is none of them, with ``{label}`` in it;
+    empty for the common text ``field label not supported: {label}``.
     """
 
     labels: tuple[str, ...] = ()
@@ -60,12 +60,15 @@ NAME_ONLY = Selectable()
 
 @dataclass(frozen=True, eq=False)
 class Subresource:
-    """A path below an object. ``kind`` names what travels over it when that is not the object itself.
+    """A path below an object.
 
-    ``strategy`` is for those that change the object by rules of their own (finalize, approval, resize): its
-    ``prepare_for_update`` and ``validate_update`` take the place of the kind's. "status" needs none: the kind's
-    strategy has hooks for it. ``printer`` is how it prints as a Table when that is not as the
-    object does; ``table`` is whether it is to be had as a Table at all.
+    ``kind`` names what travels over it when that is not the object itself.
+
+    ``strategy`` is for those that change the object by rules of their own (finalize, approval,
+    resize): its ``prepare_for_update`` and ``validate_update`` take the place of the kind's.
+    "status" needs none: the kind's strategy has hooks for it. ``printer`` is how it prints as a
+    Table when that is not as the object does; ``table`` is whether it is to be had as a Table at
+    all.
     """
 
     name: str  # "status", "scale", "log", ...
@@ -81,10 +84,11 @@ Convert = Callable[[Tree], Tree]
 
 
 class Conversion(NamedTuple):
-    """How this version differs from what is stored, for a resource that is served in several versions.
+    """How this version differs from what is stored, for a resource that is served in several
+    versions.
 
-    Neither function changes the tree that it gets; what it gives may share all but the top with it. ``stored`` is what is on
-    disk.
+    Neither function changes the tree that it gets; what it gives may share all but the top with it.
+    ``stored`` is what is on disk.
     """
 
     stored: GroupVersionKind
@@ -94,7 +98,10 @@ class Conversion(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Kind:
-    """One resource in one version. Its strategy and its printer may be given as Lazy; they are loaded when asked for."""
+    """One resource in one version.
+
+    Its strategy and its printer may be given as Lazy; they are loaded when asked for.
+    """
 
     group: str
     version: str
@@ -117,16 +124,22 @@ class Kind:
     delete_returns_object: bool = False  # else a Status, once the object is gone
     orphan_by_default: bool = False  # a bare DELETE orphans dependents
     collects_dependents: bool = True  # False: a DELETE takes no notice of propagation policies
-    field_annotation: str = ""  # an annotation that is a field of the stored type upstream: metadata alone goes without it
-    metadata_checks: tuple[str, ...] = ("update",)  # what its validation of updates looks at again in metadata, before 1.37
-    storage_path: str = ""  # where upstream keeps objects below /registry, which conflicts name; else the plural
+    # an annotation that is a field of the stored type upstream: metadata alone goes without it
+    field_annotation: str = ""
+    # what its validation of updates looks at again in metadata, before 1.37
+    metadata_checks: tuple[str, ...] = ("update",)
+    # where upstream keeps objects below /registry, which conflicts name; else the plural
+    storage_path: str = ""
     status_keeps_metadata: bool = False  # the status endpoint puts metadata back
-    reset_fields: Mapping[str, tuple[str, ...]] | None = None  # what a sub-resource puts back, where that is not usual
-    pod_template: tuple[str, ...] = ()  # the path of the pod template, for kinds whose controllers make pods of it
+    # what a sub-resource puts back, where that is not usual
+    reset_fields: Mapping[str, tuple[str, ...]] | None = None
+    # the path of the pod template, for kinds whose controllers make pods of it
+    pod_template: tuple[str, ...] = ()
     selector_is_map: bool = False  # spec.selector is a map of labels
     deprecation: str = ""  # what each answer warns of
     orphan_warning: str = ""  # what a DELETE without a propagation policy warns of
-    name_rule: str = "subdomain"  # what metadata.name must look like: a rule of apimachinery.names.object_name
+    # what metadata.name must look like: a rule of apimachinery.names.object_name
+    name_rule: str = "subdomain"
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides
     custom: bool = False  # from a CustomResourceDefinition

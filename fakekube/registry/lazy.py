@@ -13,7 +13,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Lazy(Generic[T_co]):
-    """A value yet to be loaded. ``load`` may be called more than once, and gives the same value each time."""
+    """A value yet to be loaded.
+
+    ``load`` may be called more than once, and gives the same value each time.
+    """
 
     __slots__ = ("load",)
 
@@ -22,7 +25,9 @@ class Lazy(Generic[T_co]):
 
 
 class LazyField(Generic[T]):
-    """A field of a frozen dataclass (one without slots) that takes a value or a Lazy one, and always gives a value."""
+    """A field of a frozen dataclass (one without slots) that takes a value or a Lazy one, and
+    always gives a value.
+    """
 
     def __init__(self, default: T) -> None:
         self._default = default

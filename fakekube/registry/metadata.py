@@ -1,7 +1,8 @@
 """The rules of metadata that hold for every kind: names, labels, annotations, owners, finalizers.
 
-The store calls these around a strategy's own hooks. Upstream: apimachinery/pkg/api/validation/objectmeta.go, what
-pkg/apis/core/validation adds for built-ins, and the metadata part of apiserver/pkg/registry/rest/{create,update}.go.
+The store calls these around a strategy's own hooks. Upstream:
+apimachinery/pkg/api/validation/objectmeta.go, what pkg/apis/core/validation adds for built-ins, and
+the metadata part of apiserver/pkg/registry/rest/{create,update}.go.
 Left out: a missing resourceVersion, which the store words.
 """
 
@@ -103,8 +104,8 @@ def validate_object_meta(obj: Tree, kind: Kind) -> list[FieldError]:
 def validate_object_meta_update(obj: Tree, old: Tree, kind: Kind, ctx: WriteContext) -> list[FieldError]:
     """What is wrong with the metadata of a changed object. ``restore`` has run.
 
-    Upstream looks at it as a whole and at its changes, and then the validation of most kinds does either again.
-    Built-ins tell repetitions before 1.37 only, custom resources always.
+    Upstream looks at it as a whole and at its changes, and then the validation of most kinds does
+    either again. Built-ins tell repetitions before 1.37 only, custom resources always.
     """
     meta, old_meta = obj["metadata"], old["metadata"]
     if _is_as_before(meta, old_meta):
@@ -134,7 +135,10 @@ def _is_as_before(meta: Tree, old_meta: Tree) -> bool:
 
 
 def _whole(meta: Tree, kind: Kind, old_meta: Mapping[str, Any]) -> list[FieldError]:
-    """What holds at any time. Parts that are the same as in ``old_meta`` have been looked at before."""
+    """What holds at any time.
+
+    Parts that are the same as in ``old_meta`` have been looked at before.
+    """
     found: list[FieldError] = []
     if kind.namespaced:
         found += _namespace(meta.get("namespace", ""))

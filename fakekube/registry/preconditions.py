@@ -1,7 +1,8 @@
 """Whether the stored object is the one that a write speaks of: its uid and its resourceVersion.
 
 Errors come in the words of upstream's storage, which name the key in etcd.
-Upstream: apiserver/pkg/storage/interfaces.go (Preconditions), pkg/storage/errors.go, generic/registry/store.go (Update).
+Upstream: apiserver/pkg/storage/interfaces.go (Preconditions), pkg/storage/errors.go,
+generic/registry/store.go (Update).
 """
 
 from fakekube.apimachinery import errors, field_errors, strconv
@@ -13,7 +14,9 @@ from fakekube.storage.record import Record
 
 
 def check_preconditions(kind: Kind, record: Record, uid: str, resource_version: str = "") -> None:
-    """Raises Conflict, in storage's words, when the stored object is another one or has another version."""
+    """Raises Conflict, in storage's words, when the stored object is another one or has another
+    version.
+    """
     if uid and uid != record.uid:
         raise uid_conflict(kind, record.namespace, record.name, uid, record.uid)
     if resource_version and resource_version != str(record.revision):
@@ -38,7 +41,10 @@ def storage_conflict(kind: Kind, namespace: str, name: str, why: str) -> APIErro
 
 
 def check_version(kind: Kind, meta: Tree, record: Record) -> bool:
-    """Whether a version was given. Raises Conflict when it is not the stored one, Invalid when there must be one."""
+    """Whether a version was given.
+
+    Raises Conflict when it is not the stored one, Invalid when there must be one.
+    """
     text = str(meta.get("resourceVersion", ""))
     try:
         asked = strconv.parse_uint(text or "0")

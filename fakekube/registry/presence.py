@@ -15,7 +15,8 @@ Waiting = dict[GroupResource, dict[Wake, None]]
 
 
 class StoredPresence:
-    """A ResourcePresence. Who waits for a resource that nobody asked for does not make its bucket."""
+    """A ResourcePresence. Who waits for a resource that nobody asked for does not make its bucket.
+    """
 
     def __init__(self, resources: ResourceRegistry, buckets: Buckets, first: FirstObjects) -> None:
         self._resources, self._buckets, self._first = resources, buckets, first
@@ -26,7 +27,9 @@ class StoredPresence:
         buckets.on_made(self._made)
 
     def await_first(self, resource: GroupResource, wake: Wake, *, whole: bool) -> Cancel | None:
-        """As ResourcePresence says; None, too, for a resource that is not served or cannot be watched."""
+        """As ResourcePresence says; None, too, for a resource that is not served or cannot be
+        watched.
+        """
         kind = self._resources.stored.get(resource)
         if kind is None or "watch" not in kind.verbs:
             return None

@@ -40,7 +40,9 @@ class ResourceRegistry:
     # changing what is served
 
     def install(self, *kinds: Kind) -> None:
-        """Serve kinds besides the others, or in place of those of the same group, version and plural."""
+        """Serve kinds besides the others, or in place of those of the same group, version and
+        plural.
+        """
         self._kinds |= {_key(kind): kind for kind in kinds}
         self._changed(kinds)
 

@@ -4,8 +4,9 @@ create:  own metadata, the stages ``write.CREATE``, commit
 update:  read, transform, the stages ``write.UPDATE``, commit; again when another write came between
 delete:  see ``deletion.py``
 
-A kind's Strategy fills in what differs. Trees that a caller or a hook gives away belong to the store from then on; what
-the store gives out is read-only. Upstream: apiserver/pkg/registry/generic/registry/store.go and rest/{create,update}.go.
+A kind's Strategy fills in what differs. Trees that a caller or a hook gives away belong to the
+store from then on; what the store gives out is read-only. Upstream:
+apiserver/pkg/registry/generic/registry/store.go and rest/{create,update}.go.
 """
 
 from collections.abc import Callable
@@ -27,14 +28,16 @@ GENERATED_NAME_TRIES = 8
 MAX_UPDATE_TRIES = 5
 
 Transform = Callable[[Tree | None], Tree]
-"""From the stored object (read-only; None when there is none) to the one to store, which the store then owns."""
+"""From the stored object (read-only; None when there is none) to the one to store, which the store
+then owns.
+"""
 
 
 class Written:
     """The outcome of a create or an update.
 
-    ``record`` is what is stored, None after a dry run and after a write that emptied the finalizers of a terminating
-    object. Who only passes bytes on never pays for ``tree``.
+    ``record`` is what is stored, None after a dry run and after a write that emptied the finalizers
+    of a terminating object. Who only passes bytes on never pays for ``tree``.
     """
 
     __slots__ = ("_load", "_tree", "created", "record")
@@ -62,7 +65,9 @@ class Store:
         self, kind: Kind, bucket: Bucket, *, cluster: Cluster, admission: Callable[[], Admission],
         fields: Callable[[], FieldOwnership],
     ) -> None:
-        """``admission`` and ``fields`` are asked when they are needed, since they come after the store."""
+        """``admission`` and ``fields`` are asked when they are needed, since they come after the
+        store.
+        """
         self.kind, self.bucket, self.cluster, self.admission = kind, bucket, cluster, admission
         self._make_fields = fields
         self._fields: FieldOwnership | None = None
@@ -97,7 +102,9 @@ class Store:
     # writing
 
     async def create(self, ctx: WriteContext, namespace: str, tree: Tree) -> Written:
-        """Store a new object, or say why not. ``tree`` has passed the schema and belongs to the store now.
+        """Store a new object, or say why not.
+
+        ``tree`` has passed the schema and belongs to the store now.
 
         Raises APIError: AlreadyExists, Invalid, Forbidden and what admission refuses with.
         """
@@ -122,7 +129,10 @@ class Store:
     async def _create(
         self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True, generated: str = "",
     ) -> Written:
-        """The steps of every create, whichever verb asks for it. Raises KeyExists, and APIError as ``create`` does."""
+        """The steps of every create, whichever verb asks for it.
+
+        Raises KeyExists, and APIError as ``create`` does.
+        """
         attrs = self.attributes(ctx, namespace, obj, None)
         attrs.tracked, attrs.generated_name = tracked, generated
         await write.pass_through(write.CREATE, self, attrs)
@@ -141,11 +151,13 @@ class Store:
     async def update(
         self, ctx: WriteContext, namespace: str, name: str, transform: Transform, *, create: bool = False, tracked: bool = True,
     ) -> Written:
-        """Change a stored object through ``transform``, which may be asked again when another write comes between.
+        """Change a stored object through ``transform``, which may be asked again when another write
+        comes between.
 
-        ``ctx.subresource`` "status" takes the status hooks. ``create`` stores the result when there is no object, as
-        apply does and PUT does for kinds that allow it. ``tracked`` False means that ``transform`` has seen to
-        managedFields itself. Raises APIError: NotFound, Conflict, Invalid and what admission refuses with.
+        ``ctx.subresource`` "status" takes the status hooks. ``create`` stores the result when there
+        is no object, as apply does and PUT does for kinds that allow it. ``tracked`` False means
+        that ``transform`` has seen to managedFields itself. Raises APIError: NotFound, Conflict,
+        Invalid and what admission refuses with.
         """
         for attempt in range(MAX_UPDATE_TRIES):
             record = self.bucket.get(namespace, name)
@@ -192,7 +204,9 @@ class Store:
         return Written(None, changed, load=self.load)
 
     def _is_done_with(self, obj: Tree, old: Tree) -> bool:
-        """Whether this write took the last thing that kept a deleted object: its finalizers, or its kind's own hold."""
+        """Whether this write took the last thing that kept a deleted object: its finalizers, or its
+        kind's own hold.
+        """
         old_meta = old["metadata"]
         return (
             "deletionTimestamp" in old_meta
@@ -210,7 +224,8 @@ class Store:
             raise preconditions.uid_conflict(self.kind, namespace, name, uid, "")
         ctx.operation = "CREATE"
         if not ctx.dry_run:
-            meta.pop("resourceVersion", None)  # of an object that is gone: upstream takes no notice of it
+            # of an object that is gone: upstream takes no notice of it
+            meta.pop("resourceVersion", None)
         try:
             return await self._create(ctx, namespace, obj, tracked=tracked)
         except KeyExists:
@@ -219,7 +234,10 @@ class Store:
     # metadata
 
     def _own_metadata(self, obj: Tree, namespace: str) -> Tree:
-        """The metadata, with the namespace of the request. Raises BadRequest when the body names another."""
+        """The metadata, with the namespace of the request.
+
+        Raises BadRequest when the body names another.
+        """
         meta: Tree = obj.setdefault("metadata", {})
         if not self.kind.namespaced:
             meta.pop("namespace", None)
@@ -245,7 +263,10 @@ class Store:
         return Write(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
 
     def replace(self, obj: Tree, expected: Record) -> Record:
-        """Commit a change that needs no checks any more. Raises Stale when another write came first."""
+        """Commit a change that needs no checks any more.
+
+        Raises Stale when another write came first.
+        """
         return self.bucket.update(self._stored(obj), expected)
 
     def write_status(self, namespace: str, name: str, status: Tree, *, now: str) -> None:
@@ -261,7 +282,8 @@ class Store:
             self.replace(new, record)
 
     def remove(self, obj: Tree, expected: Record, ctx: WriteContext) -> Record:
-        """Commit a removal; ``obj`` is the last state. Raises Stale when another write came first."""
+        """Commit a removal; ``obj`` is the last state. Raises Stale when another write came first.
+        """
         last = self.bucket.delete(expected, self._stored({**obj, "metadata": dict(obj["metadata"])}))
         self.strategy.after_delete(obj, ctx)
         return last

@@ -1,9 +1,10 @@
 """The hooks by which one kind differs from another.
 
 ``write.py`` has the order in which they are called. Every hook has a working default, so a strategy
-overrides only what differs, and a kind without behaviour of its own needs no strategy at all. Kinds with a status
-begin with ``StatusStrategy`` in ``fakekube/apis/base.py``.
-Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind declares.
+overrides only what differs, and a kind without behaviour of its own needs no strategy at all. Kinds
+with a status begin with ``StatusStrategy`` in ``fakekube/apis/base.py``.
+Upstream: apiserver/pkg/registry/rest/create.go, update.go. Left out: conversion, which a Kind
+declares.
 """
 
 from collections.abc import Mapping
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 
 NOT_SPEC = ("metadata", "status", "kind", "apiVersion")
-SERVER_MANAGER = "kube-apiserver"  # of the fields that the server changes by itself, beside what was asked for
+# of the fields that the server changes by itself, beside what was asked for
+SERVER_MANAGER = "kube-apiserver"
 
 
 class Cluster(Protocol):
-    """What strategies and admission may ask of the rest of the cluster. Every call answers at once."""
+    """What strategies and admission may ask of the rest of the cluster. Every call answers at once.
+    """
 
     release: str  # "1.37"
 
@@ -37,10 +40,13 @@ class Cluster(Protocol):
         """The stored object, decoded; never to be changed. None when there is none."""
 
     def select(self, group: str, resource: str, namespace: str) -> list[Tree]:
-        """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key order."""
+        """All stored objects of a namespace ("" for all, or for a cluster-scoped resource), in key
+        order.
+        """
 
     def write_status(self, group: str, resource: str, namespace: str, name: str, status: Tree, *, now: str) -> None:
-        """Store a new status of an object at once, past admission and validation; nothing when there is none.
+        """Store a new status of an object at once, past admission and validation; nothing when
+        there is none.
 
         It is the server's own write, at the time ``now``.
         """
@@ -62,10 +68,12 @@ class WriteContext:
     operation: str = "CREATE"  # CREATE, UPDATE or DELETE, as admission names it
     subresource: str = ""
     dry_run: bool = False
-    patched: bool = False  # the object was made from the stored one, and shares with it what a patch left alone
+    # the object was made from the stored one, and shares with it what a patch left alone
+    patched: bool = False
     field_manager: str = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)  # texts for Warning headers, in order, may repeat
+    # texts for Warning headers, in order, may repeat
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def minor(self) -> int:
@@ -78,7 +86,10 @@ class WriteContext:
 
 
 class Strategy:
-    """The defaults of every hook. Trees given to a hook are the hook's to change unless it says otherwise."""
+    """The defaults of every hook.
+
+    Trees given to a hook are the hook's to change unless it says otherwise.
+    """
 
     deletes_by_itself = False
     """Whether the kind's own endpoint sees to preconditions of deletes, in storage's words."""
@@ -86,21 +97,26 @@ class Strategy:
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         """Fill what is absent, right after decoding: on create, on update and on a patch's result.
 
-        Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has passed the
-        schema: every field has its type, null and unknown fields are gone.
+        Upstream: the versioned defaulters (apis/*/v1/defaults.go). Must be idempotent. ``obj`` has
+        passed the schema: every field has its type, null and unknown fields are gone.
         """
 
     def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``default``, for a changed object. What ``obj`` shares with ``old`` may not be changed in place.
+        """As ``default``, for a changed object.
 
-        The default copies that first; a kind that fills in nothing but what it can tell to be new can save itself the copies.
+        What ``obj`` shares with ``old`` may not be changed in place.
+
+        The default copies that first; a kind that fills in nothing but what it can tell to be new
+        can save itself the copies.
         """
         if ctx.patched:
             unshare(obj)
         self.default(obj, ctx)
 
     def default_status(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``default_update``, for the status endpoint, where all but metadata and status may be those of ``old``."""
+        """As ``default_update``, for the status endpoint, where all but metadata and status may be
+        those of ``old``.
+        """
         if ctx.patched:
             unshare(obj)
         else:
@@ -110,7 +126,9 @@ class Strategy:
         self.default(obj, ctx)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
-        """Clear what a client may not set (status, say) and set what only the server knows. uid and name are set."""
+        """Clear what a client may not set (status, say) and set what only the server knows. uid and
+        name are set.
+        """
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
         """Restore what this endpoint may not change (status, say). Do not change ``old``."""
@@ -120,7 +138,9 @@ class Strategy:
         return []
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
-        """All that is wrong with a new object, ``of_metadata`` among it, in the order in which it is to be told."""
+        """All that is wrong with a new object, ``of_metadata`` among it, in the order in which it
+        is to be told.
+        """
         return of_metadata + self.validate(obj, ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
@@ -138,9 +158,11 @@ class Strategy:
         """Bring a validated object into the form in which it is stored. Usually nothing."""
 
     def prepare_for_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """As ``prepare_for_update``, for the status endpoint: the default takes all but status from ``old``.
+        """As ``prepare_for_update``, for the status endpoint: the default takes all but status from
+        ``old``.
 
-        Labels, annotations and finalizers may change through it on most built-ins, so metadata stays.
+        Labels, annotations and finalizers may change through it on most built-ins, so metadata
+        stays.
         """
         for name in [name for name in obj if name not in NOT_SPEC]:
             del obj[name]
@@ -153,29 +175,41 @@ class Strategy:
         return []
 
     def spec_changed(self, obj: Tree, old: Tree) -> bool:
-        """Whether metadata.generation rises, for kinds that track it: the default compares all but metadata and status."""
+        """Whether metadata.generation rises, for kinds that track it: the default compares all but
+        metadata and status.
+        """
         for name in dict.fromkeys([*obj, *old]):  # noqa: SIM110 - every update asks, and a generator costs as much as the answer
             if name not in NOT_SPEC and not same(obj.get(name), old.get(name)):
                 return True
         return False
 
     def check_graceful_delete(self, obj: Tree, grace_seconds: int | None, ctx: WriteContext) -> int | None:
-        """Seconds of grace for a delete; None when the kind knows no graceful deletion, 0 for at once."""
+        """Seconds of grace for a delete; None when the kind knows no graceful deletion, 0 for at
+        once.
+        """
         return None
 
     def prepare_for_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Change an object that stays for a while after a delete: a Namespace's phase, say."""
 
     def why_kept(self, name: str) -> str:
-        """Why nobody may delete the object of this name; empty when one may. Deletes of a collection do not ask."""
+        """Why nobody may delete the object of this name; empty when one may.
+
+        Deletes of a collection do not ask.
+        """
         return ""
 
     def holds_deletion(self, obj: Tree) -> bool:
-        """Whether the object stays after a delete for a reason of its kind's own: a Namespace's spec.finalizers."""
+        """Whether the object stays after a delete for a reason of its kind's own: a Namespace's
+        spec.finalizers.
+        """
         return False
 
     def after_create(self, obj: Tree, ctx: WriteContext) -> None:
-        """Book what a stored object took (an address, a port). Not called on a dry run. Do not change ``obj``."""
+        """Book what a stored object took (an address, a port). Not called on a dry run.
+
+        Do not change ``obj``.
+        """
 
     def after_delete(self, obj: Tree, ctx: WriteContext) -> None:
         """Give back what a removed object took. Do not change ``obj``."""

@@ -1,7 +1,8 @@
 """Endpoints below an object that are more than a write to it: binding, eviction, scale.
 
-Upstream: pkg/registry/core/pod/storage (binding, eviction) and pkg/registry/apps/*/storage (scale). Those that are a
-write with other rules (status, finalize, approval, resize) are strategies of their Subresource instead.
+Upstream: pkg/registry/core/pod/storage (binding, eviction) and pkg/registry/apps/*/storage (scale).
+Those that are a write with other rules (status, finalize, approval, resize) are strategies of their
+Subresource instead.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from fakekube.registry.store import Store, Transform
 from fakekube.registry.strategy import SERVER_MANAGER, WriteContext
 from fakekube.storage.memory import Record, Stale
 
-NODE_NAME_CHECKED_SINCE = 37  # the minor number of the release in which a Binding must name what can be a node
+# the minor number of the release in which a Binding must name what can be a node
+NODE_NAME_CHECKED_SINCE = 37
 BLOCKED = "Cannot evict pod as it would violate the pod's disruption budget."
 TOO_MANY_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
@@ -30,7 +32,8 @@ def success() -> Tree:
 async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, binding: Tree) -> Tree:
     """Put a pod on the node that a Binding names. ``store`` is that of pods.
 
-    Raises APIError: BadRequest, Conflict (assigned, terminating, gated, another uid), NotFound, 500 for a bad target.
+    Raises APIError: BadRequest, Conflict (assigned, terminating, gated, another uid), NotFound, 500
+    for a bad target.
     """
     meta, target = binding.get("metadata") or {}, binding.get("target") or {}
     if meta.get("name", "") != name:
@@ -87,7 +90,8 @@ def _bound(old: Tree, node: str, meta: Tree, ctx: WriteContext) -> Tree:
 
 
 def with_condition(present: list[Tree], condition: Tree, now: str) -> list[Tree]:
-    """The pod conditions with one of them set; its transition time moves only when its status does."""
+    """The pod conditions with one of them set; its transition time moves only when its status does.
+    """
     result = list(present)
     since = conditions.transition_time(conditions.find(present, condition["type"]), condition["status"], now)
     conditions.put(result, {"lastProbeTime": None, "lastTransitionTime": since, **condition})
@@ -99,7 +103,8 @@ async def evict(
 ) -> Tree:
     """Delete a pod unless a PodDisruptionBudget says no.
 
-    Raises APIError: 400 for another name, 404, 429 when a budget blocks, 500 when there are two budgets.
+    Raises APIError: 400 for another name, 404, 429 when a budget blocks, 500 when there are two
+    budgets.
     """
     if (eviction.get("metadata") or {}).get("name") != name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
@@ -187,7 +192,8 @@ def _mark_disrupted(pods: Store, ctx: WriteContext, namespace: str, name: str, o
 
 
 def scale_of(store: Store, obj: Tree) -> Tree:
-    """The autoscaling/v1 Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController."""
+    """The autoscaling/v1 Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController.
+    """
     meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
     selector = spec.get("selector") or {}
     parse = labels.from_set if store.kind.selector_is_map else labels.from_label_selector
@@ -203,9 +209,9 @@ def scale_of(store: Store, obj: Tree) -> Tree:
 def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transform:
     """From a change of the Scale to a change of the object behind it.
 
-    ``change`` gets the present Scale, with the managedFields of its replicas, and gives the wanted one, with those that
-    it leads to; so the store has nothing to track any more. Raises Invalid for replicas below zero, Conflict for
-    another uid.
+    ``change`` gets the present Scale, with the managedFields of its replicas, and gives the wanted
+    one, with those that it leads to; so the store has nothing to track any more. Raises Invalid for
+    replicas below zero, Conflict for another uid.
     """
     def transform(old: Tree | None) -> Tree:
         resource = GroupResource(store.kind.group, f"{store.kind.plural}/scale")

@@ -1,6 +1,7 @@
 """Checks that the strategies of many kinds share: each takes a path and a value, returns errors.
 
-Upstream: apimachinery/pkg/api/validation/generic.go, pkg/apis/meta/v1/validation and pkg/api/validate.
+Upstream: apimachinery/pkg/api/validation/generic.go, pkg/apis/meta/v1/validation and
+pkg/api/validate.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +24,8 @@ CONDITION_REASON_TEXT = (
 )
 CONDITION_REASON_EXAMPLES = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
 MAX_REASON_BYTES = 1024
-DECLARATIVE_SINCE = 37  # the minor number of the release in which declarative rules took over from hand-written checks
+# the minor number of the release in which declarative rules took over from hand-written checks
+DECLARATIVE_SINCE = 37
 MAX_MESSAGE_BYTES = 32 * 1024
 
 
@@ -35,7 +37,8 @@ def distinct(errors: Iterable[FieldError]) -> list[FieldError]:
 def as_told(errors: list[FieldError], minor: int, *, custom: bool = False) -> list[FieldError]:
     """The errors in the words and in the order of a release, given by its minor number.
 
-    Since 1.37 handlers take out repetitions of what hand-written checks find, save for ``custom`` objects.
+    Since 1.37 handlers take out repetitions of what hand-written checks find, save for ``custom``
+    objects.
     """
     if minor < DECLARATIVE_SINCE:
         return [error.before or error for error in errors]
@@ -74,7 +77,9 @@ def declared_immutable(path: str, new: Any, old: Any) -> list[FieldError]:
 
 
 def declared_name(path: str, value: str, rule: Callable[[str], list[str]]) -> list[FieldError]:
-    """A name that a declarative rule looks at, which tells lengths in bytes; ``rule`` is one of ``apimachinery.names``."""
+    """A name that a declarative rule looks at, which tells lengths in bytes; ``rule`` is one of
+    ``apimachinery.names``.
+    """
     return [
         field_errors.declared(error._replace(detail=names.in_bytes(error.detail)), before=error)
         for error in complaints(path, value, rule(value))]
@@ -102,7 +107,10 @@ def labels(values: Mapping[str, str], path: str) -> list[FieldError]:
 
 
 def label_selector(selector: Tree | None, path: str, *, check_values: bool = True) -> list[FieldError]:
-    """A LabelSelector. ``check_values`` False is for updates of objects whose stored values are bad already."""
+    """A LabelSelector.
+
+    ``check_values`` False is for updates of objects whose stored values are bad already.
+    """
     if not selector:
         return []
     found: list[FieldError] = []

@@ -1,11 +1,12 @@
 """One write, and the stages that it passes, in order.
 
-A stage knows the write and the rules of its kind, and no other stage. So a stage (a policy, a fault,
-a conversion) can be added between two others without a change to either. What a later stage needs is
-kept in the Write. Decoding comes before: ``endpoints`` make the tree of a Write from a body, or from a
-patch and the stored object. Encoding is the storage's part of the commit, since the bytes hold the
-revision. After a conflict an update starts again with a new Write. So every stage before the commit
-may run twice for one request, and has no effect that a refusal would have to undo.
+A stage knows the write and the rules of its kind, and no other stage. So a stage (a policy, a
+fault, a conversion) can be added between two others without a change to either. What a later stage
+needs is kept in the Write. Decoding comes before: ``endpoints`` make the tree of a Write from a
+body, or from a patch and the stored object. Encoding is the storage's part of the commit, since the
+bytes hold the revision. After a conflict an update starts again with a new Write. So every stage
+before the commit may run twice for one request, and has no effect that a refusal would have to
+undo.
 Upstream: apiserver/pkg/registry/rest/{create,update}.go with the handlers around them.
 """
 
@@ -33,9 +34,9 @@ OF_THE_SERVER = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 class Write(Attributes):
     """A create or an update in progress; ``obj`` is what will be stored, and belongs to the write.
 
-    ``record`` is the stored object that the write saw, ``old`` its tree; both are None for a create.
-    The values directly below ``obj`` that a patch did not change are those of ``old`` itself: replace
-    one by a copy before changing it.
+    ``record`` is the stored object that the write saw, ``old`` its tree; both are None for a
+    create. The values directly below ``obj`` that a patch did not change are those of ``old``
+    itself: replace one by a copy before changing it.
     """
 
     record: Record | None = None
@@ -78,7 +79,10 @@ Stage = Callable[[WriteRules, Write], Awaitable[None] | None]
 
 
 async def pass_through(stages: Sequence[Stage], rules: WriteRules, write: Write) -> None:
-    """Let a write pass stages, one after the other. Raises the APIError of the first that refuses it."""
+    """Let a write pass stages, one after the other.
+
+    Raises the APIError of the first that refuses it.
+    """
     for stage in stages:
         pending = stage(rules, write)
         if pending is not None:
@@ -137,7 +141,9 @@ def validate_new(rules: WriteRules, write: Write) -> None:
 
 
 def check_new_version(_: WriteRules, write: Write) -> None:
-    """A new object has no version; a dry run, which never gets to the storage, echoes the one that it was given."""
+    """A new object has no version; a dry run, which never gets to the storage, echoes the one that
+    it was given.
+    """
     if write.ctx.dry_run and write.asked_revision:
         write.tree["metadata"]["resourceVersion"] = write.asked_revision
     elif strconv.is_uint(write.asked_revision) and strconv.parse_uint(write.asked_revision):
@@ -172,7 +178,10 @@ def own_changed(rules: WriteRules, write: Write) -> None:
 
 
 def check_version(rules: WriteRules, write: Write) -> None:
-    """Whether the caller saw the stored version, if it says which one it saw. Raises Conflict, Invalid."""
+    """Whether the caller saw the stored version, if it says which one it saw.
+
+    Raises Conflict, Invalid.
+    """
     assert write.record is not None, "an update has seen an object"
     write.conditional = preconditions.check_version(rules.kind, write.tree["metadata"], write.record)
 
@@ -224,7 +233,10 @@ def _refuse(rules: WriteRules, write: Write, found: "list[FieldError]") -> None:
 
 
 def admit(rules: WriteRules, write: Write) -> Awaitable[None]:
-    """Let admission change the object, or refuse it. A plugin may wait for somebody: whatever was seen before may be old."""
+    """Let admission change the object, or refuse it.
+
+    A plugin may wait for somebody: whatever was seen before may be old.
+    """
     return rules.admission().admit(write)
 
 

@@ -1,7 +1,8 @@
 """What turns events into reconciles: controllers, and the manager that runs them.
 
 Read ``reconcile.py``, then ``builder.py``. Upstream: sigs.k8s.io/controller-runtime, with
-kube-controller-manager's way of claiming and counting. The names that a controller's author needs come from here.
+kube-controller-manager's way of claiming and counting. The names that a controller's author needs
+come from here.
 """
 
 from fakekube.client.resources import Resource

@@ -1,8 +1,10 @@
-"""How a controller is declared: ``controller("web").for_(WEBS).owns(PODS).complete(WebReconciler)``.
+"""How a controller is declared:
+``controller("web").for_(WEBS).owns(PODS).complete(WebReconciler)``.
 
-Upstream: controller-runtime/pkg/builder. The result holds no state: every manager that it is added to runs one of its
-own. A reconciler that is given by its path, ``package.module:class``, is imported when the first object of what the controller
-is for appears (``lazy.py`` says why): a cluster without such objects does not pay for it.
+Upstream: controller-runtime/pkg/builder. The result holds no state: every manager that it is added
+to runs one of its own. A reconciler that is given by its path, ``package.module:class``, is
+imported when the first object of what the controller is for appears (``lazy.py`` says why): a
+cluster without such objects does not pay for it.
 """
 
 from collections.abc import Callable
@@ -46,7 +48,8 @@ class Options(NamedTuple):
 class Declaration(NamedTuple):
     """A controller that can be run, any number of times.
 
-    ``make`` makes the component that does the work. ``starts_with`` is None for one that starts at once.
+    ``make`` makes the component that does the work. ``starts_with`` is None for one that starts at
+    once.
     """
 
     name: str
@@ -91,17 +94,20 @@ class Builder(NamedTuple):
     ) -> "Builder":
         """Reconcile what ``mapper(obj)`` makes of every object of this resource that changes.
 
-        A reconciler that needs its caches to tell, or that delays keys, adds handlers in its ``setup(queue)`` instead.
+        A reconciler that needs its caches to tell, or that delays keys, adds handlers in its
+        ``setup(queue)`` instead.
         """
         return self._replace(sources=(*self.sources, Source(resource_of(resource), mapper, predicate)))
 
     def starts_with(
         self, *triggers: Trigger | type[TypedObject], is_needed: Callable[[Context], bool] | None = None,
     ) -> "Builder":
-        """Start with the first object of one of these, in place of the resource that the controller is for.
+        """Start with the first object of one of these, in place of the resource that the controller
+        is for.
 
-        Each is a resource, a resource and a function that tells which objects count, or ``lazy.OWNED``. Where ``is_needed(ctx)``
-        is true, which may ask the manager's context for gates and options, the controller starts at once.
+        Each is a resource, a resource and a function that tells which objects count, or
+        ``lazy.OWNED``. Where ``is_needed(ctx)`` is true, which may ask the manager's context for
+        gates and options, the controller starts at once.
         """
         named = tuple(resource_of(each) if isinstance(each, type) else each for each in triggers)
         return self._replace(triggers=named, is_needed=is_needed)
@@ -110,9 +116,11 @@ class Builder(NamedTuple):
         self, *, user_agent: str | None = None, user: UserInfo | None = None, workers: int | None = None,
         queue: str | None = None, limiter: Callable[[Clock], RateLimiter[Any]] | None = None,
     ) -> "Builder":
-        """Who it is to the server, how many reconciles run at once, its queue's name in metrics, how failures back off.
+        """Who it is to the server, how many reconciles run at once, its queue's name in metrics,
+        how failures back off.
 
-        What is not given stays. By default one reconcile runs at a time, and user agent and queue have the controller's name.
+        What is not given stays. By default one reconcile runs at a time, and user agent and queue
+        have the controller's name.
         """
         given: dict[str, Any] = {
             "user_agent": user_agent, "user": user, "workers": workers, "queue": queue, "limiter": limiter}
@@ -120,12 +128,17 @@ class Builder(NamedTuple):
         return self._replace(options=options)
 
     def complete(self, reconciler: Callable[[Context], Reconciler] | str) -> Declaration:
-        """The declaration. ``reconciler`` makes a reconciler from a context, once a run, or is the path of what does."""
+        """The declaration.
+
+        ``reconciler`` makes a reconciler from a context, once a run, or is the path of what does.
+        """
         assert self.sources or self.triggers or self.is_needed, "a controller without sources never runs"
         return self._declare(partial(_reconciling, self.name, self.sources, self.options, reconciler), reconciler)
 
     def runs(self, component: Callable[[], Component] | str) -> Declaration:
-        """The declaration of a component with a ``start`` and ``stop`` of its own; ``component`` makes it, or is its path."""
+        """The declaration of a component with a ``start`` and ``stop`` of its own; ``component``
+        makes it, or is its path.
+        """
         assert not self.sources, "a component registers its own handlers"
         return self._declare(partial(_component, component), component)
 

@@ -1,4 +1,7 @@
-"""What a manager runs: something that starts with a context and stops. A controller is one, and a kubelet, or a scheduler."""
+"""What a manager runs: something that starts with a context and stops.
+
+A controller is one, and a kubelet, or a scheduler.
+"""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +17,9 @@ class Component(Protocol):
     """Something with informers, queues and tasks of its own."""
 
     async def start(self, ctx: Context) -> None:
-        """Register handlers, make queues, spawn tasks on ``ctx.tasks``; return without waiting for caches."""
+        """Register handlers, make queues, spawn tasks on ``ctx.tasks``; return without waiting for
+        caches.
+        """
 
     async def stop(self) -> None:
         """Called before the context is closed. It may be started again, with another context."""

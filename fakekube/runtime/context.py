@@ -1,7 +1,10 @@
-"""What a controller is given: a client, caches, time, randomness, tasks and queues. It sees nothing else.
+"""What a controller is given: a client, caches, time, randomness, tasks and queues.
 
-Upstream: kube-controller-manager's ControllerContext. A context belongs to one component and to one run of it: when the
-component stops, its handlers, queues and tasks go with the context, and the shared caches stay.
+It sees nothing else.
+
+Upstream: kube-controller-manager's ControllerContext. A context belongs to one component and to one
+run of it: when the component stops, its handlers, queues and tasks go with the context, and the
+shared caches stay.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -33,12 +36,12 @@ if TYPE_CHECKING:
 class Context:
     """What one component works with.
 
-    What its caches show, by listers, indices and handlers, is shared with every other component and with the server: read-only.
-    What its client returns is the component's own.
+    What its caches show, by listers, indices and handlers, is shared with every other component and
+    with the server: read-only. What its client returns is the component's own.
 
-    ``rng`` is the component's own fork. ``gates`` are feature gates by name, ``version`` the cluster's Kubernetes version
-    (``1.37``), ``options`` what the composition gives to controllers, ``metrics`` the store that all components of the manager
-    count in.
+    ``rng`` is the component's own fork. ``gates`` are feature gates by name, ``version`` the
+    cluster's Kubernetes version (``1.37``), ``options`` what the composition gives to controllers,
+    ``metrics`` the store that all components of the manager count in.
     """
 
     def __init__(
@@ -98,9 +101,10 @@ class Context:
     ) -> SharedInformer:
         """The shared cache of a resource, or of a part of it. Handlers go through ``add_handler``.
 
-        ``whole`` False is for who does not miss what came with the cluster (roles, flow schemas) while nobody asks for
-        the resource: a cluster that does not have to look at it starts sooner. ``since`` is a version at which there is known to
-        have been nothing: a cache that begins need not list then.
+        ``whole`` False is for who does not miss what came with the cluster (roles, flow schemas)
+        while nobody asks for the resource: a cluster that does not have to look at it starts
+        sooner. ``since`` is a version at which there is known to have been nothing: a cache that
+        begins need not list then.
         """
         informer = self._informers.get(resource, namespace, label_selector, field_selector, whole=whole, since=since)
         self._used[id(informer)] = informer

@@ -1,7 +1,7 @@
 """The loop of a controller: a key from the queue, a reconcile, and again later when it failed.
 
-Upstream: controller-runtime/pkg/internal/controller. One key is never reconciled twice at a time; several workers only
-matter where the server is far away.
+Upstream: controller-runtime/pkg/internal/controller. One key is never reconciled twice at a time;
+several workers only matter where the server is far away.
 """
 
 import asyncio
@@ -28,21 +28,26 @@ from fakekube.workqueue.ratelimit import RateLimiter
 log = logging.getLogger(__name__)
 
 UNTURNED_KEYS = 16
-"""So many keys may be processed before the loop looks at its sockets, where nothing else is ready."""
+"""So many keys may be processed before the loop looks at its sockets, where nothing else is ready.
+"""
 
 Process = Callable[[Any], Awaitable[Result | None]]
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
-    """Call an author's function that must not break its caller: what it returned, or None and what it raised."""
+    """Call an author's function that must not break its caller: what it returned, or None and what
+    it raised.
+    """
     try:
         return function(*arguments), None
-    except Exception as error:  # whatever an author's code raises is told by the caller, in its own words
+    # whatever an author's code raises is told by the caller, in its own words
+    except Exception as error:
         return None, error
 
 
 async def attempt_async(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
-    """The same for a function that may be async. A ConnectionError is the caller's own: it passes."""
+    """The same for a function that may be async. A ConnectionError is the caller's own: it passes.
+    """
     try:
         result = function(*arguments)
         return (await result if isawaitable(result) else result), None
@@ -62,7 +67,8 @@ class Worker:
         self._ctx, self._queue = ctx, queue
         self._process = process if ctx.detector is None else ctx.detector.watched_process(queue.name, process)
         self.processed = 0
-        self.failures: dict[Any, BaseException] = {}  # by key, the last one of those that still fail
+        # by key, the last one of those that still fail
+        self.failures: dict[Any, BaseException] = {}
         ctx.explainers.append(self.explain)
 
     def start(self, workers: int = 1) -> None:
@@ -99,7 +105,8 @@ class Worker:
         except TerminalError as error:
             self._failed(key, error)
             self._queue.forget(key)
-        except Exception as error:  # whatever an author's code raises is retried, and never ends the worker
+        # whatever an author's code raises is retried, and never ends the worker
+        except Exception as error:
             self._failed(key, error)
             self._queue.add_rate_limited(key)
         else:
@@ -125,7 +132,10 @@ class Worker:
 
 
 class Controller:
-    """One run of a declared controller. ``ctx``, ``queue``, ``worker`` and ``reconciler`` are there once it was started."""
+    """One run of a declared controller.
+
+    ``ctx``, ``queue``, ``worker`` and ``reconciler`` are there once it was started.
+    """
 
     ctx: Context
     queue: WorkQueue[Any]

@@ -1,7 +1,9 @@
-"""A pod template as Go prints the structure: the text that upstream hashes, so that templates have upstream's hashes here.
+"""A pod template as Go prints the structure: the text that upstream hashes, so that templates have
+upstream's hashes here.
 
-Structs, fields and types are those of a release, from ``template_types.txt`` beside this file. Upstream: k8s.io/utils/dump
-(ForHash) and what it calls. Left out: amounts that upstream keeps as big numbers, such as ``1Pi`` and 19 digits.
+Structs, fields and types are those of a release, from ``template_types.txt`` beside this file.
+Upstream: k8s.io/utils/dump (ForHash) and what it calls. Left out: amounts that upstream keeps as
+big numbers, such as ``1Pi`` and 19 digits.
 """
 
 import pkgutil
@@ -23,7 +25,9 @@ _TEN_DIGITS, _TWO_DIGITS = 18, 15  # of which any number fits into 64 bits
 
 
 class Field(NamedTuple):
-    """A field of a struct: Go's name, the name in JSON (empty: embedded), and the type as reflection prints it."""
+    """A field of a struct: Go's name, the name in JSON (empty: embedded), and the type as
+    reflection prints it.
+    """
 
     name: str
     key: str

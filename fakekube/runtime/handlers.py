@@ -1,4 +1,7 @@
-"""From an object that changed to the requests that it makes. Upstream: controller-runtime/pkg/handler."""
+"""From an object that changed to the requests that it makes.
+
+Upstream: controller-runtime/pkg/handler.
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -22,7 +25,10 @@ def to_self(obj: Tree) -> Iterable[Request]:
 
 
 def to_owner(resource: Resource, *, controller_only: bool = True) -> Mapper:
-    """The owners of a kind; the one that is the controller, or all with ``controller_only=False``. Any version fits."""
+    """The owners of a kind; the one that is the controller, or all with ``controller_only=False``.
+
+    Any version fits.
+    """
     def owners(obj: Tree) -> Iterable[Request]:
         namespace = meta.namespace_of(obj) if resource.namespaced else ""
         return [
@@ -38,7 +44,9 @@ def to_owner(resource: Resource, *, controller_only: bool = True) -> Mapper:
 def enqueue(
     ctx: Context, resource: Resource, queue: WorkQueue[Request], mapper: Mapper, predicate: Predicate | None = None,
 ) -> None:
-    """Put into ``queue`` what ``mapper`` makes of every event of a resource; of an update, of both states."""
+    """Put into ``queue`` what ``mapper`` makes of every event of a resource; of an update, of both
+    states.
+    """
     def add(obj: Tree) -> None:
         if predicate is None or predicate.create(obj):
             for request in mapper(obj):

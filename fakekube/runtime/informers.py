@@ -1,7 +1,9 @@
-"""One informer a resource, made when first asked for. Upstream: client-go/informers' SharedInformerFactory.
+"""One informer a resource, made when first asked for.
 
-A controller may start before the CustomResourceDefinition of what it is for; its cache then fills as soon as that is
-there.
+Upstream: client-go/informers' SharedInformerFactory.
+
+A controller may start before the CustomResourceDefinition of what it is for; its cache then fills
+as soon as that is there.
 """
 
 from collections.abc import Iterator
@@ -41,8 +43,8 @@ class Informers:
     ) -> SharedInformer:
         """The informer of a resource; started at once when the others are.
 
-        ``whole`` False: what came with the cluster is not missed while nobody asks for the resource. ``since`` as for
-        ``SharedInformer.start``.
+        ``whole`` False: what came with the cluster is not missed while nobody asks for the
+        resource. ``since`` as for ``SharedInformer.start``.
         """
         key = (resource, namespace, label_selector, field_selector)
         informer = self._informers.get(key)

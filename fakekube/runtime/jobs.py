@@ -1,4 +1,7 @@
-"""What a Job says of itself, for the controllers that look at Jobs. Upstream: pkg/controller/job/util."""
+"""What a Job says of itself, for the controllers that look at Jobs.
+
+Upstream: pkg/controller/job/util.
+"""
 
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 

@@ -1,8 +1,9 @@
 """Controllers that are loaded and started when the first object that they are for appears.
 
-A cluster in a test runs two dozen controllers and uses two or three of them. The others would cost their imports and their
-caches. In the server's own process the server says when a resource is first written to, and until then nobody lists or watches
-anything; elsewhere caches tell. Upstream has nothing of the kind.
+A cluster in a test runs two dozen controllers and uses two or three of them. The others would cost
+their imports and their caches. In the server's own process the server says when a resource is first
+written to, and until then nobody lists or watches anything; elsewhere caches tell. Upstream has
+nothing of the kind.
 """
 
 from collections.abc import Callable
@@ -27,16 +28,20 @@ ObjectFilter = Callable[[Tree], bool]
 """Whether an object counts."""
 
 Trigger = str | Resource | tuple[Resource, ObjectFilter]
-"""What a lazy controller starts with: the first object of a resource, the first that counts, or what is OWNED."""
+"""What a lazy controller starts with: the first object of a resource, the first that counts, or
+what is OWNED.
+"""
 
 
 class LazyController:
-    """Stands in for the component that ``make()`` makes, until there is an object of one of ``resources``.
+    """Stands in for the component that ``make()`` makes, until there is an object of one of
+    ``resources``.
 
-    Objects that came with the cluster do not count until they change. Of a resource that comes with a function only those
-    objects count for which it is true. The component sees what is there by then as it would at a start of its own.
-    ``user_agent`` and ``user`` are its own. ``is_needed(ctx)``, of the manager's context: whether it has something to do even
-    without such an object.
+    Objects that came with the cluster do not count until they change. Of a resource that comes with
+    a function only those objects count for which it is true. The component sees what is there by
+    then as it would at a start of its own. ``user_agent`` and ``user`` are its own.
+    ``is_needed(ctx)``, of the manager's context: whether it has something to do even without such
+    an object.
     """
 
     def __init__(
@@ -65,7 +70,9 @@ class LazyController:
         return self._component
 
     async def start(self, ctx: Context) -> None:
-        """Start the component where there is something to do already; else wait for the first object, by the context's caches."""
+        """Start the component where there is something to do already; else wait for the first
+        object, by the context's caches.
+        """
         self._context = lambda: ctx
         if self.is_needed(ctx):
             self._start_due = True
@@ -80,11 +87,17 @@ class LazyController:
                 self._watch(*each)
 
     def wait(self, context: Callable[[], Context]) -> None:
-        """Wait for ``resource_changed``, or ``wait_for_owned``. ``context`` gives what the component needs once it starts."""
+        """Wait for ``resource_changed``, or ``wait_for_owned``.
+
+        ``context`` gives what the component needs once it starts.
+        """
         self._context = context
 
     async def stop(self) -> None:
-        """Stop the component, if it has started. One with a state of its own is started again, others are made anew."""
+        """Stop the component, if it has started.
+
+        One with a state of its own is started again, others are made anew.
+        """
         self._stop_watching()
         started, self._started, self._start_due, self._context = self._started, False, False, None
         if started and self._component is not None:
@@ -105,7 +118,10 @@ class LazyController:
             self._cancels.append(cancel)
 
     def resource_changed(self, resource: Resource, counts: ObjectFilter | None, since: int | None) -> None:
-        """A resource was written to: see what it holds. ``since`` is a version at which it held nothing, or None."""
+        """A resource was written to: see what it holds.
+
+        ``since`` is a version at which it held nothing, or None.
+        """
         if since is None and counts is None:
             self._start_soon()
         elif not self._start_due:
@@ -121,7 +137,9 @@ class LazyController:
         self._cancels.append(registration.remove)
 
     def _start_soon(self, *, by_informer: bool = False) -> None:
-        """``by_informer``: an informer told of an object, so that the start is caused by that object."""
+        """``by_informer``: an informer told of an object, so that the start is caused by that
+        object.
+        """
         if not self._start_due and self._context is not None:
             self._start_due = True
             self._context().tasks.spawn(self._start(by_informer=by_informer), f"start of {self.name}")
@@ -144,10 +162,11 @@ class LazyController:
 
 
 class LazyStarter:
-    """Starts the lazy controllers of one manager, in the server's own process, when the first object for each appears.
+    """Starts the lazy controllers of one manager, in the server's own process, when the first
+    object for each appears.
 
-    All of them share one registration with the server, and get a context when they start: one more lazy controller costs the
-    start of a cluster next to nothing.
+    All of them share one registration with the server, and get a context when they start: one more
+    lazy controller costs the start of a cluster next to nothing.
     """
 
     def __init__(self, presence: ResourcePresence) -> None:
@@ -157,7 +176,9 @@ class LazyStarter:
         self._cancel: Cancel | None = None
 
     def add(self, controller: LazyController) -> None:
-        """Start a controller when it is needed: soon, where its resources have been written to already."""
+        """Start a controller when it is needed: soon, where its resources have been written to
+        already.
+        """
         if self._cancel is None:
             self._cancel = self._presence.await_changes(self._resource_changed)
         for each in controller.resources:

@@ -1,8 +1,9 @@
 """One of several managers leads: whoever holds a Lease and renews it in time.
 
-Upstream: client-go/tools/leaderelection, its protocol (read, compare, write with resourceVersion; a 409 is the whole
-arbitration) and its numbers. The others' clocks are not trusted: a lease has expired when it has not changed for its
-duration by the observer's own clock. Left out: coordinated leader election, multi-lock, events.
+Upstream: client-go/tools/leaderelection, its protocol (read, compare, write with resourceVersion; a
+409 is the whole arbitration) and its numbers. The others' clocks are not trusted: a lease has
+expired when it has not changed for its duration by the observer's own clock. Left out: coordinated
+leader election, multi-lock, events.
 """
 
 import logging
@@ -44,8 +45,8 @@ class LeaderElector:
     async def run(self, on_started: Callable[[], Awaitable[None]], on_stopped: Callable[[], Awaitable[None]]) -> None:
         """Wait for the lease, lead, and return when it is lost.
 
-        ``on_started`` is awaited once this candidate leads, ``on_stopped`` when it does no longer, a cancelled ``run``
-        included. The waiting is on daemon timers.
+        ``on_started`` is awaited once this candidate leads, ``on_stopped`` when it does no longer,
+        a cancelled ``run`` included. The waiting is on daemon timers.
         """
         while not await self._try():
             await self._clock.sleep(self._retry_period_seconds * self._rng.uniform(1, 1 + JITTER), daemon=True)

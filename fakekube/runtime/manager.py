@@ -1,7 +1,8 @@
 """Runs components on shared caches: starts them, stops them, and says what they wait for.
 
-Upstream: controller-runtime/pkg/manager. A component is a declared controller, or anything with ``start`` and ``stop``:
-what needs informers, queues and tasks of its own (a garbage collector, a kubelet, a scheduler) is one too.
+Upstream: controller-runtime/pkg/manager. A component is a declared controller, or anything with
+``start`` and ``stop``: what needs informers, queues and tasks of its own (a garbage collector, a
+kubelet, a scheduler) is one too.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 class Manager:
     """Components by name, and what they share.
 
-    ``on_failure`` of ``tasks`` hears of components that break. ``presence`` lets the caches of unused resources wait.
-    ``detector`` proves that components change nothing in their caches.
-    ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them to count in.
+    ``on_failure`` of ``tasks`` hears of components that break. ``presence`` lets the caches of
+    unused resources wait. ``detector`` proves that components change nothing in their caches.
+    ``options`` are for controllers to read, ``metrics`` (a store of its own unless given) for them
+    to count in.
     """
 
     def __init__(
@@ -69,11 +71,17 @@ class Manager:
         return list(self._components)
 
     def component(self, name: str) -> Component:
-        """A component by its name; what stands in for one that has nothing to do yet. KeyError when there is none."""
+        """A component by its name; what stands in for one that has nothing to do yet.
+
+        KeyError when there is none.
+        """
         return self.working(name) or self._components[name]
 
     def working(self, name: str) -> Component | None:
-        """A component by its name; None for one that has nothing to do yet. KeyError when there is none."""
+        """A component by its name; None for one that has nothing to do yet.
+
+        KeyError when there is none.
+        """
         found = self._components[name]
         return found.component if isinstance(found, LazyController) else found
 
@@ -87,7 +95,10 @@ class Manager:
         return name in self._running
 
     def add(self, component: Runnable | Declaration) -> Runnable:
-        """Add a component; ``start`` or ``start_component`` starts it. ValueError when the name is taken."""
+        """Add a component; ``start`` or ``start_component`` starts it.
+
+        ValueError when the name is taken.
+        """
         runnable = component.runnable() if isinstance(component, Declaration) else component
         if runnable.name in self._components:
             raise ValueError(f"there is a component {runnable.name!r} already")
@@ -105,7 +116,10 @@ class Manager:
         self.informers.start()
 
     async def start_component(self, name: str) -> None:
-        """Start one component with a fresh context; harmless when it runs. KeyError when there is none."""
+        """Start one component with a fresh context; harmless when it runs.
+
+        KeyError when there is none.
+        """
         if name in self._running:
             return
         component, starter = self._components[name], self._lazy_starter
@@ -148,11 +162,15 @@ class Manager:
 
     @property
     def taken(self) -> int:
-        """How many keys the workers of all running components have taken so far: reconciles, more or less."""
+        """How many keys the workers of all running components have taken so far: reconciles, more
+        or less.
+        """
         return sum(ctx.taken for ctx in self._running.values() if ctx is not None)
 
     def dump(self) -> dict[str, Json]:
-        """The state of components that objects do not show, by name: of those that have a ``dump()``."""
+        """The state of components that objects do not show, by name: of those that have a
+        ``dump()``.
+        """
         return {name: one.dump() for name in self.names if is_snapshotted(one := self.component(name))}
 
     def load(self, states: Mapping[str, Json]) -> None:

@@ -1,8 +1,10 @@
 """Counters, gauges and histograms that components keep, and the text in which a scraper reads them.
 
-A component gets the store of its manager with its context; names, labels and buckets are upstream's. Counts go on when a
-component stops and starts again: they belong to the process, as a Prometheus registry does.
-Upstream: component-base/metrics. Left out: stability levels, exemplars, summaries, the limit of a label's values.
+A component gets the store of its manager with its context; names, labels and buckets are
+upstream's. Counts go on when a component stops and starts again: they belong to the process, as a
+Prometheus registry does.
+Upstream: component-base/metrics. Left out: stability levels, exemplars, summaries, the limit of a
+label's values.
 """
 
 from bisect import bisect_left
@@ -28,7 +30,10 @@ class Series:
         self._numbers: dict[Values, float] = {}
 
     def value(self, wanted: Mapping[str, str]) -> float:
-        """The sum over all combinations with these labels. KeyError for a label that the metric does not have."""
+        """The sum over all combinations with these labels.
+
+        KeyError for a label that the metric does not have.
+        """
         places = [(self.labels.index(label), value) for label, value in wanted.items() if self._has(label)]
         return sum(number for values, number in self._numbers.items() if all(values[place] == value for place, value in places))
 
@@ -38,7 +43,9 @@ class Series:
         return True
 
     def samples(self) -> Iterator[tuple[str, Values, Sequence[str], float]]:
-        """Name, labels' values, the labels' names and the number of every line, in the order of the values."""
+        """Name, labels' values, the labels' names and the number of every line, in the order of the
+        values.
+        """
         for values in sorted(self._numbers):
             yield self.name, values, self.labels, self._numbers[values]
 
@@ -112,7 +119,10 @@ class Metrics:
         self._retries = self.counter("workqueue_retries_total", "Total number of retries handled by workqueue", QUEUE_LABELS)
 
     def counter(self, name: str, text: str, labels: Sequence[str] = ()) -> Counter:
-        """The counter of that name, made when there is none. ValueError when there is another metric of that name."""
+        """The counter of that name, made when there is none.
+
+        ValueError when there is another metric of that name.
+        """
         return self._known(Counter(name, text, labels))
 
     def gauge(self, name: str, text: str, labels: Sequence[str] = ()) -> Gauge:
@@ -131,7 +141,8 @@ class Metrics:
         return present
 
     def value(self, name: str, /, **labels: str) -> float:
-        """What a metric stands at, summed over the labels that are not given; 0 for what was never counted.
+        """What a metric stands at, summed over the labels that are not given; 0 for what was never
+        counted.
 
         For a histogram, how many observations there were. KeyError for an unknown metric or label.
         """

@@ -1,6 +1,7 @@
 """Who controls what: references, and claiming what matches a selector.
 
-Upstream: controller-runtime/pkg/controller/controllerutil and pkg/controller/controller_ref_manager.go.
+Upstream: controller-runtime/pkg/controller/controllerutil and
+pkg/controller/controller_ref_manager.go.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -31,10 +32,12 @@ class ClaimFailed(Exception):
 
 
 class ControllerRefManager:
-    """Claims objects of ``resource`` for ``controller``: adopts orphans that match, releases what matches no more.
+    """Claims objects of ``resource`` for ``controller``: adopts orphans that match, releases what
+    matches no more.
 
-    ``controller`` carries apiVersion and kind. ``can_adopt`` is asked once, before the first adoption, and raises when
-    the controller is not what the cache thinks; ``finalizers`` are added on adoption and taken off on release.
+    ``controller`` carries apiVersion and kind. ``can_adopt`` is asked once, before the first
+    adoption, and raises when the controller is not what the cache thinks; ``finalizers`` are added
+    on adoption and taken off on release.
     """
 
     def __init__(
@@ -45,7 +48,10 @@ class ControllerRefManager:
         self._can_adopt, self._finalizers = can_adopt, list(finalizers)
 
     async def claim(self, objs: Iterable[Tree], matches: Callable[[Tree], bool] | None = None) -> list[Tree]:
-        """The objects that are the controller's now. Raises ClaimFailed when some could not be decided."""
+        """The objects that are the controller's now.
+
+        Raises ClaimFailed when some could not be decided.
+        """
         claimed: list[Tree] = []
         errors: list[Exception] = []
         uid, selects = meta.uid_of(self._controller), self._selector.matches
@@ -67,7 +73,8 @@ class ControllerRefManager:
         return claimed
 
     async def _settle(self, obj: Tree, *, selected: bool) -> bool:
-        """Adopt what nobody controls and is selected, or release what the controller has and is not.
+        """Adopt what nobody controls and is selected, or release what the controller has and is
+        not.
 
         Whether it is the controller's now. Raises APIError.
         """
@@ -100,7 +107,9 @@ class ControllerRefManager:
         return await self._patch(obj, metadata)
 
     async def release(self, obj: Tree) -> None:
-        """Take the controller off ``obj``, by a patch; that it is gone or another one by now is fine."""
+        """Take the controller off ``obj``, by a patch; that it is gone or another one by now is
+        fine.
+        """
         reference = {"$patch": "delete", "uid": meta.uid_of(self._controller)}
         metadata: Tree = {"uid": meta.uid_of(obj), "ownerReferences": [reference]}
         if self._finalizers:
@@ -118,7 +127,9 @@ class ControllerRefManager:
 
 
 def recheck_deletion(client: Client, resource: Resource, controller: Tree) -> Callable[[], Awaitable[None]]:
-    """A ``can_adopt`` that asks the server whether the controller is still the same and not on its way out."""
+    """A ``can_adopt`` that asks the server whether the controller is still the same and not on its
+    way out.
+    """
     async def check() -> None:
         name, namespace = meta.name_of(controller), meta.namespace_of(controller)
         fresh = await client.get(resource, name, namespace)

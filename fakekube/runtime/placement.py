@@ -1,7 +1,8 @@
-"""What a pod's spec says of the nodes where it may be: tolerations of taints, node selector, required node affinity.
+"""What a pod's spec says of the nodes where it may be: tolerations of taints, node selector,
+required node affinity.
 
-Upstream: component-helpers/scheduling/corev1 (helpers.go, nodeaffinity). The scheduler, the kubelet and the controllers that
-place or evict pods all ask here.
+Upstream: component-helpers/scheduling/corev1 (helpers.go, nodeaffinity). The scheduler, the kubelet
+and the controllers that place or evict pods all ask here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,9 @@ def untolerated(taints: Sequence[Taint], tolerations: Sequence[Toleration], effe
 
 
 def selects(spec: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> bool:
-    """Whether a pod's nodeSelector and required node affinity take a node of that name with those labels."""
+    """Whether a pod's nodeSelector and required node affinity take a node of that name with those
+    labels.
+    """
     selector = spec.get("nodeSelector")
     if selector and any(labels.get(key) != value for key, value in selector.items()):
         return False

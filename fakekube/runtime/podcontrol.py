@@ -1,6 +1,7 @@
 """Making and deleting pods for an object that owns them, with the Events that tell of it.
 
-Upstream: pkg/controller/controller_utils.go (RealPodControl, GetPodFromTemplate), pkg/controller/replicaset (slowStartBatch).
+Upstream: pkg/controller/controller_utils.go (RealPodControl, GetPodFromTemplate),
+pkg/controller/replicaset (slowStartBatch).
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
@@ -20,7 +21,9 @@ P = TypeVar("P", bound=ReadOnlyTree)
 
 
 UNTURNED_PODS = 16
-"""So many pods are made or deleted before everybody else gets a turn: in-process nothing else yields."""
+"""So many pods are made or deleted before everybody else gets a turn: in-process nothing else
+yields.
+"""
 
 
 class PodControl:
@@ -30,7 +33,10 @@ class PodControl:
         self._client, self._recorder = client, recorder
 
     async def create(self, owner: ReadOnlyTree, pod: Tree) -> Tree:
-        """Create a pod and say so. Raises APIError, after a Warning unless the namespace is on its way out."""
+        """Create a pod and say so.
+
+        Raises APIError, after a Warning unless the namespace is on its way out.
+        """
         try:
             made = await self._client.create(PODS, pod)
         except APIError as error:
@@ -41,7 +47,8 @@ class PodControl:
         return made
 
     async def delete(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
-        """Delete a pod and say so; False when it was gone already. Raises APIError after a Warning."""
+        """Delete a pod and say so; False when it was gone already. Raises APIError after a Warning.
+        """
         name, namespace = meta.name_of(pod), meta.namespace_of(pod)
         try:
             gone = await self._client.delete(PODS, name, namespace, missing_ok=True)
@@ -55,7 +62,10 @@ class PodControl:
 
 
 def pod_from_template(template: ReadOnlyTree, owner: ReadOnlyTree) -> Tree:
-    """A pod as a template has it, controlled by ``owner`` and with a name to be generated. It shares the template's spec."""
+    """A pod as a template has it, controlled by ``owner`` and with a name to be generated.
+
+    It shares the template's spec.
+    """
     metadata: Tree = {"generateName": f"{meta.name_of(owner)}-", "namespace": meta.namespace_of(owner)}
     given = template.get("metadata") or meta.EMPTY
     for key in ("labels", "annotations"):
@@ -68,9 +78,11 @@ def pod_from_template(template: ReadOnlyTree, owner: ReadOnlyTree) -> Tree:
 
 
 async def slow_start(items: Iterable[T], create: Callable[[T], Awaitable[object]]) -> tuple[int, APIError | None]:
-    """Call ``create`` for items in batches that double, until a batch has a failure; how many went well, and the first error.
+    """Call ``create`` for items in batches that double, until a batch has a failure; how many went
+    well, and the first error.
 
-    A quota that refuses one pod is so not asked five hundred times. What a terminating namespace refuses counts as done.
+    A quota that refuses one pod is so not asked five hundred times. What a terminating namespace
+    refuses counts as done.
     """
     made, tried, size = 0, 0, 1
     rest = list(items)

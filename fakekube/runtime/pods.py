@@ -1,6 +1,8 @@
-"""What a pod is to the controller that made it: alive, finished, ready, available; and which go first when there are too many.
+"""What a pod is to the controller that made it: alive, finished, ready, available; and which go
+first when there are too many.
 
-Upstream: pkg/controller/controller_utils.go (ActivePods, ActivePodsWithRanks), pkg/api/v1/pod/util.go.
+Upstream: pkg/controller/controller_utils.go (ActivePods, ActivePodsWithRanks),
+pkg/api/v1/pod/util.go.
 """
 
 import math
@@ -61,7 +63,9 @@ def is_available(pod: Pod, min_ready_seconds: int, now: float) -> bool:
 
 
 def seconds_until_available(pods: Iterable[Pod], min_ready_seconds: int, now: float) -> float | None:
-    """How long until the next of the ready pods becomes available; None when no time would change anything."""
+    """How long until the next of the ready pods becomes available; None when no time would change
+    anything.
+    """
     waits = [since + min_ready_seconds - now for pod in pods if (since := ready_since(pod)) > 0]
     return min((wait for wait in waits if wait > 0), default=None)
 
@@ -84,9 +88,9 @@ def rank(pod: Pod) -> tuple[Any, ...]:
 def ranked_for_deletion(pods: Sequence[Pod], active_on_node: Mapping[str, int], now: float, *, costs: bool) -> list[Pod]:
     """The pods of a ReplicaSet, those to delete first at the front.
 
-    ``active_on_node`` is how many active pods of the ReplicaSet and its siblings are on each node, ``costs`` whether the
-    annotation of a pod's deletion cost counts. Ages are compared by orders of magnitude, and those that are alike are in the
-    order of their uids.
+    ``active_on_node`` is how many active pods of the ReplicaSet and its siblings are on each node,
+    ``costs`` whether the annotation of a pod's deletion cost counts. Ages are compared by orders of
+    magnitude, and those that are alike are in the order of their uids.
     """
     def compare(one: Pod, other: Pod) -> int:
         for mine, theirs in zip(first[meta.uid_of(one)], first[meta.uid_of(other)], strict=True):

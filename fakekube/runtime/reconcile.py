@@ -1,7 +1,8 @@
 """The whole contract of a controller's author: a name in, a Result or an error out.
 
-Upstream: controller-runtime/pkg/reconcile, without ``Result.Requeue``. A request carries a name and never an event:
-reconcile reads the present state, makes it what it should be, and may be called at any time, for no reason, and again.
+Upstream: controller-runtime/pkg/reconcile, without ``Result.Requeue``. A request carries a name and
+never an event: reconcile reads the present state, makes it what it should be, and may be called at
+any time, for no reason, and again.
 """
 
 from datetime import timedelta
@@ -19,9 +20,11 @@ Request = ObjectKey
 
 
 class Result(NamedTuple):
-    """The reconcile went well; with ``requeue_after`` the object is reconciled again after that time.
+    """The reconcile went well; with ``requeue_after`` the object is reconciled again after that
+    time.
 
-    ``daemon``: the wait never pulls virtual time forward by itself; for what recurs for ever (a resync, a cron).
+    ``daemon``: the wait never pulls virtual time forward by itself; for what recurs for ever (a
+    resync, a cron).
     """
 
     requeue_after: timedelta | None = None
@@ -39,14 +42,17 @@ class Reconciler(Protocol):
     """
 
     async def reconcile(self, request: Any) -> Result | None:
-        """``request`` is a key of the controller's queue: a Request, unless the reconciler adds keys of its own.
+        """``request`` is a key of the controller's queue: a Request, unless the reconciler adds
+        keys of its own.
 
         None is a plain Result. Whatever is raised is logged and retried with back-off.
         """
 
 
 class HasSetup(Protocol):
-    """A reconciler that listens to more than its declaration says, or that has timers or queues of its own."""
+    """A reconciler that listens to more than its declaration says, or that has timers or queues of
+    its own.
+    """
 
     def setup(self, queue: WorkQueue[Any]) -> None:
         """Add handlers, timers and tasks by the context; ``queue`` holds the controller's keys.

@@ -1,7 +1,9 @@
-"""The past of a StatefulSet or DaemonSet, kept in ControllerRevisions, and the hashes that pod templates are known by.
+"""The past of a StatefulSet or DaemonSet, kept in ControllerRevisions, and the hashes that pod
+templates are known by.
 
 A revision's data is a strategic merge patch that puts its pod template back.
-Upstream: pkg/controller/history/controller_history.go, and ComputeHash in pkg/controller/controller_utils.go.
+Upstream: pkg/controller/history/controller_history.go, and ComputeHash in
+pkg/controller/controller_utils.go.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,12 +40,17 @@ def _fnv1a(data: bytes) -> int:
 
 
 def safe_encode(text: str) -> str:
-    """A text without vowels and look-alikes, a letter for each letter. Upstream: util/rand.SafeEncodeString."""
+    """A text without vowels and look-alikes, a letter for each letter.
+
+    Upstream: util/rand.SafeEncodeString.
+    """
     return "".join(SUFFIX_ALPHABET[ord(letter) % len(SUFFIX_ALPHABET)] for letter in text)
 
 
 def template_hash(template: ReadOnlyTree, collision_count: int | None, release: str) -> str:
-    """What a pod template is known by in names and labels; another one for each count of collisions, and in some releases."""
+    """What a pod template is known by in names and labels; another one for each count of
+    collisions, and in some releases.
+    """
     data = printed(template, release).encode()
     if collision_count is not None:
         data += collision_count.to_bytes(8, "little")
@@ -51,7 +58,9 @@ def template_hash(template: ReadOnlyTree, collision_count: int | None, release: 
 
 
 def template_patch(template: ReadOnlyTree) -> Tree:
-    """The data of a revision: a patch that puts ``template`` in place, its keys sorted as clients compare it."""
+    """The data of a revision: a patch that puts ``template`` in place, its keys sorted as clients
+    compare it.
+    """
     patch: Tree = orjson.loads(orjson.dumps(
         {"spec": {"template": {**template, "$patch": "replace"}}}, option=orjson.OPT_SORT_KEYS))
     return patch
@@ -99,7 +108,8 @@ def new_revision(
 
 
 async def create(client: Client, owner: ReadOnlyTree, revision: Tree, collision_count: int) -> tuple[Tree, int]:
-    """Create a revision under the first name that is free or holds the same data; it, and the count of collisions.
+    """Create a revision under the first name that is free or holds the same data; it, and the count
+    of collisions.
 
     Raises APIError.
     """

@@ -1,6 +1,8 @@
-"""Controllers as a program of their own, against any cluster: the way out for who outgrows one process.
+"""Controllers as a program of their own, against any cluster: the way out for who outgrows one
+process.
 
-The same components that run inside a Cluster run here, over HTTP and on the wall's time. Upstream: kube-controller-manager.
+The same components that run inside a Cluster run here, over HTTP and on the wall's time. Upstream:
+kube-controller-manager.
 """
 
 import asyncio
@@ -28,8 +30,9 @@ async def run_components(
 ) -> None:
     """Run components until this is cancelled, then stop them; the client stays open.
 
-    ``lease`` names a Lease in kube-system that this process must hold to run them; when it is lost, this returns.
-    With ``cache_mutation_detector`` a component that changes an object of a cache is one that breaks.
+    ``lease`` names a Lease in kube-system that this process must hold to run them; when it is lost,
+    this returns. With ``cache_mutation_detector`` a component that changes an object of a cache is
+    one that breaks.
     Raises what a component breaks with.
     """
     clock, rng = clock or RealClock(), Rng.unpredictable()

@@ -1,4 +1,5 @@
-"""Claims for volumes, and which volume is fit for which claim; for all who bind, make or use volumes.
+"""Claims for volumes, and which volume is fit for which claim; for all who bind, make or use
+volumes.
 
 Upstream: component-helpers/storage/volume and storage/ephemeral.
 """
@@ -25,7 +26,9 @@ FindClass = Callable[[str], ReadOnlyTree | None]
 
 
 def claim_names(pod: ReadOnlyTree) -> Iterator[tuple[str, bool]]:
-    """The names of the claims that a pod's volumes use, each with whether the volume is a generic ephemeral one."""
+    """The names of the claims that a pod's volumes use, each with whether the volume is a generic
+    ephemeral one.
+    """
     for volume in pod["spec"].get("volumes") or ():
         if "persistentVolumeClaim" in volume:
             yield volume["persistentVolumeClaim"]["claimName"], False
@@ -114,10 +117,12 @@ def best_match(
     claim: ReadOnlyTree, volumes: Iterable[ReadOnlyTree], *, delayed: bool = False,
     is_reachable: Callable[[ReadOnlyTree], bool] | None = None, is_taken: Callable[[ReadOnlyTree], bool] | None = None,
 ) -> ReadOnlyTree | None:
-    """The volume for a claim: one that is kept for it, else the smallest that is fit; None when there is none.
+    """The volume for a claim: one that is kept for it, else the smallest that is fit; None when
+    there is none.
 
-    ``is_reachable`` is given by the scheduler, for one node. Without it only volumes that are kept for the claim are found
-    where its binding is ``delayed``. ``is_taken`` tells of volumes that are as good as bound. Upstream: FindMatchingVolume.
+    ``is_reachable`` is given by the scheduler, for one node. Without it only volumes that are kept
+    for the claim are found where its binding is ``delayed``. ``is_taken`` tells of volumes that are
+    as good as bound. Upstream: FindMatchingVolume.
     """
     wanted, name, best = requested(claim), class_of(claim), None
     selector = claim["spec"].get("selector")

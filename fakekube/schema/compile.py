@@ -1,7 +1,8 @@
 """From a schema node to the shape that reads it.
 
-A shape is made once for each node and kept on it, so that every kind of a release shares those of pod templates and
-metadata. What Go knows decides: the type text of a field tells widths and names, its flags tell what is left out.
+A shape is made once for each node and kept on it, so that every kind of a release shares those of
+pod templates and metadata. What Go knows decides: the type text of a field tells widths and names,
+its flags tell what is left out.
 Upstream has no counterpart: Go's reflection does this.
 """
 
@@ -34,7 +35,8 @@ _SPECIAL: Mapping[str, Callable[[str], Shape]] = {
     _META + "FieldsV1": Anything,
     _EXTENSIONS + "JSON": Anything,
 }
-# Lists that are left out when there are none, and that may not be empty: defaults and checks tell the one from the other.
+# Lists that are left out when there are none, and that may not be empty: defaults and checks tell
+# the one from the other.
 _SEEN_WHEN_EMPTY = (("HPAScalingRules", "policies"),)
 _ALTERNATIVES = {
     _EXTENSIONS + "JSONSchemaPropsOrArray": "schema",
@@ -44,7 +46,10 @@ _ALTERNATIVES = {
 
 
 def shape_of(schema: Schema) -> Shape:
-    """The shape of a definition. A struct is read as a whole body is: its name stands in complaints."""
+    """The shape of a definition.
+
+    A struct is read as a whole body is: its name stands in complaints.
+    """
     made = schema.shape
     if not isinstance(made, Shape):
         go = schema.go
@@ -53,7 +58,9 @@ def shape_of(schema: Schema) -> Shape:
 
 
 def _shape(schema: Schema, go_type: str) -> Shape:
-    """The shape of a field's node; ``go_type`` may say after ``=`` what a named list or map is made of."""
+    """The shape of a field's node; ``go_type`` may say after ``=`` what a named list or map is made
+    of.
+    """
     printed, _, made_of = go_type.partition("=")
     special = _SPECIAL.get(schema.name)
     if special is not None:

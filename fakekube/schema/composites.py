@@ -1,7 +1,9 @@
-"""How lists, maps and structs of a body are read. See ``scalars`` for what the two paths of a shape are for.
+"""How lists, maps and structs of a body are read.
 
-A struct learns its fields on first use: definitions refer to each other, some to themselves, and a server that never
-meets a volume of some kind never builds a reader for it.
+See ``scalars`` for what the two paths of a shape are for.
+
+A struct learns its fields on first use: definitions refer to each other, some to themselves, and a
+server that never meets a volume of some kind never builds a reader for it.
 
 Upstream: the array and object parts of sigs.k8s.io/json decode.go, and encoding/json's encode.go.
 """
@@ -128,7 +130,9 @@ Always = tuple[str, Callable[[], Json]]
 
 
 def _complete(tree: Tree, empty: Sequence[str], missing: Sequence[Always]) -> bool:
-    """Make a tree whose fields are accepted what Go prints: some empty ones go, what is always printed comes."""
+    """Make a tree whose fields are accepted what Go prints: some empty ones go, what is always
+    printed comes.
+    """
     for key in empty:
         del tree[key]
     for name, make in missing:
@@ -236,7 +240,9 @@ class Struct(Shape):
             if field.printed_when_missing and (field.pointer or field.shape.zero() is None))
 
     def _droppable(self) -> Mapping[str, type]:
-        """The fields that are dropped when they hold an empty list or map, and which of the two they are."""
+        """The fields that are dropped when they hold an empty list or map, and which of the two
+        they are.
+        """
         return {
             name: list if isinstance(field.shape, ListOf) else dict
             for name, field in self.plan.items() if field.omitted_when_empty and isinstance(field.shape, ListOf | MapOf)}
@@ -307,7 +313,8 @@ def _maker(field: FieldPlan) -> Callable[[], Json]:
 
 
 class Alternatives(Shape):
-    """The types of apiextensions that hold one schema, or a list of something, or a bool, and decode themselves.
+    """The types of apiextensions that hold one schema, or a list of something, or a bool, and
+    decode themselves.
 
     Nobody looks for unknown fields inside, as upstream's own methods do not.
     """

@@ -1,11 +1,13 @@
-"""Decoding a body of a built-in kind: what Go's decoding into the typed object and encoding it again would give.
+"""Decoding a body of a built-in kind: what Go's decoding into the typed object and encoding it
+again would give.
 
-Unknown fields and nulls are gone, zero values that ``omitempty`` drops are gone, what Go always prints is there,
-amounts and times are in canonical form. A body that already is so passes a quick test; only one that is not is walked a
-second time, by the path that can say what is wrong with it.
+Unknown fields and nulls are gone, zero values that ``omitempty`` drops are gone, what Go always
+prints is there, amounts and times are in canonical form. A body that already is so passes a quick
+test; only one that is not is walked a second time, by the path that can say what is wrong with it.
 
-Upstream: apimachinery/pkg/runtime/serializer/json with sigs.k8s.io/json. Left out: a repeated key merges into what the
-first gave (here the last wins), and keys keep the order of the body when the quick test passes.
+Upstream: apimachinery/pkg/runtime/serializer/json with sigs.k8s.io/json. Left out: a repeated key
+merges into what the first gave (here the last wins), and keys keep the order of the body when the
+quick test passes.
 """
 
 import json
@@ -23,7 +25,8 @@ __all__ = ["Codec", "DecodeError", "Decoded"]
 
 
 class Decoded(NamedTuple):
-    """A decoded body, and the paths of the fields its kind does not have, in the order of the body."""
+    """A decoded body, and the paths of the fields its kind does not have, in the order of the body.
+    """
 
     tree: Tree
     unknown: list[str]
@@ -41,11 +44,14 @@ class Codec:
         self._accept_change = self._shape.change_acceptor(nonzero=False)
 
     def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
-        """Take a parsed body and give what Go would make of it. The tree is taken over and may be changed in place.
+        """Take a parsed body and give what Go would make of it.
 
-        ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2`` are told and read
-        as they are spelled there. ``old`` is an object that was decoded before and that the tree was made from: what the
-        tree shares with it, at the same place, is not looked at again, and never changed. Raises DecodeError with Go's text.
+        The tree is taken over and may be changed in place.
+
+        ``body`` is the JSON that the tree was parsed from, if there is one: numbers such as ``1e2``
+        are told and read as they are spelled there. ``old`` is an object that was decoded before
+        and that the tree was made from: what the tree shares with it, at the same place, is not
+        looked at again, and never changed. Raises DecodeError with Go's text.
         """
         if self._accept(tree) if old is None else self._accept_change(tree, old):
             return Decoded(tree, [])
@@ -64,10 +70,11 @@ class Codec:
         return Decoded(result, walk.unknown)
 
     def strict(self, body: bytes) -> list[str]:
-        """What a strict reader says of JSON that gives keys twice: unknown and repeated fields, in the order of the body.
+        """What a strict reader says of JSON that gives keys twice: unknown and repeated fields, in
+        the order of the body.
 
-        What is below unknown fields, and in values that decode themselves, is not looked at. Raises DecodeError as
-        ``decode`` does, also for what a later value of the same key hides.
+        What is below unknown fields, and in values that decode themselves, is not looked at. Raises
+        DecodeError as ``decode`` does, also for what a later value of the same key hides.
         """
         walk = StrictWalk()
         self._shape.read(_as_spelled(body, Members), walk)
@@ -77,7 +84,10 @@ class Codec:
 
 
 def _as_spelled(body: bytes, members: Callable[[list[tuple[str, Any]]], Tree] = dict) -> Tree:
-    """The body with numbers that remember their spelling, where a float would not. ``members`` makes its objects."""
+    """The body with numbers that remember their spelling, where a float would not.
+
+    ``members`` makes its objects.
+    """
 
     def integer(text: str) -> int | NumberText:
         if len(text) > _LONGEST_INTEGER:

@@ -1,8 +1,8 @@
 """The definitions of one Kubernetes release, read from a table that ships with the package.
 
-A table has one line for each definition, so that opening it costs a split and not a parse: a definition is parsed when
-somebody first asks for it. The first line names the kinds. ``tools/schemas.py`` makes the tables.
-``Definitions.define`` adds a kind that no release has.
+A table has one line for each definition, so that opening it costs a split and not a parse: a
+definition is parsed when somebody first asks for it. The first line names the kinds.
+``tools/schemas.py`` makes the tables. ``Definitions.define`` adds a kind that no release has.
 
 Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
 """
@@ -68,21 +68,29 @@ class Definitions:
         return None if name is None else self.named(name)
 
     def named(self, name: str) -> Schema:
-        """The schema of a definition such as ``io.k8s.api.core.v1.PodSpec``. KeyError when there is none."""
+        """The schema of a definition such as ``io.k8s.api.core.v1.PodSpec``.
+
+        KeyError when there is none.
+        """
         made = self._made.get(name)
         if made is None:
             made = self._made[name] = Schema(orjson.loads(self._lines[name]), self._resolve, name)
         return made
 
     def define(self, gvk: GroupVersionKind, fields: Mapping[str, Node]) -> None:
-        """Add a kind that no release has, and its list; ``fields`` says in what notation. ValueError for another one."""
+        """Add a kind that no release has, and its list; ``fields`` says in what notation.
+
+        ValueError for another one.
+        """
         self.added += orjson.dumps([list(gvk), fields]).decode()
         for name, raw in definitions_for(gvk, fields).items():
             self._lines[name] = orjson.dumps(raw)
             self._kinds.update({GroupVersionKind(*kind): name for kind in raw.get("kinds", ())})
 
     def _resolve(self, node: str) -> Schema:
-        """A node that the table writes as a text: a definition's name, or a scalar as in ``integer int32``."""
+        """A node that the table writes as a text: a definition's name, or a scalar as in ``integer
+        int32``.
+        """
         if "." in node:
             return self.named(node)
         made = self._made.get(node)

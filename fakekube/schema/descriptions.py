@@ -1,7 +1,8 @@
 """What kinds and fields are for, in upstream's words: for ``kubectl explain`` alone.
 
-The tables of this package hold no prose. The package kubernetes-validate does, and the extra ``explain`` installs it; its file
-of a release is read when somebody first asks for an OpenAPI document. Upstream: the comments of k8s.io/api's structs.
+The tables of this package hold no prose. The package kubernetes-validate does, and the extra
+``explain`` installs it; its file of a release is read when somebody first asks for an OpenAPI
+document. Upstream: the comments of k8s.io/api's structs.
 """
 
 from collections.abc import Mapping

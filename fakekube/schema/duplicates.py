@@ -1,7 +1,9 @@
-"""Keys that a JSON body gives twice. They are read one into the other, and a client is told, or refused when it asked to be.
+"""Keys that a JSON body gives twice.
 
-Upstream: DisallowDuplicateFields of sigs.k8s.io/json. Parsers that keep the last value are fast, so a body is looked at
-closely only when counting quotation marks says that something got lost.
+They are read one into the other, and a client is told, or refused when it asked to be.
+
+Upstream: DisallowDuplicateFields of sigs.k8s.io/json. Parsers that keep the last value are fast, so
+a body is looked at closely only when counting quotation marks says that something got lost.
 """
 
 import json
@@ -31,14 +33,19 @@ class Members(dict[str, Any]):
 
 
 def may_repeat(body: bytes, tree: Json) -> bool:
-    """Whether a body may give a key twice; ``tree`` is what it was parsed to, still unchanged. When in doubt, yes."""
-    # Every key brings two marks, and marks inside texts are escaped the same way when written again.
+    """Whether a body may give a key twice; ``tree`` is what it was parsed to, still unchanged.
+
+    When in doubt, yes.
+    """
+    # Every key brings two marks, and marks inside texts are escaped the same way when written
+    # again.
     return b"\\u0022" in body or orjson.dumps(tree).count(b'"') != body.count(b'"')
 
 
 def merged(body: bytes) -> Json:
-    """What Go makes of a body with repeated keys: a text or a number counts as it was given last, objects are merged, and the
-    items of a list are read into those that stood there before. ``body`` is valid JSON.
+    """What Go makes of a body with repeated keys: a text or a number counts as it was given last,
+    objects are merged, and the items of a list are read into those that stood there before.
+    ``body`` is valid JSON.
     """
     return json.loads(body, object_pairs_hook=_merge_pairs)
 
@@ -51,7 +58,9 @@ def _merge_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_into(old: Any, new: Any) -> Any:
-    """The value after both; ``old`` is changed in place, so that a key given a thousand times costs what it says."""
+    """The value after both; ``old`` is changed in place, so that a key given a thousand times costs
+    what it says.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         for key, value in new.items():
             old[key] = _read_into(old[key], value) if key in old else value
@@ -65,10 +74,11 @@ def _read_into(old: Any, new: Any) -> Any:
 
 
 def duplicate_keys(body: bytes, tree: Json = None) -> list[str]:
-    """The paths of keys given more than once, in the order of the body: ``spec.replicas``, ``spec.containers[0].name``.
+    """The paths of keys given more than once, in the order of the body: ``spec.replicas``,
+    ``spec.containers[0].name``.
 
-    ``tree`` is the parsed body, if the caller has it. Of a body whose kind is known, ``Codec.strict`` tells more
-    exactly. ValueError when the body is not JSON.
+    ``tree`` is the parsed body, if the caller has it. Of a body whose kind is known,
+    ``Codec.strict`` tells more exactly. ValueError when the body is not JSON.
     """
     if not may_repeat(body, orjson.loads(body) if tree is None else tree):
         return []
@@ -78,10 +88,11 @@ def duplicate_keys(body: bytes, tree: Json = None) -> list[str]:
 
 
 def faults_of_operations(body: bytes, operations: Sequence[Tree | None], known: Collection[str]) -> list[str]:
-    """What a strict reader says of a JSON patch, in the order of the body: ``duplicate field "[0].op"``.
+    """What a strict reader says of a JSON patch, in the order of the body: ``duplicate field
+    "[0].op"``.
 
-    ``operations`` is what ``body`` was parsed to, ``known`` are the members of an operation. What is below others is not
-    looked at.
+    ``operations`` is what ``body`` was parsed to, ``known`` are the members of an operation. What
+    is below others is not looked at.
     """
     if may_repeat(body, operations):
         operations = json.loads(body, object_pairs_hook=Members, parse_int=str, parse_float=str) or ()

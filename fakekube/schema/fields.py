@@ -1,9 +1,11 @@
-"""Definitions of a kind that no release of Kubernetes has, made of the fields that its declaration names.
+"""Definitions of a kind that no release of Kubernetes has, made of the fields that its declaration
+names.
 
-The notation: a text is a scalar or the name of a definition (``string``, ``integer int32``, ``io.k8s.api.core.v1.PodSpec``), a
-dict is an object with these fields, a list of one is a list, a dict with the one key ``*`` is a map. All fields are optional,
-and lists are atomic. What Go would say of such a struct is made up, since decoding asks for it: without it, nothing would
-be told of unknown fields and wrong types. Upstream: the types.go of a group, and code-generator.
+The notation: a text is a scalar or the name of a definition (``string``, ``integer int32``,
+``io.k8s.api.core.v1.PodSpec``), a dict is an object with these fields, a list of one is a list, a
+dict with the one key ``*`` is a map. All fields are optional, and lists are atomic. What Go would
+say of such a struct is made up, since decoding asks for it: without it, nothing would be told of
+unknown fields and wrong types. Upstream: the types.go of a group, and code-generator.
 """
 
 from collections.abc import Mapping
@@ -20,9 +22,11 @@ _GO = {"string": "string", "integer": "int64", "integer int32": "int32", "intege
 
 
 def definitions_for(gvk: GroupVersionKind, fields: Mapping[str, Node]) -> dict[str, Raw]:
-    """The definitions of a kind, of its list and of all objects in it, in the form of a table's rows.
+    """The definitions of a kind, of its list and of all objects in it, in the form of a table's
+    rows.
 
-    They are named as that of a custom resource is upstream: the group backwards, version, kind. Raises ValueError.
+    They are named as that of a custom resource is upstream: the group backwards, version, kind.
+    Raises ValueError.
     """
     package = ".".join([*reversed(gvk.group.split(".")), gvk.version])
     made = _Made(package)
@@ -52,7 +56,10 @@ class _Made:
         return full
 
     def _node(self, node: Node, name: str) -> tuple[str | Raw, str]:
-        """The form of a field in a table, and Go's type. ``name`` is for an object that has none yet."""
+        """The form of a field in a table, and Go's type.
+
+        ``name`` is for an object that has none yet.
+        """
         match node:
             case str() if node in _GO:
                 return node, _GO[node]
@@ -71,7 +78,9 @@ class _Made:
 
 
 def _flags(field: str, node: Node, *, whole: bool) -> str:
-    """How Go marks a field, p for a pointer and e for omitempty, of a whole object or of a part of one."""
+    """How Go marks a field, p for a pointer and e for omitempty, of a whole object or of a part of
+    one.
+    """
     if whole and field == "items":
         return ""
     return "e" if whole or isinstance(node, list) or (isinstance(node, Mapping) and "*" in node) else "pe"

@@ -1,8 +1,10 @@
-"""How the leaves of a body are read: one small class for each Go type that has its own way with JSON.
+"""How the leaves of a body are read: one small class for each Go type that has its own way with
+JSON.
 
-Every shape has two paths. ``acceptor`` gives a function that says in a few nanoseconds whether a value already is what
-Go would print; ``read`` takes any value, notes what is wrong with it and gives what Go would print. Upstream: the
-UnmarshalJSON and MarshalJSON methods of metav1.Time, resource.Quantity, intstr.IntOrString and others.
+Every shape has two paths. ``acceptor`` gives a function that says in a few nanoseconds whether a
+value already is what Go would print; ``read`` takes any value, notes what is wrong with it and
+gives what Go would print. Upstream: the UnmarshalJSON and MarshalJSON methods of metav1.Time,
+resource.Quantity, intstr.IntOrString and others.
 """
 
 import base64
@@ -16,7 +18,9 @@ from fakekube.schema.walk import DecodeError, Walk, described
 
 Acceptor = Callable[[Json], bool]
 ChangeAcceptor = Callable[[Json, Json], bool]
-"""As an Acceptor, for a value and the one that stood in its place before: what both share is not looked at, nor changed."""
+"""As an Acceptor, for a value and the one that stood in its place before: what both share is not
+looked at, nor changed.
+"""
 
 _ZERO_TIME_SECONDS = -62135596800.0  # 0001-01-01T00:00:00Z, which Go takes for "not set"
 _INTEGER_BITS = {
@@ -29,14 +33,18 @@ class Shape(ABC):
     """How one Go type is read and printed. ``go_type`` is its name in complaints."""
 
     omittable = True
-    """Whether omitempty leaves the zero value out: true of scalars, lists and maps, false of structs."""
+    """Whether omitempty leaves the zero value out: true of scalars, lists and maps, false of
+    structs.
+    """
 
     def __init__(self, go_type: str) -> None:
         self.go_type = go_type
 
     @abstractmethod
     def acceptor(self, *, nonzero: bool) -> Acceptor:
-        """A test for values that stay as they are; ``nonzero`` when a zero value would not be printed."""
+        """A test for values that stay as they are; ``nonzero`` when a zero value would not be
+        printed.
+        """
 
     def change_acceptor(self, *, nonzero: bool) -> ChangeAcceptor:
         """The same test for what a patch made of a value that passed it before."""
@@ -45,7 +53,10 @@ class Shape(ABC):
 
     @abstractmethod
     def read(self, value: Json, walk: Walk) -> Json:
-        """What Go prints for a value that is not null. Raises DecodeError where Go gives up at once."""
+        """What Go prints for a value that is not null.
+
+        Raises DecodeError where Go gives up at once.
+        """
 
     def zero(self) -> Json:
         """What Go prints when nothing was given; a new object each time."""
@@ -97,7 +108,9 @@ class Flag(Shape):
 
 
 class Integer(Shape):
-    """An integer of some width; JSON numbers with a fraction or an exponent are refused, even when whole."""
+    """An integer of some width; JSON numbers with a fraction or an exponent are refused, even when
+    whole.
+    """
 
     def __init__(self, go_type: str) -> None:
         super().__init__(go_type)

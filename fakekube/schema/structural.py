@@ -1,12 +1,14 @@
 """The one model of a kind's structure, for built-in kinds and for custom resources alike.
 
-Decoding, strategic merge, server-side apply, pruning and defaulting all ask the same questions about a field: what
-type it has, how a list is keyed, whether a map is atomic. ``Schema`` answers them. A node is made from a raw form (a
-row of a release's table, or the translation of an openAPIV3Schema) and makes its children on first use, so that
-recursive definitions such as JSONSchemaProps cost nothing until someone descends.
+Decoding, strategic merge, server-side apply, pruning and defaulting all ask the same questions
+about a field: what type it has, how a list is keyed, whether a map is atomic. ``Schema`` answers
+them. A node is made from a raw form (a row of a release's table, or the translation of an
+openAPIV3Schema) and makes its children on first use, so that recursive definitions such as
+JSONSchemaProps cost nothing until someone descends.
 
-Upstream: apiextensions-apiserver/pkg/apiserver/schema (structural schemas) and kube-openapi's proto models. Left out
-here: value validation, whose keywords are kept in ``keywords`` for whoever validates.
+Upstream: apiextensions-apiserver/pkg/apiserver/schema (structural schemas) and kube-openapi's proto
+models. Left out here: value validation, whose keywords are kept in ``keywords`` for whoever
+validates.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,9 +43,10 @@ class GoStruct(NamedTuple):
 class Schema:
     """One node: an object, a list, a map or a scalar.
 
-    ``type`` is object, array, string, integer, number, boolean, or empty when anything goes. A map has ``additional``,
-    a list has ``items``. Texts that are not set are empty; ``list_type`` is atomic, set or map, ``map_type`` atomic or
-    granular, ``patch_strategy`` merge, retainKeys or both with a comma.
+    ``type`` is object, array, string, integer, number, boolean, or empty when anything goes. A map
+    has ``additional``, a list has ``items``. Texts that are not set are empty; ``list_type`` is
+    atomic, set or map, ``map_type`` atomic or granular, ``patch_strategy`` merge, retainKeys or
+    both with a comma.
     """
 
     __slots__ = (
@@ -125,7 +128,8 @@ class Schema:
             return self._resolve(node)  # scalars that say nothing more are shared too
         if "ref" not in node:
             return Schema(node, self._resolve)
-        # A field may say more of a shared definition than the definition itself, as selectors do with their map type.
+        # A field may say more of a shared definition than the definition itself, as selectors do
+        # with their map type.
         target = self._resolve(node["ref"])
         return Schema({**target._raw, **node}, self._resolve, target.name)
 
@@ -146,7 +150,8 @@ def no_reference(name: str) -> Schema:
 def from_openapi(tree: Tree) -> Schema:
     """The structural schema of a CustomResourceDefinition's ``openAPIV3Schema``.
 
-    The tree is one that upstream's rules for structural schemas accept; what they forbid is not looked for here.
+    The tree is one that upstream's rules for structural schemas accept; what they forbid is not
+    looked for here.
     """
     return Schema(_raw_of(tree), no_reference)
 

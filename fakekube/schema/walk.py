@@ -1,8 +1,9 @@
-"""The state of one decoding that has something to report: where it is, what it did not know, what went wrong first.
+"""The state of one decoding that has something to report: where it is, what it did not know, what
+went wrong first.
 
-Upstream: the ``decodeState`` of sigs.k8s.io/json. There, a value of the wrong type is remembered and decoding goes on,
-so that the first such error is told at the end; a type that decodes itself (a time, a quantity) ends everything at
-once, even when a type error was remembered before.
+Upstream: the ``decodeState`` of sigs.k8s.io/json. There, a value of the wrong type is remembered
+and decoding goes on, so that the first such error is told at the end; a type that decodes itself (a
+time, a quantity) ends everything at once, even when a type error was remembered before.
 """
 
 from fakekube.apimachinery.field_errors import go_quote
@@ -13,11 +14,16 @@ UNKNOWN_LIMIT = 100
 
 
 class DecodeError(ValueError):
-    """The body is no object of its kind. ``str(error)`` is Go's text, without the words that name the kind."""
+    """The body is no object of its kind.
+
+    ``str(error)`` is Go's text, without the words that name the kind.
+    """
 
 
 class NumberText(float):
-    """A number that JSON spelled in a way a float does not give back: ``1e2``, ``3.0``, or 30 digits."""
+    """A number that JSON spelled in a way a float does not give back: ``1e2``, ``3.0``, or 30
+    digits.
+    """
 
     __slots__ = ("text",)
 
@@ -30,7 +36,9 @@ class NumberText(float):
 
 
 class Walk:
-    """Both paths of where decoding stands: the dotted one of type errors and the exact one of strict errors."""
+    """Both paths of where decoding stands: the dotted one of type errors and the exact one of
+    strict errors.
+    """
 
     __slots__ = ("error", "fields", "inexact", "path", "struct", "unknown", "unseen")
     repeats = False  # whether keys that are given twice are of interest
@@ -40,7 +48,8 @@ class Walk:
         self.fields: list[str] = []
         self.path: list[str] = []
         self.unknown: list[str] = []
-        self.unseen = 0  # depth of values that decode themselves: nobody looks for unknown fields in them
+        # depth of values that decode themselves: nobody looks for unknown fields in them
+        self.unseen = 0
         self.error: str | None = None
         self.inexact = False  # a text hangs on how a number was spelled
 
@@ -50,7 +59,9 @@ class Walk:
             self.error = self.mismatch_text(value, go_type)
 
     def mismatch_text(self, value: str, go_type: str) -> str:
-        """The words for a value (``string``, ``number 1.5``) that does not fit the field where decoding stands."""
+        """The words for a value (``string``, ``number 1.5``) that does not fit the field where
+        decoding stands.
+        """
         where = f"Go struct field {self.struct}.{'.'.join(self.fields)}" if self.fields else "Go value"
         return f"json: cannot unmarshal {value} into {where} of type {go_type}"
 
@@ -68,7 +79,9 @@ class Walk:
             self.unknown.append(where)
 
     def member(self, key: str, seen: dict[str, None]) -> None:
-        """Take note of a key that decoding has come to; ``seen`` are those before it in the same object, and takes it."""
+        """Take note of a key that decoding has come to; ``seen`` are those before it in the same
+        object, and takes it.
+        """
 
     def place(self, key: str) -> str:
         """The exact path of a key below where decoding stands: ``spec.containers[0].foo``."""
@@ -84,7 +97,9 @@ class Walk:
 
 
 class StrictWalk(Walk):
-    """A walk over all that a body gives, keys given twice included; ``told`` is what is wrong, in the order of the body."""
+    """A walk over all that a body gives, keys given twice included; ``told`` is what is wrong, in
+    the order of the body.
+    """
 
     __slots__ = ("told",)
     repeats = True

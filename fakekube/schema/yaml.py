@@ -1,11 +1,12 @@
-"""YAML bodies as the API server reads them: turned into JSON first, with the words of Go's YAML package.
+"""YAML bodies as the API server reads them: turned into JSON first, with the words of Go's YAML
+package.
 
-Scalars follow YAML 1.1 for booleans and octal numbers, times stay texts, base 60 does not exist. Keys become texts and
-are sorted, for that is what upstream's way through JSON does to them. A whole number stays whole however it was
-written. Only the first document of a stream counts.
+Scalars follow YAML 1.1 for booleans and octal numbers, times stay texts, base 60 does not exist.
+Keys become texts and are sorted, for that is what upstream's way through JSON does to them. A whole
+number stays whole however it was written. Only the first document of a stream counts.
 
-Upstream: sigs.k8s.io/yaml (YAMLToJSON and YAMLToJSONStrict) on go.yaml.in/yaml/v2. Left out: Go's spelling of floats
-and large numbers where an error quotes the value of a null key.
+Upstream: sigs.k8s.io/yaml (YAMLToJSON and YAMLToJSONStrict) on go.yaml.in/yaml/v2. Left out: Go's
+spelling of floats and large numbers where an error quotes the value of a null key.
 """
 
 import base64
@@ -39,10 +40,12 @@ _WORDS: dict[str, Json] = {
     for word in words.split()
 }
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_JSON_FLOAT = re.compile(  # nothing is tried twice: digits that end in something else would cost the square of their number
+# nothing is tried twice: digits that end in something else would cost the square of their number
+_JSON_FLOAT = re.compile(
     rb"[:\[,]\s*+-?(?:[0-9]{19,}+|[0-9]++(?:\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++))\s*+[,}\]]")
 _BASES = ((re.compile(r"[-+]?0[xX][0-9a-fA-F]+"), 16), (re.compile(r"[-+]?0[bB][01]+"), 2),
-          (re.compile(r"[-+]?0[oO]?[0-7]+"), 8), (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
+          (re.compile(r"[-+]?0[oO]?[0-7]+"), 8),
+          (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10))  # fmt: skip
 _ALIASES_ALWAYS, _VALUES_ALWAYS = 100, 1000
 _LARGEST_INTEGER = 1 << 63
 _LONGEST_INTEGER = 70  # 64 bits written in binary, and some signs
@@ -52,13 +55,17 @@ _FEW_VALUES, _MANY_VALUES = 400_000, 4_000_000
 
 
 class YAMLError(ValueError):
-    """The body is no YAML, or none that JSON can hold: ``yaml: line 3: did not find expected key``, as Go says it."""
+    """The body is no YAML, or none that JSON can hold: ``yaml: line 3: did not find expected key``,
+    as Go says it.
+    """
 
 
 def load(body: bytes) -> tuple[Json, list[str]]:
-    """The JSON value of a body, and what is to be said of keys given twice: ``line 10: key "foo" already set in map``.
+    """The JSON value of a body, and what is to be said of keys given twice: ``line 10: key "foo"
+    already set in map``.
 
-    Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a short way.
+    Raises YAMLError. A body that is plain JSON, as clients send for server-side apply, takes a
+    short way.
     """
     if body[:1] == b"{":
         try:
@@ -76,7 +83,9 @@ def load(body: bytes) -> tuple[Json, list[str]]:
 
 
 def _sorted(value: Json) -> Json:
-    """What is left of a value without floats after Go has written it as JSON and read it again: the keys are in order."""
+    """What is left of a value without floats after Go has written it as JSON and read it again: the
+    keys are in order.
+    """
     return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
@@ -90,7 +99,8 @@ def _through_json(value: Json) -> Json:
         if not math.isfinite(value):
             name = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
             raise YAMLError(f"json: unsupported value: {name}")
-        # Go writes whole floats without an exponent up to a point, and reads them again as integers if they fit.
+        # Go writes whole floats without an exponent up to a point, and reads them again as integers
+        # if they fit.
         return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST_INTEGER else value
     return value
 
@@ -126,7 +136,9 @@ def _check_syntax(body: bytes) -> None:
 
 
 class _Reader:
-    """Builds one value from the parser's events, as they come: a list of them would cost more than all the rest."""
+    """Builds one value from the parser's events, as they come: a list of them would cost more than
+    all the rest.
+    """
 
     def __init__(self, body: bytes) -> None:
         self.repeated: list[str] = []
@@ -139,7 +151,10 @@ class _Reader:
         self._next: Callable[[], Any] = self._loader.get_event
 
     def document(self) -> Json:
-        """The value of the first document. Upstream parses all of it first, so what is wrong with that is told first."""
+        """The value of the first document.
+
+        Upstream parses all of it first, so what is wrong with that is told first.
+        """
         try:
             self._next()  # the start of the stream
             if not isinstance(self._next(), yaml.DocumentStartEvent):

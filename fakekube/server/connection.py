@@ -261,7 +261,8 @@ class Connection(asyncio.Protocol):
         """Pass the connection to aiohttp's server, with the bytes of the request so far."""
         transport, self._transport = self._transport, None
         assert transport is not None
-        if self._busy:  # a client asks for another protocol only after it has the answers to its requests
+        # a client asks for another protocol only after it has the answers to its requests
+        if self._busy:
             transport.close()
             return
         self._open.pop(self, None)

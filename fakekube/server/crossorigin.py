@@ -66,7 +66,8 @@ class CrossOriginProtection:
         host = headers.get("host")
         if host is not None and not self._is_ours(host):
             return _forbidden(_of_host(host))
-        if target[:1] != "/" and "://" in target:  # absolute form, as proxies send it: its host is what counts
+        # absolute form, as proxies send it: its host is what counts
+        if target[:1] != "/" and "://" in target:
             named = target.partition("://")[2].partition("/")[0]
             if not self._is_ours(named):
                 return _forbidden(_of_host(named))

@@ -1,8 +1,10 @@
-"""One HTTP/1.1 exchange on a connection to a port: a request out, an answer back. The package h11 reads and writes.
+"""One HTTP/1.1 exchange on a connection to a port: a request out, an answer back.
 
-An answer of a known length, and one whose server has closed by now, is read whole; the rest of any other is a
-stream, which lasts as long as its server writes. Upstream: Go's net/http, whose words for what is no answer
-these are; they are looked for only when h11 has refused one.
+The package h11 reads and writes.
+
+An answer of a known length, and one whose server has closed by now, is read whole; the rest of any
+other is a stream, which lasts as long as its server writes. Upstream: Go's net/http, whose words
+for what is no answer these are; they are looked for only when h11 has refused one.
 """
 
 import h11

@@ -35,8 +35,8 @@ class HttpServer:
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
     take it. ``protection`` refuses requests of pages of other sites; without one, all but loopback
-    and ``host`` is another site. ``wall`` is the clock by which clients may be too slow. ``outside``
-    is told what clients do, where virtual time waits for them.
+    and ``host`` is another site. ``wall`` is the clock by which clients may be too slow.
+    ``outside`` is told what clients do, where virtual time waits for them.
     """
 
     def __init__(

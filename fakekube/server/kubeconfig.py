@@ -22,7 +22,8 @@ def kubeconfig(url: str, token: str, *, certificate_authority: bytes = b"", name
 def tree(url: str, token: str, *, certificate_authority: bytes = b"", namespace: str = "default") -> Tree:
     """That kubeconfig as a tree."""
     cluster: dict[str, str | bool] = {"server": url}
-    if url.startswith("http://"):  # the client of Node insists that whoever speaks plain HTTP says that there is no TLS
+    # the client of Node insists that whoever speaks plain HTTP says that there is no TLS
+    if url.startswith("http://"):
         cluster["insecure-skip-tls-verify"] = True
     if certificate_authority:
         cluster["certificate-authority-data"] = base64.b64encode(certificate_authority).decode()

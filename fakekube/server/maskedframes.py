@@ -53,7 +53,9 @@ class MaskedFrames:
 
 
 def _frame_bytes(head: bytes) -> int:
-    """How long a frame is, all in all; 0 when its head is not complete, below when it is not masked."""
+    """How long a frame is, all in all; 0 when its head is not complete, below when it is not
+    masked.
+    """
     if len(head) < 2:
         return 0
     if not head[1] & MASKED:

@@ -20,8 +20,8 @@ class Responder:
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
-    take it. ``protection`` refuses requests of pages of other sites. ``outside`` is told of requests
-    and watches.
+    take it. ``protection`` refuses requests of pages of other sites. ``outside`` is told of
+    requests and watches.
     """
 
     def __init__(

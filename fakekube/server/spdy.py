@@ -197,7 +197,8 @@ class Connection:
             elif frame.kind == PING and frame.stream % 2:
                 await self.write(control(PING, frame.payload))
             elif frame.kind in (SYN_REPLY, HEADERS):
-                self._reader.read(frame.payload[4:])  # nobody asks for what they say, and the next block builds on them
+                # nobody asks for what they say, and the next block builds on them
+                self._reader.read(frame.payload[4:])
         return True
 
     def forget(self, stream: Stream) -> None:

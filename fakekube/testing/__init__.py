@@ -1,6 +1,7 @@
 """What tests use: assertions on what happened, clusters in the background, fixtures.
 
-Read ``temporal.py`` first. Names resolve on first use: a project that has us installed and does not use us pays for nothing.
+Read ``temporal.py`` first. Names resolve on first use: a project that has us installed and does not
+use us pays for nothing.
 """
 
 from importlib import import_module

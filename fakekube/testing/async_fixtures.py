@@ -1,6 +1,8 @@
-"""The fixture for async tests, made for whichever plugin runs them: pytest-asyncio (pytest-aiohttp brings it) or anyio.
+"""The fixture for async tests, made for whichever plugin runs them: pytest-asyncio (pytest-aiohttp
+brings it) or anyio.
 
-It is registered only where one of them is active, so that a project without them never meets an async fixture.
+It is registered only where one of them is active, so that a project without them never meets an
+async fixture.
 """
 
 from types import ModuleType
@@ -18,7 +20,9 @@ OF_SERVERS = ("port", "bind_address", "insecure", "kubeconfig")
 
 
 async def fake_cluster(fakekube_options: dict[str, Any]) -> "AsyncIterator[Cluster]":
-    """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``, ``run_until``."""
+    """A cluster in the test's own event loop: ``client``, ``clock``, ``settle``, ``advance``,
+    ``run_until``.
+    """
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.options import OptionError
 

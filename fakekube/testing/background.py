@@ -1,6 +1,7 @@
 """A cluster in a thread of its own, for clients that block.
 
-The cluster's event loop runs in the thread; what moves its time is called from the test's thread and waits there.
+The cluster's event loop runs in the thread; what moves its time is called from the test's thread
+and waits there.
 """
 
 import asyncio
@@ -27,8 +28,9 @@ T = TypeVar("T")
 class BackgroundCluster:
     """A served cluster whose methods may be called from any thread but its own.
 
-    A context manager: it serves inside the block. ``url`` and ``kubeconfig`` (the path of a file) say where. ``options`` and
-    ``values`` are the options of the cluster, as for ``Cluster``; what is wrong with them is raised when the block is entered.
+    A context manager: it serves inside the block. ``url`` and ``kubeconfig`` (the path of a file)
+    say where. ``options`` and ``values`` are the options of the cluster, as for ``Cluster``; what
+    is wrong with them is raised when the block is entered.
     """
 
     def __init__(
@@ -99,12 +101,17 @@ class BackgroundCluster:
         return self._path
 
     def call(self, function: Callable[["Cluster"], Coroutine[Any, Any, T]], timeout_seconds: float | None = None) -> T:
-        """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or raises, for ever or so long."""
+        """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or
+        raises, for ever or so long.
+        """
         assert self._loop is not None, "not started"
         return asyncio.run_coroutine_threadsafe(function(self.cluster), self._loop).result(timeout_seconds)
 
     def snapshot(self, timeout_seconds: float | None = None) -> "Snapshot":
-        """All of the cluster as it is now; see ``Cluster.snapshot``. TimeoutError when its thread is busy for so long."""
+        """All of the cluster as it is now; see ``Cluster.snapshot``.
+
+        TimeoutError when its thread is busy for so long.
+        """
         async def take(cluster: "Cluster") -> "Snapshot":
             return cluster.snapshot()
 
@@ -145,20 +152,26 @@ class BackgroundCluster:
         self.call(run)
 
     def settle(self, *, grace: "Duration | None" = None) -> None:
-        """Return once the cluster has nothing left to do at its present time, and clients are quiet; see ``run_until``."""
+        """Return once the cluster has nothing left to do at its present time, and clients are
+        quiet; see ``run_until``.
+        """
         self._wait(lambda cluster: cluster.settle(grace=grace))
 
     def advance(self, duration: "Duration", *, grace: "Duration | None" = None) -> None:
-        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it; see ``run_until``."""
+        """Let so much time pass (``"1h30m"``, seconds or a timedelta), with all that happens in it;
+        see ``run_until``.
+        """
         self._wait(lambda cluster: cluster.advance(duration, grace=grace))
 
     def run_until(
         self, predicate: Callable[[], bool], *, within: "Duration | None" = None, grace: "Duration | None" = None,
     ) -> None:
-        """Let time pass until ``predicate()``, which is called in a thread of its own and may use a blocking client.
+        """Let time pass until ``predicate()``, which is called in a thread of its own and may use a
+        blocking client.
 
-        Virtual time waits for operators in other threads and processes, until they have been quiet for ``grace`` of real
-        time (see docs/time.md). Raises Stalled when it is false and nothing is left to wait for.
+        Virtual time waits for operators in other threads and processes, until they have been quiet
+        for ``grace`` of real time (see docs/time.md). Raises Stalled when it is false and nothing
+        is left to wait for.
         """
         @functools.wraps(predicate)
         async def holds() -> bool:

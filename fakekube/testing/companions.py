@@ -1,4 +1,5 @@
-"""Who runs beside a test: threads and processes that it started, which may be clients of its cluster.
+"""Who runs beside a test: threads and processes that it started, which may be clients of its
+cluster.
 
 An operator that was started a moment ago has not connected yet, and the server cannot know that it
 will. The test's process can: there is a thread, or a child process, that was not there when the

@@ -1,6 +1,8 @@
-"""How it came to this: what is said of pods and Jobs, the last Events and writes or those that led to a change.
+"""How it came to this: what is said of pods and Jobs, the last Events and writes or those that led
+to a change.
 
-What every failed assertion of this package prints, and what the pytest plugin adds to the report of a failed test.
+What every failed assertion of this package prints, and what the pytest plugin adds to the report of
+a failed test.
 """
 
 from collections.abc import Iterator
@@ -47,7 +49,8 @@ def line(history: History, change: Change) -> str:
 
 
 def chain(history: History, change: Change) -> list[Change]:
-    """A change and those that led to it, the latest first: each write acted on what the next one had changed.
+    """A change and those that led to it, the latest first: each write acted on what the next one
+    had changed.
 
     Where the writer is not known to have acted on anything, it ends.
     """
@@ -112,7 +115,8 @@ def replay(history: History) -> str:
 
 
 def explanation(history: History, change: Change | None = None, *, told: str = "") -> Iterator[str]:
-    """Lines: what led to a change; or why pods and Jobs are as they are, the last Events and writes. Then how to replay it.
+    """Lines: what led to a change; or why pods and Jobs are as they are, the last Events and
+    writes. Then how to replay it.
 
     What stands in the text ``told`` is not said again.
     """

@@ -1,8 +1,9 @@
-"""What happened in a cluster, as states one after the other: every change that was committed, with its time and its cause.
+"""What happened in a cluster, as states one after the other: every change that was committed, with
+its time and its cause.
 
-It is read from the event log that the storage keeps anyway, so that nothing is recorded for it and no test has to watch while
-things happen. A History is of the moment at which it was taken; it may be taken of a cluster, of one in the background, of a
-snapshot, or of the file of one.
+It is read from the event log that the storage keeps anyway, so that nothing is recorded for it and
+no test has to watch while things happen. A History is of the moment at which it was taken; it may
+be taken of a cluster, of one in the background, of a snapshot, or of the file of one.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ class HistoryForgotten(Exception):
 
 
 class Change(NamedTuple):
-    """One commit. ``time`` is Unix seconds; ``event`` has the record, the one before and the cause."""
+    """One commit. ``time`` is Unix seconds; ``event`` has the record, the one before and the cause.
+    """
 
     time: float
     resource: GroupResource
@@ -75,7 +77,10 @@ class Change(NamedTuple):
 
 
 class Kinds:
-    """How resources are stored, by the options of a cluster. What is not built in is stored as it is."""
+    """How resources are stored, by the options of a cluster.
+
+    What is not built in is stored as it is.
+    """
 
     def __init__(self, options: ClusterOptions) -> None:
         from fakekube.composition.controlplane import served_kinds
@@ -95,13 +100,17 @@ class Kinds:
 
 
 class State:
-    """All objects at one moment. ``at`` is its time; ``change`` led to it, None in the state that a history begins with."""
+    """All objects at one moment.
+
+    ``at`` is its time; ``change`` led to it, None in the state that a history begins with.
+    """
 
     def __init__(self, kinds: Kinds, objects: dict[GroupResource, dict[Key, Record]], at: float, revision: int) -> None:
         self._kinds, self._objects = kinds, objects
         self.at, self.revision = at, revision
         self.change: Change | None = None
-        self.looked_at: dict[GroupResource | None, None] = {}  # since somebody cleared it; None is the time
+        # since somebody cleared it; None is the time
+        self.looked_at: dict[GroupResource | None, None] = {}
         self._trees: dict[tuple[Resource, Record], Tree] = {}
 
     @property
@@ -121,20 +130,25 @@ class State:
         return None if record is None else self._tree(resource, record)
 
     def list(self, resource: Resource, namespace: str = "", **labels: str) -> list[Tree]:
-        """The objects of a namespace ("" for all) that have these labels, in no useful order; read-only."""
+        """The objects of a namespace ("" for all) that have these labels, in no useful order;
+        read-only.
+        """
         return [
             self._tree(resource, record) for (space, _), record in self._of(resource).items()
             if (not namespace or space == namespace) and all(record.labels.get(key) == value for key, value in labels.items())]
 
     def field(self, resource: Resource, name: str, path: str, namespace: str = "default") -> Any:
-        """What stands at ``status.succeeded`` of an object; None when there is no such field, or no such object."""
+        """What stands at ``status.succeeded`` of an object; None when there is no such field, or no
+        such object.
+        """
         found: Any = self.get(resource, name, namespace)
         for part in path.split("."):
             found = found.get(part) if isinstance(found, dict) else None
         return found
 
     def condition(self, resource: Resource, name: str, type_: str, namespace: str = "default") -> str:
-        """The status of a condition (True, False, Unknown); empty when there is none of that type."""
+        """The status of a condition (True, False, Unknown); empty when there is none of that type.
+        """
         for condition in self.field(resource, name, "status.conditions", namespace) or ():
             if condition["type"] == type_:
                 return str(condition["status"])
@@ -209,7 +223,9 @@ class History:
 
     @classmethod
     def of(cls, where: "Where") -> "History":
-        """The history of a cluster (from its own thread), of one in the background (from any other), or of a snapshot."""
+        """The history of a cluster (from its own thread), of one in the background (from any
+        other), or of a snapshot.
+        """
         from fakekube.composition.snapshot import Snapshot
         from fakekube.testing.background import BackgroundCluster
 
@@ -223,7 +239,8 @@ class History:
         tracks = [[(event.revision, bucket.resource, event) for event in bucket.history()] for bucket in self._storage.buckets]
         time = self.started
         for _, resource, event in merge(*tracks, key=lambda entry: entry[0]):
-            time = event.cause.time if event.cause is not None else time  # the server's own writes come with others'
+            # the server's own writes come with others'
+            time = event.cause.time if event.cause is not None else time
             yield Change(time, resource, event)
 
     @property
@@ -232,9 +249,11 @@ class History:
         return self.snapshot.time
 
     def first_revision(self, since: int | str | None) -> int:
-        """Where to begin for ``since``: a revision, an object's resourceVersion, or None for the beginning of the cluster.
+        """Where to begin for ``since``: a revision, an object's resourceVersion, or None for the
+        beginning of the cluster.
 
-        Raises HistoryForgotten when that is no longer retained, OptionError for what is no version of this cluster.
+        Raises HistoryForgotten when that is no longer retained, OptionError for what is no version
+        of this cluster.
         """
         if since is None:
             since = self._storage.log.begun
@@ -247,7 +266,9 @@ class History:
         return int(since)
 
     def states(self, since: int | str | None = None) -> Iterator[State]:
-        """Every state from a version on, that version's included. It is one object that changes: look, and do not keep it.
+        """Every state from a version on, that version's included.
+
+        It is one object that changes: look, and do not keep it.
 
         Raises HistoryForgotten.
         """

@@ -1,4 +1,6 @@
-"""Assertions on what was said and asked: Events about objects, and the requests that a server answered."""
+"""Assertions on what was said and asked: Events about objects, and the requests that a server
+answered.
+"""
 
 import re
 from collections.abc import Mapping
@@ -22,10 +24,11 @@ SHOWN = 15
 def events(
     where: "Where", *, about: Mapping[str, Any] | str = "", reason: str = "", type: str = "", message: str = "",  # noqa: A002
 ) -> list[Tree]:
-    """The Events that were recorded and match, each as it last was, in the order of their first writing.
+    """The Events that were recorded and match, each as it last was, in the order of their first
+    writing.
 
-    ``about`` is an object, or the name of one; ``message`` a regular expression that is found in the text; the rest is equal.
-    What has expired since is among them: they come from the history.
+    ``about`` is an object, or the name of one; ``message`` a regular expression that is found in
+    the text; the rest is equal. What has expired since is among them: they come from the history.
     """
     history = History.of(where)
     latest: dict[str, Tree] = {}
@@ -50,7 +53,8 @@ def assert_event(
     where: "Where", *, about: Mapping[str, Any] | str = "", reason: str = "", type: str = "", message: str = "",  # noqa: A002
     count: int | None = None,
 ) -> Tree:
-    """Such an Event was recorded, ``count`` times if that is given, repetitions included; returns the first.
+    """Such an Event was recorded, ``count`` times if that is given, repetitions included; returns
+    the first.
 
     Raises HistoryError, which lists those that were recorded.
     """
@@ -91,8 +95,8 @@ def _told(**wanted: str) -> str:
 def requests(where: "Cluster | BackgroundCluster", **wanted: Any) -> "list[LogEntry]":
     """The latest requests (10,000 at most) that match, oldest first.
 
-    ``wanted`` are fields of a LogEntry: verb, resource, subresource, namespace, name, user, user_agent (its beginning), code ...
-    TypeError for a field that there is not.
+    ``wanted`` are fields of a LogEntry: verb, resource, subresource, namespace, name, user,
+    user_agent (its beginning), code ... TypeError for a field that there is not.
     """
     from fakekube.apiserver.filters import LogEntry
     from fakekube.testing.background import BackgroundCluster
@@ -107,7 +111,10 @@ def requests(where: "Cluster | BackgroundCluster", **wanted: Any) -> "list[LogEn
 
 
 def assert_requested(where: "Cluster | BackgroundCluster", *, count: int | None = None, **wanted: Any) -> None:
-    """Such a request was made, ``count`` times if that is given (0: never). Raises HistoryError, which lists the latest."""
+    """Such a request was made, ``count`` times if that is given (0: never).
+
+    Raises HistoryError, which lists the latest.
+    """
     found = requests(where, **wanted)
     if len(found) == count if count is not None else found:
         return

@@ -14,7 +14,8 @@ PATIENCE_SECONDS = 5.0
 
 
 def of_failure(where: "Cluster | BackgroundCluster", test: str, told: str = "") -> str:
-    """Why pods and Jobs are as they are, the last Events and writes, the time, the seed, and how to run the test again.
+    """Why pods and Jobs are as they are, the last Events and writes, the time, the seed, and how to
+    run the test again.
 
     ``told`` is the text of the failure: what stands there is not said again.
     """

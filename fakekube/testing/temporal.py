@@ -1,7 +1,8 @@
 """What must be true of a history: some time, all the time, never, or whenever something else was.
 
-A predicate gets a State: all objects at one moment, and the time. It is asked about every state in turn, after the fact, so
-that nothing is polled and nothing missed between two looks; and only when something changed that it looked at before.
+A predicate gets a State: all objects at one moment, and the time. It is asked about every state in
+turn, after the fact, so that nothing is polled and nothing missed between two looks; and only when
+something changed that it looked at before.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,14 +22,19 @@ Predicate = Callable[[State], Any]
 
 
 class HistoryError(AssertionError):
-    """A history is not as it must be. The text has the writes that led there, the seed, and how to replay it."""
+    """A history is not as it must be.
+
+    The text has the writes that led there, the seed, and how to replay it.
+    """
 
 
 def eventually(where: "Where", predicate: Predicate, *, within: Duration | None = None, since: int | str | None = None) -> int:
-    """Some state fulfils the predicate, ``within`` so long after the first one if that is given. Returns its version.
+    """Some state fulfils the predicate, ``within`` so long after the first one if that is given.
 
-    ``since``: the version to begin with, else the beginning of the cluster. Raises HistoryError (an AssertionError),
-    HistoryForgotten.
+    Returns its version.
+
+    ``since``: the version to begin with, else the beginning of the cluster. Raises HistoryError (an
+    AssertionError), HistoryForgotten.
     """
     history = History.of(where)
     end = None
@@ -61,9 +67,11 @@ def never(where: "Where", predicate: Predicate, *, since: int | str | None = Non
 def leads_to(
     where: "Where", first: Predicate, then: Predicate, *, within: Duration | None = None, since: int | str | None = None,
 ) -> None:
-    """Whenever ``first`` comes true, ``then`` is true at that state or a later one, ``within`` so long if that is given.
+    """Whenever ``first`` comes true, ``then`` is true at that state or a later one, ``within`` so
+    long if that is given.
 
-    What is still to come when the history ends has not come: let time pass before you ask. Raises as ``eventually``.
+    What is still to come when the history ends has not come: let time pass before you ask. Raises
+    as ``eventually``.
     """
     history = History.of(where)
     limit = None if within is None else seconds_of(within)
@@ -93,8 +101,9 @@ async def run_until(
 ) -> int:
     """Let time pass until the present state fulfils the predicate; returns its version.
 
-    As ``Cluster.run_until``, which see, but the predicate looks at the state and not through a client, and is asked when
-    something was written. Raises Stalled with what led to the present state, the seed, and how to replay it.
+    As ``Cluster.run_until``, which see, but the predicate looks at the state and not through a
+    client, and is asked when something was written. Raises Stalled with what led to the present
+    state, the seed, and how to replay it.
     """
     state = Present(cluster)
     asked, time = -1, 0.0

@@ -18,7 +18,10 @@ MAX_FIELDS = 12
 
 
 class Step(NamedTuple):
-    """One write to the object, or an Event about it. ``fields`` are what a change of the object changed."""
+    """One write to the object, or an Event about it.
+
+    ``fields`` are what a change of the object changed.
+    """
 
     change: Change
     fields: tuple[Difference, ...]
@@ -41,7 +44,9 @@ class Timeline:
         return [step.change for step in self.steps if not step.is_event]
 
     def values(self, path: str) -> list[Any]:
-        """What stood at ``status.phase`` in the course of time, each value once in a row; None where there was nothing."""
+        """What stood at ``status.phase`` in the course of time, each value once in a row; None
+        where there was nothing.
+        """
         found: list[Any] = []
         for change in self.changes:
             value: Any = change.object
@@ -65,9 +70,11 @@ class Timeline:
 
 
 def timeline(where: "Where", what: Resource | Mapping[str, Any], name: str = "", namespace: str = "default") -> Timeline:
-    """The life of an object, as far as it is retained: of ``what``, a tree with a uid, or of all that have had a name.
+    """The life of an object, as far as it is retained: of ``what``, a tree with a uid, or of all
+    that have had a name.
 
-    ``timeline(cluster, pod)``, ``timeline(cluster, PODS, "web-0")``. HistoryForgotten for a tree of which nothing is retained.
+    ``timeline(cluster, pod)``, ``timeline(cluster, PODS, "web-0")``. HistoryForgotten for a tree of
+    which nothing is retained.
     """
     history = History.of(where)
     if isinstance(what, Resource):

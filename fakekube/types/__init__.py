@@ -1,8 +1,10 @@
-"""Typed models for people who write controllers and tests: Pod, Job, Workload and all their parts.
+"""Typed models for people who write controllers and tests.
 
-``docs/types.md`` shows how to use them; ``base.py`` and ``object.py`` say what they are. A name is loaded when it is first
-asked for. Where two groups have a type of one name, it is here that of the first: the other is in its group's module,
-as in ``fakekube.types.events``.
+Pod, Job, Workload and all their parts.
+
+``docs/types.md`` shows how to use them; ``base.py`` and ``object.py`` say what they are. A name is
+loaded when it is first asked for. Where two groups have a type of one name, it is here that of the
+first: the other is in its group's module, as in ``fakekube.types.events``.
 """
 
 # Made by tools/typed_models.py: change that, and run make facts.

@@ -11,7 +11,7 @@ from fakekube.types.values import Bool, Int, Json, Number, Time
 
 
 class CustomResourceDefinitionNames(Model):
-    """In CustomResourceDefinitionSpec.names, CustomResourceDefinitionStatus.acceptedNames."""
+    """In CustomResourceDefinitionSpec.names and others."""
 
     plural: str = ""
     singular: str = ""

@@ -12,7 +12,7 @@ from fakekube.types.values import Int, Quantity, Time
 
 
 class CrossVersionObjectReference(Model):
-    """In HorizontalPodAutoscalerSpec.scaleTargetRef, ObjectMetricSource.describedObject and others."""
+    """In HorizontalPodAutoscalerSpec.scaleTargetRef and others."""
 
     kind: str = ""
     name: str = ""
@@ -20,7 +20,7 @@ class CrossVersionObjectReference(Model):
 
 
 class MetricTarget(Model):
-    """In ObjectMetricSource.target, PodsMetricSource.target, ResourceMetricSource.target and others."""
+    """In ObjectMetricSource.target, PodsMetricSource.target and others."""
 
     type: str = ""
     value: Quantity | None = None
@@ -29,7 +29,7 @@ class MetricTarget(Model):
 
 
 class MetricIdentifier(Model):
-    """In ObjectMetricSource.metric, PodsMetricSource.metric, ExternalMetricSource.metric and others."""
+    """In ObjectMetricSource.metric, PodsMetricSource.metric and others."""
 
     name: str = ""
     selector: LabelSelector | None = None

@@ -1,12 +1,13 @@
 """What every typed model is: a pydantic model that gives back the very tree that it was read from.
 
-The server works on plain trees and so do clients; models are for people who write controllers and tests. Attributes
-are in snake_case, wire names in camelCase. Fields that a model does not know are kept. A field reads as it does in Go:
-what is a pointer there may be None, and all else has its zero value, so that ``pod.metadata.labels`` is a dict and
-``pod.spec.containers`` a list on every pod. A tree holds what was set, and what was filled in place.
+The server works on plain trees and so do clients; models are for people who write controllers and
+tests. Attributes are in snake_case, wire names in camelCase. Fields that a model does not know are
+kept. A field reads as it does in Go: what is a pointer there may be None, and all else has its zero
+value, so that ``pod.metadata.labels`` is a dict and ``pod.spec.containers`` a list on every pod. A
+tree holds what was set, and what was filled in place.
 
-Upstream: the structs of k8s.io/api with their JSON tags. Left out: validation and defaults. The server has those, of the
-release that it serves.
+Upstream: the structs of k8s.io/api with their JSON tags. Left out: validation and defaults. The
+server has those, of the release that it serves.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,9 @@ T = TypeVar("T")
 
 
 def wire_name(name: str) -> str:
-    """The camelCase name of an attribute: ``restart_policy`` is ``restartPolicy``, ``from_`` is ``from``."""
+    """The camelCase name of an attribute: ``restart_policy`` is ``restartPolicy``, ``from_`` is
+    ``from``.
+    """
     head, *rest = name.rstrip("_").split("_")
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
@@ -48,7 +51,8 @@ def empty(factory: Callable[[], T]) -> T:
 def wire(name: str, default: Any) -> Any:
     """A field whose wire name does not follow from the name of its attribute.
 
-    ``cluster_ip: str = wire("clusterIP", "")``. ``default`` may be a function that makes one, as ``list``.
+    ``cluster_ip: str = wire("clusterIP", "")``. ``default`` may be a function that makes one, as
+    ``list``.
     """
     if callable(default):
         return Field(default_factory=default, validation_alias=name, serialization_alias=name)
@@ -65,16 +69,21 @@ class Model(BaseModel):
     if not TYPE_CHECKING:  # a type checker takes it for a field that every constructor needs
         __pydantic_extra__: dict[str, Json]
 
-    # Fields that are null in the tree where the type has a zero value: written as null until they are set.
+    # Fields that are null in the tree where the type has a zero value: written as null until they
+    # are set.
     _nulls: frozenset[str] = PrivateAttr(default=frozenset())
 
     @classmethod
     def from_tree(cls, tree: Tree) -> Self:
-        """Read a tree, of which the model shares nothing. Raises pydantic.ValidationError for a type that is another."""
+        """Read a tree, of which the model shares nothing.
+
+        Raises pydantic.ValidationError for a type that is another.
+        """
         return cls.model_validate(tree, by_alias=True, by_name=False)
 
     def to_tree(self) -> Tree:
-        """A JSON tree of what was set; of what was read, and not changed since, the same as before."""
+        """A JSON tree of what was set; of what was read, and not changed since, the same as before.
+        """
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     @model_validator(mode="wrap")

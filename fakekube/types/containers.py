@@ -178,7 +178,7 @@ class GRPCAction(Model):
 
 
 class Probe(Model):
-    """In Container.livenessProbe, Container.readinessProbe, Container.startupProbe and others."""
+    """In Container.livenessProbe, Container.readinessProbe and others."""
 
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None

@@ -35,7 +35,7 @@ class ConfigMapNodeConfigSource(Model):
 
 
 class NodeConfigSource(Model):
-    """In NodeSpec.configSource, NodeConfigStatus.assigned, NodeConfigStatus.active and others."""
+    """In NodeSpec.configSource, NodeConfigStatus.assigned and others."""
 
     config_map: ConfigMapNodeConfigSource | None = None
 

@@ -58,7 +58,7 @@ class LabelSelectorRequirement(Model):
 
 
 class LabelSelector(Model):
-    """In PersistentVolumeClaimSpec.selector, ClusterTrustBundleProjection.labelSelector and others."""
+    """In PersistentVolumeClaimSpec.selector and others."""
 
     match_labels: dict[str, str] = empty(dict)
     match_expressions: list[LabelSelectorRequirement] = empty(list)

@@ -19,10 +19,12 @@ from fakekube.types.meta import ObjectMeta
 
 
 class Object(Model):
-    """An object of any kind. Its tree always names apiVersion and kind; reading one of another kind is an error.
+    """An object of any kind.
 
-    One that is a part of another object, as the claims of a StatefulSet are, is read as it stands: there apiVersion and kind say
-    nothing, and may be absent.
+    Its tree always names apiVersion and kind; reading one of another kind is an error.
+
+    One that is a part of another object, as the claims of a StatefulSet are, is read as it stands:
+    there apiVersion and kind say nothing, and may be absent.
     """
 
     resource: ClassVar[Resource]

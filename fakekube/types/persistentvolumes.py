@@ -33,7 +33,7 @@ class GlusterfsPersistentVolumeSource(Model):
 
 
 class SecretReference(Model):
-    """In RBDPersistentVolumeSource.secretRef, ISCSIPersistentVolumeSource.secretRef and others."""
+    """In RBDPersistentVolumeSource.secretRef and others."""
 
     name: str = ""
     namespace: str = ""
@@ -130,7 +130,7 @@ class LocalVolumeSource(Model):
 
 
 class ObjectReference(Model):
-    """In StorageOSPersistentVolumeSource.secretRef, PersistentVolumeSpec.claimRef and others."""
+    """In StorageOSPersistentVolumeSource.secretRef and others."""
 
     kind: str = ""
     namespace: str = ""

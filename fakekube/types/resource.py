@@ -74,7 +74,7 @@ class CapacityRequirements(Model):
 
 
 class DeviceDerivedAttribute(Model):
-    """In ExactDeviceRequest.derivedAttributes, DeviceSubRequest.derivedAttributes."""
+    """In ExactDeviceRequest.derivedAttributes and others."""
 
     name: str = ""
     expression: str = ""

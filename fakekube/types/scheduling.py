@@ -57,7 +57,7 @@ class TopologyConstraint(Model):
 
 
 class PodGroupSchedulingConstraints(Model):
-    """In PodGroupSpec.schedulingConstraints, PodGroupTemplate.schedulingConstraints."""
+    """In PodGroupSpec.schedulingConstraints and others."""
 
     topology: list[TopologyConstraint] = empty(list)
 
@@ -131,7 +131,7 @@ class TypedLocalObjectReference(Model):
 
 
 class PodGroupTemplate(Model):
-    """In WorkloadSpec.podGroupTemplates, CompositePodGroupTemplate.podGroupTemplates."""
+    """In WorkloadSpec.podGroupTemplates and others."""
 
     name: str = ""
     scheduling_policy: PodGroupSchedulingPolicy = empty(PodGroupSchedulingPolicy)

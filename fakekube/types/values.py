@@ -1,9 +1,11 @@
 """The scalars of the API as Python values, each of which is written back as it was read.
 
-A time reads as an aware datetime and a quantity as a text; both remember what stood in the tree, so that an offset,
-the digits of a fraction or a number without quotes come back unchanged. A value that a program makes has nothing to
-remember, and is written in upstream's canonical way. Nothing is coerced: ``"5"`` is no number and ``1`` is no bool.
-Upstream: apimachinery/pkg/apis/meta/v1 (Time, MicroTime), api/resource (Quantity), util/intstr (IntOrString).
+A time reads as an aware datetime and a quantity as a text; both remember what stood in the tree, so
+that an offset, the digits of a fraction or a number without quotes come back unchanged. A value
+that a program makes has nothing to remember, and is written in upstream's canonical way. Nothing is
+coerced: ``"5"`` is no number and ``1`` is no bool.
+Upstream: apimachinery/pkg/apis/meta/v1 (Time, MicroTime), api/resource (Quantity), util/intstr
+(IntOrString).
 """
 
 from collections.abc import Callable
@@ -18,7 +20,8 @@ from fakekube.apimachinery import times
 
 
 class WrittenTime(datetime):
-    """A time that was read, with the text it was read from. What is computed from it has no text."""
+    """A time that was read, with the text it was read from. What is computed from it has no text.
+    """
 
     __slots__ = ("text",)
 
@@ -104,9 +107,14 @@ IntOrString = Int | str
 """``3`` or ``25%``."""
 
 Json = Annotated[Any, BeforeValidator(deepcopy)]
-"""Any JSON value, as a copy: a model never shares what it holds with the tree that it was read from."""
+"""Any JSON value, as a copy: a model never shares what it holds with the tree that it was read
+from.
+"""
 
 
 def quantity(text: str) -> quantities.Quantity:
-    """What a quantity amounts to: ``quantity("500m").milli_value`` is 500. Raises QuantityError, a ValueError."""
+    """What a quantity amounts to: ``quantity("500m").milli_value`` is 500.
+
+    Raises QuantityError, a ValueError.
+    """
     return quantities.parse(text)

@@ -50,7 +50,7 @@ class GitRepoVolumeSource(Model):
 
 
 class KeyToPath(Model):
-    """In SecretVolumeSource.items, ConfigMapVolumeSource.items, SecretProjection.items and others."""
+    """In SecretVolumeSource.items, ConfigMapVolumeSource.items and others."""
 
     key: str = ""
     path: str = ""

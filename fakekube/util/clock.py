@@ -32,7 +32,9 @@ _LATEST_SECONDS = LATEST.timestamp()
 
 
 def written(moment: datetime) -> str:
-    """A moment in UTC for people, ``2026-01-01T00:00:00Z``; ``strftime`` would drop the zeros of an early year."""
+    """A moment in UTC for people, ``2026-01-01T00:00:00Z``; ``strftime`` would drop the zeros of an
+    early year.
+    """
     return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 

@@ -69,9 +69,9 @@ class Stalled(Exception):
 class Driver(ABC):
     """Moves a cluster's time.
 
-    ``explainers`` give lines on what waits for what, for the text of ``Stalled``. Virtual time waits
-    for the clients ``outside``; ``grace`` says for one call how long they have to be quiet, in real
-    time, in place of what is said for the cluster. Where time is real it means nothing.
+    ``explainers`` give lines on what waits for what, for the text of ``Stalled``. Virtual time
+    waits for the clients ``outside``; ``grace`` says for one call how long they have to be quiet,
+    in real time, in place of what is said for the cluster. Where time is real it means nothing.
     """
 
     def __init__(self, clock: Clock, activity: Activity, outside: ClientsOutside | None = None) -> None:

@@ -42,7 +42,8 @@ def seconds_of(value: Duration) -> float:
 def _parse(text: str) -> float:
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
-    if WHOLE.fullmatch(text) is None:  # from its start only: trying at every place takes the square of the length
+    # from its start only: trying at every place takes the square of the length
+    if WHOLE.fullmatch(text) is None:
         raise ValueError(f"{text!r} is no duration: say 1h30m, 90s or 500ms")
     return sum(float(number) * UNITS[unit] for number, unit in PART.findall(text))
 

@@ -39,7 +39,8 @@ def read(path: Path, limit_bytes: int) -> bytes | None:
 
 
 def beginning(path: Path, size_bytes: int) -> bytes:
-    """The first bytes of a file; none where there is none. Raises NotReplaced as ``read``; OSError."""
+    """The first bytes of a file; none where there is none. Raises NotReplaced as ``read``; OSError.
+    """
     if _regular(path) is None:
         return b""
     with path.open("rb") as file:

@@ -150,7 +150,8 @@ class ClientsOutside:
         self._began, self._gave_up = None, False
 
     def _left(self, grace_seconds: float) -> float:
-        """How long somebody has to be waited for yet, in seconds of the wall, if nothing happens."""
+        """How long somebody has to be waited for yet, in seconds of the wall, if nothing happens.
+        """
         if not grace_seconds or self._gave_up:
             return 0.0
         now = self._wall.time()

@@ -1,8 +1,8 @@
 """A queue that holds each key once, and delays and backs off on a clock.
 
-Upstream: client-go/util/workqueue (queue.go, delaying_queue.go, rate_limiting_queue.go), there three types that wrap
-each other; here one, because nobody uses the inner ones. Left out: drain on shutdown, fairness by priority, of the metrics
-all but what is counted here.
+Upstream: client-go/util/workqueue (queue.go, delaying_queue.go, rate_limiting_queue.go), there
+three types that wrap each other; here one, because nobody uses the inner ones. Left out: drain on
+shutdown, fairness by priority, of the metrics all but what is counted here.
 """
 
 import asyncio
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from fakekube.util.timers import Timer
 
 DAEMON_TRIES = 15
-"""So many tries in a row, five minutes of them, are to be waited for. More of them come when time passes anyway."""
+"""So many tries in a row, five minutes of them, are to be waited for.
+
+More of them come when time passes anyway.
+"""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -40,8 +43,8 @@ class WorkQueue(Generic[K]):
         self.name = name
         self._clock, self._activity = clock, activity
         self._limiter: RateLimiter[K] = limiter or default_rate_limiter(clock)
-        # Invariant: a key in _queue is in _dirty and not in _processing. A key that is dirty and processing waits
-        # for done() to enter _queue.
+        # Invariant: a key in _queue is in _dirty and not in _processing. A key that is dirty and
+        # processing waits for done() to enter _queue.
         self._queue: deque[K] = deque()
         self._dirty: dict[K, str] = {}  # with the version that brought each here last
         self._processing: set[K] = set()
@@ -84,15 +87,18 @@ class WorkQueue(Generic[K]):
     async def get(self) -> K:
         """The next key, which the caller gives back with ``done``. Raises QueueShutDown.
 
-        The key's unit of activity is dropped; who processes it takes one before it awaits anything. From here on the calling
-        task acts on what brought the key here.
+        The key's unit of activity is dropped; who processes it takes one before it awaits anything.
+        From here on the calling task acts on what brought the key here.
         """
         await self.wait()
         self._activity.release()
         return self.take()
 
     async def wait(self) -> None:
-        """Return once there is a key to be taken; at once, without yielding, when there is one. Raises QueueShutDown."""
+        """Return once there is a key to be taken; at once, without yielding, when there is one.
+
+        Raises QueueShutDown.
+        """
         while not self._queue:
             if self._shut_down:
                 raise QueueShutDown(self.name)
@@ -106,7 +112,9 @@ class WorkQueue(Generic[K]):
                 raise
 
     def take(self) -> K:
-        """The next key, as ``get`` gives it when there is one; its unit of activity is the caller's from now on."""
+        """The next key, as ``get`` gives it when there is one; its unit of activity is the caller's
+        from now on.
+        """
         key = self._queue.popleft()
         self._processing.add(key)
         self.taken += 1
@@ -152,7 +160,9 @@ class WorkQueue(Generic[K]):
         self._add(key, revision)
 
     def withdraw(self, key: K) -> None:
-        """Forget a key's delay, if it has one: the reconcile that runs now decides anew when the next one is."""
+        """Forget a key's delay, if it has one: the reconcile that runs now decides anew when the
+        next one is.
+        """
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
@@ -175,7 +185,8 @@ class WorkQueue(Generic[K]):
         return self._limiter.num_requeues(key)
 
     def shut_down(self) -> None:
-        """Drop what waits, take nothing more, and raise QueueShutDown in those who wait for a key."""
+        """Drop what waits, take nothing more, and raise QueueShutDown in those who wait for a key.
+        """
         self._shut_down = True
         for _ in range(len(self._queue)):
             self._activity.release()

@@ -1,4 +1,7 @@
-"""How long a key that failed has to wait. Upstream: client-go/util/workqueue/default_rate_limiters.go."""
+"""How long a key that failed has to wait.
+
+Upstream: client-go/util/workqueue/default_rate_limiters.go.
+"""
 
 from collections.abc import Hashable
 from typing import Protocol, TypeVar
@@ -16,7 +19,9 @@ K_contra = TypeVar("K_contra", bound=Hashable, contravariant=True)
 
 
 def doubled_seconds(first_seconds: float, times: int, maximum_seconds: float) -> float:
-    """The first delay, doubled so many times, up to a maximum; whatever the number, it is no overflow."""
+    """The first delay, doubled so many times, up to a maximum; whatever the number, it is no
+    overflow.
+    """
     return min(first_seconds * 2.0 ** min(times, MAX_DOUBLINGS), maximum_seconds)
 
 
@@ -99,5 +104,7 @@ class Slowest(RateLimiter[K]):
 
 
 def default_rate_limiter(clock: Clock) -> RateLimiter[K]:
-    """What upstream's controllers use: 5 ms to 1000 s for each key, and 10 a second after 100 for all."""
+    """What upstream's controllers use: 5 ms to 1000 s for each key, and 10 a second after 100 for
+    all.
+    """
     return Slowest[K](ExponentialBackoff[K](), Bucket[K](clock))

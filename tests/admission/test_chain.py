@@ -26,7 +26,9 @@ class Recorder(Plugin):
 
 
 async def test_plugins_run_in_order_and_are_asked_what_they_handle_once():
-    """Given two plugins / when two writes pass / then each runs in order, and ``handles`` was asked once."""
+    """Given two plugins / when two writes pass / then each runs in order, and ``handles`` was asked
+    once.
+    """
     log: list[str] = []
     chain = Chain([Recorder("a", log), Recorder("b", log)])
     attrs = World().attributes(kind("", "v1", "configmaps"), {"metadata": {"name": "x"}})
@@ -58,7 +60,9 @@ async def test_a_plugin_may_wait():
 
 
 def test_unknown_plugins_are_an_error():
-    """Given a name that no plugin has / when it is disabled / then the error names it as upstream does."""
+    """Given a name that no plugin has / when it is disabled / then the error names it as upstream
+    does.
+    """
     with pytest.raises(ValueError, match=r'^disable-admission-plugins plugin "Nope" is unknown$'):
         build_chain(disabled=["Nope"])
     with pytest.raises(ValueError, match='"A" is unknown, disable-admission-plugins plugin "B" is unknown'):

@@ -44,7 +44,9 @@ def test_the_newest_default_storage_class_is_taken():
 
 
 def test_an_ingress_gets_the_default_class_unless_annotated():
-    """Given a default class / when an Ingress names none / then it gets it; the annotation counts as a name."""
+    """Given a default class / when an Ingress names none / then it gets it; the annotation counts
+    as a name.
+    """
     world = World()
     world.put(
         "networking.k8s.io",
@@ -61,7 +63,9 @@ def test_an_ingress_gets_the_default_class_unless_annotated():
 
 
 def test_protection_finalizers():
-    """Given a claim and a PodGroup / when created / then each has its finalizer once; PodGroups only under the gate."""
+    """Given a claim and a PodGroup / when created / then each has its finalizer once; PodGroups
+    only under the gate.
+    """
     claim = {"metadata": {"name": "c"}, "spec": {}}
     for _ in range(2):
         StorageObjectInUseProtection().admit(World().attributes(CLAIMS, claim))

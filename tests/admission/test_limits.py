@@ -57,7 +57,9 @@ def refusal(plugin, attrs):
 
 @pytest.mark.spec("API-166")
 def test_containers_get_what_they_do_not_say():
-    """Given defaults of cpu and memory / when a pod lacks some / then they are filled and told in an annotation."""
+    """Given defaults of cpu and memory / when a pod lacks some / then they are filled and told in
+    an annotation.
+    """
     world = limited(
         {
             "type": "Container",
@@ -140,7 +142,8 @@ def test_several_complaints_come_in_brackets():
 
 
 def test_what_a_pod_asks_for_as_a_whole():
-    """Given containers, a sidecar and an init container / then the larger of start and run counts."""
+    """Given containers, a sidecar and an init container / then the larger of start and run counts.
+    """
     spec = pod(
         container(requests={"cpu": "1"}),
         initContainers=[
@@ -153,7 +156,9 @@ def test_what_a_pod_asks_for_as_a_whole():
 
 @pytest.mark.spec("API-166")
 def test_a_quota_is_charged_and_then_full():
-    """Given room for one pod / when two come / then the first is charged and the second refused, dry runs included."""
+    """Given room for one pod / when two come / then the first is charged and the second refused,
+    dry runs included.
+    """
     world = quoted({"pods": "1"})
     ResourceQuota().validate(world.attributes(PODS, pod(container())))
     assert used(world) == {"pods": "1"}
@@ -180,7 +185,9 @@ def test_objects_of_any_group_are_counted():
 
 
 def test_a_service_costs_more_when_it_takes_a_node_port():
-    """Given one node port for all / when a second Service turns to one / then 403, and only the difference counts."""
+    """Given one node port for all / when a second Service turns to one / then 403, and only the
+    difference counts.
+    """
     world = quoted({"services": "2", "services.nodeports": "1"}, {"services": "2", "services.nodeports": "1"})
     old = {"metadata": {"name": "s"}, "spec": {"type": "ClusterIP", "ports": [{"port": 80}]}}
     new = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}

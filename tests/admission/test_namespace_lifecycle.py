@@ -21,7 +21,9 @@ def test_nothing_is_created_in_a_missing_namespace():
 
 @pytest.mark.spec("API-024")
 def test_nothing_is_created_in_a_terminating_namespace():
-    """Given a terminating namespace / when something is created in it / then 403 with a cause of its own."""
+    """Given a terminating namespace / when something is created in it / then 403 with a cause of
+    its own.
+    """
     world = World()
     world.put("", "namespaces", {"metadata": {"name": "t"}, "status": {"phase": "Terminating"}})
     with pytest.raises(APIError) as caught:
@@ -43,7 +45,9 @@ def test_the_systems_namespaces_stay():
 
 
 def test_what_it_looks_at():
-    """Given writes of all sorts / then only creation in a namespace and deletion of one is looked at."""
+    """Given writes of all sorts / then only creation in a namespace and deletion of one is looked
+    at.
+    """
     plugin = NamespaceLifecycle()
     assert plugin.handles(CONFIG_MAPS, "CREATE", "")
     assert not plugin.handles(CONFIG_MAPS, "UPDATE", "")

@@ -45,7 +45,9 @@ def objections(standard, pod):
 
 
 def test_a_pod_that_violates_the_enforced_standard_is_refused():
-    """Given baseline is enforced / when a pod takes the host's network / then 403 says what is wrong."""
+    """Given baseline is enforced / when a pod takes the host's network / then 403 says what is
+    wrong.
+    """
     world = world_with(enforce="baseline")
     with pytest.raises(APIError) as caught:
         PodSecurity().validate(world.attributes(PODS, pod(hostNetwork=True, context={"privileged": True})))
@@ -64,7 +66,9 @@ def test_unlabelled_namespaces_allow_everything():
 
 
 def test_enforcing_a_level_warns_about_what_makes_pods():
-    """Given restricted is enforced / when a CronJob's pods would violate it / then it is admitted with a warning."""
+    """Given restricted is enforced / when a CronJob's pods would violate it / then it is admitted
+    with a warning.
+    """
     template = {"spec": restricted_pod(hostPID=True)["spec"]}
     obj = {"metadata": {"name": "c"}, "spec": {"jobTemplate": {"spec": {"template": template}}}}
     attrs = world_with(enforce="restricted").attributes(CRON_JOBS, obj)
@@ -73,7 +77,9 @@ def test_enforcing_a_level_warns_about_what_makes_pods():
 
 
 def test_a_pod_update_is_looked_at_only_when_images_change():
-    """Given a pod from before the label / when its labels or its image change / then only the image counts."""
+    """Given a pod from before the label / when its labels or its image change / then only the image
+    counts.
+    """
     world, old = world_with(enforce="baseline"), pod(hostNetwork=True)
     labelled = pod(hostNetwork=True)
     PodSecurity().validate(world.attributes(PODS, labelled, old))
@@ -99,7 +105,9 @@ def test_unknown_labels_are_invalid_unless_they_were_there():
 
 
 def test_tightening_a_namespace_warns_of_the_pods_it_has():
-    """Given pods of two sorts / when baseline is enforced / then one warning for each set of reasons."""
+    """Given pods of two sorts / when baseline is enforced / then one warning for each set of
+    reasons.
+    """
     world = World()
     for tree in (pod("one", hostNetwork=True), pod("two", hostNetwork=True), pod("three", context={"privileged": True})):
         world.put("", "pods", tree)
@@ -196,14 +204,17 @@ def test_baseline_rules_on_pods(spec, expected):
     ],
 )
 def test_baseline_rules_on_containers(container, expected):
-    """Given one thing too many in a container / when held against baseline / then that rule speaks."""
+    """Given one thing too many in a container / when held against baseline / then that rule speaks.
+    """
     obj = pod()
     obj["spec"]["containers"][0].update(container)
     assert Standard("baseline").objections(obj["metadata"], obj["spec"]) == [expected]
 
 
 def test_restricted_wants_everything_said():
-    """Given a bare pod and a careful one / when held against restricted / then four objections and none."""
+    """Given a bare pod and a careful one / when held against restricted / then four objections and
+    none.
+    """
     assert objections(Standard("restricted"), pod()) == [
         "allowPrivilegeEscalation != false",
         "unrestricted capabilities",
@@ -214,7 +225,9 @@ def test_restricted_wants_everything_said():
 
 
 def test_restricted_replaces_the_baseline_rules_it_tightens():
-    """Given a host path / when held against restricted / then the volume rule speaks once, with the type."""
+    """Given a host path / when held against restricted / then the volume rule speaks once, with the
+    type.
+    """
     obj = restricted_pod(volumes=[{"name": "h", "hostPath": {"path": "/"}}])
     assert Standard("restricted").objections(obj["metadata"], obj["spec"]) == [
         ("restricted volume types", 'volume "h" uses restricted volume type "hostPath"')
@@ -242,7 +255,9 @@ def test_restricted_replaces_the_baseline_rules_it_tightens():
     ],
 )
 def test_versions_have_their_own_rules(version, spec, expected):
-    """Given a bare pod / when held against restricted of a version / then only the rules of that time speak."""
+    """Given a bare pod / when held against restricted of a version / then only the rules of that
+    time speak.
+    """
     assert objections(Standard("restricted", version), pod(**spec)) == expected
 
 

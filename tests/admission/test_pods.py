@@ -1,4 +1,5 @@
-"""Plugins that look at pods: accounts, priorities, tolerations, runtime classes, topology labels."""
+"""Plugins that look at pods: accounts, priorities, tolerations, runtime classes, topology labels.
+"""
 
 import asyncio
 
@@ -53,7 +54,9 @@ def world():
 
 
 def test_a_pod_gets_the_default_account_and_its_token(world):
-    """Given a bare pod / when admitted / then account, projected volume and a mount for each container."""
+    """Given a bare pod / when admitted / then account, projected volume and a mount for each
+    container.
+    """
     obj = pod()
     ServiceAccount().admit(world.attributes(PODS, obj))
     spec = obj["spec"]
@@ -85,7 +88,9 @@ def test_a_pod_of_a_missing_account_is_refused(world):
 
 
 def test_a_mirror_pod_refers_to_no_account(world):
-    """Given a mirror pod with an account / when admitted / then 403; without one / then it stays as it is."""
+    """Given a mirror pod with an account / when admitted / then 403; without one / then it stays as
+    it is.
+    """
     obj = pod(serviceAccountName="robot")
     obj["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
     assert refusal(ServiceAccount(), world.attributes(PODS, obj)).endswith("a mirror pod may not reference service accounts")
@@ -96,7 +101,8 @@ def test_a_mirror_pod_refers_to_no_account(world):
 
 
 def test_a_guarded_account_grants_only_its_own_secrets(world):
-    """Given an account that enforces its secrets / when a pod mounts another / then 403 names both."""
+    """Given an account that enforces its secrets / when a pod mounts another / then 403 names both.
+    """
     world.put(
         "",
         "serviceaccounts",
@@ -117,7 +123,9 @@ def test_a_guarded_account_grants_only_its_own_secrets(world):
 
 @pytest.mark.spec("API-167")
 def test_a_priority_class_becomes_a_number(world):
-    """Given a pod that names a class / when admitted / then value and policy; without a class / then 0."""
+    """Given a pod that names a class / when admitted / then value and policy; without a class /
+    then 0.
+    """
     obj, bare = pod(priorityClassName="high"), pod()
     Priority().admit(world.attributes(PODS, obj))
     Priority().admit(world.attributes(PODS, bare))
@@ -140,7 +148,9 @@ def test_a_priority_cannot_be_chosen_by_hand(world):
 
 
 def test_an_update_keeps_the_priority(world):
-    """Given an update without priority / when admitted / then the old one is put back, and the old object untouched."""
+    """Given an update without priority / when admitted / then the old one is put back, and the old
+    object untouched.
+    """
     old = pod(priority=7, preemptionPolicy="Never")
     obj = pod()
     Priority().admit(world.attributes(PODS, obj, old))
@@ -176,14 +186,18 @@ def test_a_default_class_reaches_pods_and_pod_groups_and_is_alone(world):
     ],
 )
 def test_tolerations_for_five_minutes(world, given, keys):
-    """Given tolerations / when admitted / then those for nodes in trouble come at the end unless covered."""
+    """Given tolerations / when admitted / then those for nodes in trouble come at the end unless
+    covered.
+    """
     obj = pod(**({"tolerations": [given]} if given else {}))
     DefaultTolerationSeconds().admit(world.attributes(PODS, obj))
     assert [toleration.get("key") for toleration in obj["spec"]["tolerations"]] == keys
 
 
 def test_a_runtime_class_gives_overhead_nodes_and_tolerations(world):
-    """Given a class with all three / when a pod names it / then it has them; an overhead alone is refused."""
+    """Given a class with all three / when a pod names it / then it has them; an overhead alone is
+    refused.
+    """
     world.put(
         "node.k8s.io",
         "runtimeclasses",
@@ -219,7 +233,8 @@ def test_equal_tolerations_are_kept_once():
 
 
 def test_a_binding_carries_the_topology_of_its_node(world):
-    """Given a node with a zone / when a pod is bound to it / then the binding has the zone's label."""
+    """Given a node with a zone / when a pod is bound to it / then the binding has the zone's label.
+    """
     world.put("", "nodes", {"metadata": {"name": "n", "labels": {"topology.kubernetes.io/zone": "z", "x": "y"}}})
     binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
     PodTopologyLabels().admit(world.attributes(PODS, binding, subresource="binding"))
@@ -242,7 +257,9 @@ def test_a_binding_carries_the_topology_of_its_node(world):
     ],
 )
 def test_a_pod_is_not_resized_beyond_its_node(cpu, labels, expected):
-    """Given a pod on a node of two CPUs / when resized / then it may have what the node has, on linux."""
+    """Given a pod on a node of two CPUs / when resized / then it may have what the node has, on
+    linux.
+    """
     world = World("InPlacePodVerticalScaling")
     allocatable = {"cpu": "2", "memory": "1Ki"}
     world.put("", "nodes", {"metadata": {"name": "n", "labels": labels}, "status": {"allocatable": allocatable}})

@@ -6,7 +6,9 @@ from fakekube.apimachinery import fields
 
 
 def test_a_field_selector_compares_with_equality_and_inequality() -> None:
-    """Given a selector of two terms / when fields are tried / then both terms count; an absent field is empty."""
+    """Given a selector of two terms / when fields are tried / then both terms count; an absent
+    field is empty.
+    """
     selector = fields.parse("status.phase!=Running,metadata.name==x")
     assert selector.matches({"metadata.name": "x"})
     assert not selector.matches({"metadata.name": "x", "status.phase": "Running"})
@@ -16,7 +18,9 @@ def test_a_field_selector_compares_with_equality_and_inequality() -> None:
 
 @pytest.mark.parametrize(("text", "value"), [(r"a=x\,y", "x,y"), (r"a=x\=y", "x=y"), (r"a=x\\y", r"x\y"), ("a=", "")])
 def test_a_backslash_escapes(text: str, value: str) -> None:
-    """Given an escaped value / when the selector is read / then it is the plain one, and prints escaped again."""
+    """Given an escaped value / when the selector is read / then it is the plain one, and prints
+    escaped again.
+    """
     assert fields.parse(text).exact("a") == value
     assert str(fields.parse(text)) == text
 

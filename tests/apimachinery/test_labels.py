@@ -29,7 +29,9 @@ from fakekube.apimachinery import labels
     ],
 )
 def test_a_selector_selects(selector: str, matching: dict[str, str], failing: dict[str, str]) -> None:
-    """Given a selector / when labels are tried / then it selects those that fulfil it and no others."""
+    """Given a selector / when labels are tried / then it selects those that fulfil it and no
+    others.
+    """
     parsed = labels.parse(selector)
     assert parsed.matches(matching)
     assert not parsed.matches(failing)
@@ -44,7 +46,9 @@ def test_a_selector_selects(selector: str, matching: dict[str, str], failing: di
     ],
 )
 def test_a_selector_prints_sorted(text: str, printed: str) -> None:
-    """Given a selector / when it is printed / then requirements are in order of their keys, values sorted."""
+    """Given a selector / when it is printed / then requirements are in order of their keys, values
+    sorted.
+    """
     assert str(labels.parse(text)) == printed
 
 
@@ -68,14 +72,18 @@ def test_a_selector_prints_sorted(text: str, printed: str) -> None:
     ],
 )
 def test_a_bad_selector_is_refused_in_upstreams_words(text: str, message: str) -> None:
-    """Given a text that is no selector / when it is read / then the error names what was found and what was wanted."""
+    """Given a text that is no selector / when it is read / then the error names what was found and
+    what was wanted.
+    """
     with pytest.raises(labels.SelectorError) as error:
         labels.parse(text)
     assert str(error.value) == message
 
 
 def test_a_label_selector_object_selects_by_both_of_its_parts() -> None:
-    """Given matchLabels and matchExpressions / when they become a selector / then all of them have to hold."""
+    """Given matchLabels and matchExpressions / when they become a selector / then all of them have
+    to hold.
+    """
     selector = labels.from_label_selector(
         {
             "matchLabels": {"b": "2"},
@@ -101,7 +109,9 @@ SELECTORS = st.none() | st.fixed_dictionaries({}, optional={
 
 @given(SELECTORS, st.dictionaries(KEYS, VALUES))
 def test_a_selector_object_selects_as_its_requirements_do(selector: dict[str, Any] | None, values: dict[str, str]) -> None:
-    """Given a LabelSelector, a bad one maybe, when labels are tried, then its requirements decide, or say why not."""
+    """Given a LabelSelector, a bad one maybe, when labels are tried, then its requirements decide,
+    or say why not.
+    """
     try:
         expected: bool | str = labels.from_label_selector(selector).matches(values)
     except labels.SelectorError as error:

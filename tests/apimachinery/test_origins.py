@@ -11,7 +11,9 @@ from fakekube.apimachinery.origins import host_of, is_loopback, origin_of, plain
     ("a..b", ""), ("a b", ""), ("a" * 301, ""),
 ])
 def test_hosts(text: str, host: str) -> None:
-    """Given an authority / when its host is read / then it is in its one spelling, or empty for what is none."""
+    """Given an authority / when its host is read / then it is in its one spelling, or empty for
+    what is none.
+    """
     assert host_of(text) == host
 
 
@@ -20,7 +22,9 @@ def test_hosts(text: str, host: str) -> None:
     ("http://example.com:443", "http://example.com:443"), (" null ", "null"), ("*", "*"), ("moz-extension://a-b", "moz-extension://a-b"),
 ])
 def test_origins(text: str, origin: str) -> None:
-    """Given an origin / when it is read / then it is in its one spelling, without a port that says nothing."""
+    """Given an origin / when it is read / then it is in its one spelling, without a port that says
+    nothing.
+    """
     assert origin_of(text) == origin
 
 
@@ -33,7 +37,9 @@ def test_what_is_no_origin(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
 def test_loopback(text: str) -> None:
-    """Given a name or an address of this machine alone / when it is judged / then it is of loopback."""
+    """Given a name or an address of this machine alone / when it is judged / then it is of
+    loopback.
+    """
     assert is_loopback(text)
 
 
@@ -44,7 +50,9 @@ def test_no_loopback(text: str) -> None:
 
 
 def test_hosts_of_options() -> None:
-    """Given hosts as people write them / when they are read / then they are spelled as those of requests; else ValueError."""
+    """Given hosts as people write them / when they are read / then they are spelled as those of
+    requests; else ValueError.
+    """
     assert [plain_host(text) for text in ("Box.example:80", "FD00::1", "[fd00::1]:80")] == ["box.example", "fd00::1", "fd00::1"]
     with pytest.raises(ValueError, match="'http://box' is no host"):
         plain_host("http://box")

@@ -44,13 +44,17 @@ SIDECAR = container("side", {"cpu": "500m"}, restartPolicy="Always")
     (["1"], [SIDECAR, container("i", {"cpu": "2"}), SIDECAR], "2500m"),
 ])
 def test_the_most_that_runs_at_any_time_counts(containers, init, expected):
-    """Given containers, init containers and sidecars / then the larger of start and run counts, sidecars in both."""
+    """Given containers, init containers and sidecars / then the larger of start and run counts,
+    sidecars in both.
+    """
     tree = pod(*(container(f"c{number}", {"cpu": cpu}) for number, cpu in enumerate(containers)), init=init)
     assert requested(tree) == {"cpu": expected}
 
 
 def test_overhead_is_added_to_requests_and_to_limits_that_there_are():
-    """Given overhead / then requests have it, and of limits those that are not nothing; without it on request."""
+    """Given overhead / then requests have it, and of limits those that are not nothing; without it
+    on request.
+    """
     tree = pod(container("c", {"cpu": "1"}, {"cpu": "0", "memory": "1Gi"}), overhead={"cpu": "100m", "memory": "64Mi"})
     assert requested(tree) == {"cpu": "1100m", "memory": "64Mi"}
     assert limited(tree) == {"cpu": "0", "memory": "1088Mi"}
@@ -58,7 +62,9 @@ def test_overhead_is_added_to_requests_and_to_limits_that_there_are():
 
 
 def test_what_a_pod_names_for_itself_stands_in_place_of_its_containers():
-    """Given a pod with cpu, huge pages and a thing of its own / then those that a pod may name count, its overhead is added."""
+    """Given a pod with cpu, huge pages and a thing of its own / then those that a pod may name
+    count, its overhead is added.
+    """
     tree = pod(
         container("c", {"cpu": "1", "memory": "1Gi"}), overhead={"cpu": "1"},
         resources={"requests": {"cpu": "3", "hugepages-2Mi": "2Mi", "example.com/x": "1"}})
@@ -83,8 +89,8 @@ INFEASIBLE = {"conditions": [{"type": "PodResizePending", "reason": "Infeasible"
     (in_flight(spec="5", running="3", allocated="2", **INFEASIBLE), "3", "3"),
 ])
 def test_a_resize_in_flight_counts_with_the_largest(tree, requests, limits):
-    """Given what is wished for, allocated and run with / then the largest counts, but no wish that will never be granted
-    / then without the option it is the wish alone.
+    """Given what is wished for, allocated and run with / then the largest counts, but no wish that
+    will never be granted / then without the option it is the wish alone.
     """
     assert requested(tree, IN_FLIGHT) == {"cpu": requests}
     assert limited(tree, IN_FLIGHT) == ({"cpu": limits} if limits else {})
@@ -92,7 +98,9 @@ def test_a_resize_in_flight_counts_with_the_largest(tree, requests, limits):
 
 
 def test_a_resize_of_the_pod_as_a_whole_counts_behind_its_gate():
-    """Given a pod that runs with more as a whole than it names / then that counts where the gate for it is on."""
+    """Given a pod that runs with more as a whole than it names / then that counts where the gate
+    for it is on.
+    """
     status = {"resources": {"requests": {"cpu": "3"}, "limits": {"cpu": "6"}}, "allocatedResources": {"cpu": "4"}}
     tree = pod(container(), resources={"requests": {"cpu": "2"}, "limits": {"cpu": "5"}}, status=status)
     gated = IN_FLIGHT._replace(pod_level_status=True)
@@ -105,19 +113,25 @@ def test_a_resize_of_the_pod_as_a_whole_counts_behind_its_gate():
 
 
 def test_a_container_that_says_nothing_counts_what_is_given_for_it():
-    """Given an option for what is missing / then each container without it counts that; what is said, even 0, stays."""
+    """Given an option for what is missing / then each container without it counts that; what is
+    said, even 0, stays.
+    """
     tree = pod(container("a"), container("b", {"cpu": "0"}), container("d", {"cpu": "1"}), init=[container("i")])
     assert requested(tree, Options(missing={"cpu": (10**8, "DecimalSI")})) == {"cpu": "1100m"}
 
 
 def test_the_scheduler_rounds_the_sum():
-    """Given two containers with half a byte each / then they request one, as the kubelet says, too; each used to be rounded."""
+    """Given two containers with half a byte each / then they request one, as the kubelet says, too;
+    each used to be rounded.
+    """
     tree = pod(container("a", {"memory": "500m"}), container("b", {"memory": "500m"}))
     assert pod_info(tree).requests == requests_of(tree) == {"memory": 1}
 
 
 def test_quotas_and_the_kubelet_count_overhead_as_the_scheduler_does():
-    """Given a pod with overhead / then all three count it; quotas and the kubelet used to leave it out."""
+    """Given a pod with overhead / then all three count it; quotas and the kubelet used to leave it
+    out.
+    """
     tree = pod(container("c", {"memory": "100Mi"}, {"memory": "200Mi"}), overhead={"memory": "20Mi"})
     usage = texts(quotas.usage(PODS, tree, in_flight=True))
     assert (usage["requests.memory"], usage["limits.memory"]) == ("120Mi", "220Mi")
@@ -126,8 +140,8 @@ def test_quotas_and_the_kubelet_count_overhead_as_the_scheduler_does():
 
 @pytest.mark.parametrize(("gate", "cpu"), [(True, "2"), (False, "1")])
 def test_quotas_and_the_scheduler_count_a_resize_in_flight(gate, cpu):
-    """Given a pod that still has more than it wishes for / then both count what it has; they used to count the wish, as they do
-    where the gate is off.
+    """Given a pod that still has more than it wishes for / then both count what it has; they used
+    to count the wish, as they do where the gate is off.
     """
     tree = in_flight(allocated="2", running="2")
     usage = texts(quotas.usage(PODS, tree, in_flight=gate))
@@ -136,13 +150,17 @@ def test_quotas_and_the_scheduler_count_a_resize_in_flight(gate, cpu):
 
 
 def test_the_scheduler_takes_only_what_a_pod_may_name_for_itself():
-    """Given a pod that names a thing for itself that only containers may / then its containers count; it used to be the pod."""
+    """Given a pod that names a thing for itself that only containers may / then its containers
+    count; it used to be the pod.
+    """
     tree = pod(container("c", {"example.com/x": "2"}), resources={"requests": {"cpu": "1", "example.com/x": "1"}})
     assert pod_info(tree).requests == requests_of(tree) == {"cpu": 1000, "example.com/x": 2}
 
 
 def test_a_limit_range_measures_neither_overhead_nor_huge_pages_of_the_pod():
-    """Given a pod with overhead and huge pages of its own / then a LimitRange goes by cpu and memory alone, without it."""
+    """Given a pod with overhead and huge pages of its own / then a LimitRange goes by cpu and
+    memory alone, without it.
+    """
     tree = pod(
         container("c", {"cpu": "1", "hugepages-2Mi": "4Mi"}), overhead={"cpu": "1"},
         resources={"requests": {"cpu": "2", "hugepages-2Mi": "8Mi"}})
@@ -156,7 +174,9 @@ def test_a_limit_range_measures_neither_overhead_nor_huge_pages_of_the_pod():
     (pod(container(), status={"qosClass": "Burstable"}), "Burstable"),
 ])
 def test_quotas_go_by_the_class_that_the_pod_has(tree, expected):
-    """Given a pod with a class in its status, or what makes one / then scopes of quotas go by it, as its status does."""
+    """Given a pod with a class in its status, or what makes one / then scopes of quotas go by it,
+    as its status does.
+    """
     scope = {"scopeName": "BestEffort", "operator": "Exists"}
     assert quotas.in_scope(PODS, tree, scope) == (expected == "BestEffort")
     if "status" not in tree:
@@ -164,6 +184,8 @@ def test_quotas_go_by_the_class_that_the_pod_has(tree, expected):
 
 
 def test_what_containers_need_is_the_same_sum_without_overhead():
-    """Given init containers, a sidecar and overhead / then a pod's own defaults and their validation add up the containers."""
+    """Given init containers, a sidecar and overhead / then a pod's own defaults and their
+    validation add up the containers.
+    """
     spec = pod(container("c", {"cpu": "1"}), init=[SIDECAR, container("i", {"cpu": "2"})], overhead={"cpu": "7"})["spec"]
     assert podresources.aggregate(spec, "requests") == {"cpu": 2_500_000_000}

@@ -33,7 +33,9 @@ from fakekube.apimachinery import quantity
     ],
 )
 def test_a_quantity_prints_in_its_canonical_form(given_text: str, printed: str) -> None:
-    """Given a quantity / when it is read and printed / then the text is the one that Go's resource.Quantity gives."""
+    """Given a quantity / when it is read and printed / then the text is the one that Go's
+    resource.Quantity gives.
+    """
     assert quantity.canonical(given_text) == printed
 
 
@@ -60,7 +62,9 @@ def test_a_bad_quantity_is_refused_in_upstreams_words(text: str, message: str) -
 
 
 def test_a_pods_resources_round_up_to_thousandths() -> None:
-    """Given an amount below a thousandth / when it is rounded for a pod / then one thousandth is left."""
+    """Given an amount below a thousandth / when it is rounded for a pod / then one thousandth is
+    left.
+    """
     assert quantity.round_up_milli("0.0005") == "1m"
     assert quantity.round_up_milli("1.5Gi") == "1536Mi"
 

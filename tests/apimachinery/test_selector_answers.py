@@ -16,7 +16,9 @@ def recorded(kind: str) -> list[Any]:
 
 @pytest.mark.parametrize(("text", "printed", "error"), recorded("labels"))
 def test_a_label_selector_is_read_as_upstream_reads_it(text: str, printed: str | None, error: str | None) -> None:
-    """Given any text / when it is read / then it prints as upstream prints it, or is refused in the same words."""
+    """Given any text / when it is read / then it prints as upstream prints it, or is refused in the
+    same words.
+    """
     if error is None:
         assert str(labels.parse(text)) == printed
     else:
@@ -27,7 +29,9 @@ def test_a_label_selector_is_read_as_upstream_reads_it(text: str, printed: str |
 
 @pytest.mark.parametrize(("text", "printed", "error"), recorded("fields"))
 def test_a_field_selector_is_read_as_upstream_reads_it(text: str, printed: str | None, error: str | None) -> None:
-    """Given any text / when it is read / then it prints as upstream prints it, or is refused in the same words."""
+    """Given any text / when it is read / then it prints as upstream prints it, or is refused in the
+    same words.
+    """
     if error is None:
         assert str(fields.parse(text)) == printed
     else:

@@ -6,7 +6,8 @@ from fakekube.apimachinery import times
 
 
 def test_times_are_printed_in_whole_seconds_and_microseconds() -> None:
-    """Given Unix seconds / when they are printed / then Time has seconds and MicroTime six digits."""
+    """Given Unix seconds / when they are printed / then Time has seconds and MicroTime six digits.
+    """
     assert times.format_time(1767225600.9) == "2026-01-01T00:00:00Z"
     assert times.format_micro_time(1767225600.25) == "2026-01-01T00:00:00.250000Z"
 
@@ -37,7 +38,8 @@ def test_offsets_and_fractions_are_read(text: str) -> None:
     ],
 )
 def test_a_bad_time_is_refused_in_gos_words(text: str, message: str) -> None:
-    """Given a text that is no time / when it is read / then the error says where Go's parser stops."""
+    """Given a text that is no time / when it is read / then the error says where Go's parser stops.
+    """
     with pytest.raises(times.TimeError) as error:
         times.parse_time(text)
     assert str(error.value) == message
@@ -69,7 +71,9 @@ def test_a_time_outside_of_the_years_that_rfc_3339_can_write_is_the_nearest_in_t
     ],
 )
 def test_years_are_written_with_four_digits(text: str) -> None:
-    """Given a time in a year below 1000, or in the last one / when it is read and written / then Go can read it, unchanged."""
+    """Given a time in a year below 1000, or in the last one / when it is read and written / then Go
+    can read it, unchanged.
+    """
     assert times.format_time(times.parse_time(text)) == text
     micro = text.replace("Z", ".000250Z")
     assert times.format_micro_time(times.parse_micro_time(micro)).startswith(text[:-1])
@@ -83,12 +87,16 @@ def test_an_offset_may_lead_into_another_year() -> None:
 
 @pytest.mark.parametrize("text", ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"])
 def test_what_would_lie_beyond_four_digits_is_refused(text: str) -> None:
-    """Given a time whose offset moves it out of the years 0 to 9999 / when it is read / then it is refused."""
+    """Given a time whose offset moves it out of the years 0 to 9999 / when it is read / then it is
+    refused.
+    """
     with pytest.raises(times.TimeError, match="day out of range"):
         times.parse_time(text)
 
 
 def test_day_and_month_of_year_0_are_checked() -> None:
-    """Given 29 February of a year without one / when it is read / then it is refused, while year 0 has that day."""
+    """Given 29 February of a year without one / when it is read / then it is refused, while year 0
+    has that day.
+    """
     with pytest.raises(times.TimeError, match="day out of range"):
         times.parse_time("0001-02-29T00:00:00Z")

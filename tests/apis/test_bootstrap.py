@@ -36,7 +36,9 @@ def test_most_resources_start_empty():
     ],
 )  # fmt: skip
 def test_the_rest_starts_with_what_a_real_cluster_has(group: str, resource: str, count: int):
-    """Given a resource / when asked / then as many objects as a 1.37 cluster has, with names and no uids."""
+    """Given a resource / when asked / then as many objects as a 1.37 cluster has, with names and no
+    uids.
+    """
     found = bootstrap_objects(GroupResource(group, resource))
     assert len(found) == count
     assert all(obj["metadata"]["name"] and "uid" not in obj["metadata"] for obj in found)
@@ -78,7 +80,9 @@ def test_priority_classes_of_the_system():
 
 
 def test_an_older_release_gets_them_in_its_own_version():
-    """Given releases before flow control was stable / when asked with a catalog / then in what they store."""
+    """Given releases before flow control was stable / when asked with a catalog / then in what they
+    store.
+    """
     def level(release: str) -> dict[str, Any]:
         found = bootstrap_objects(
             GroupResource(FLOW, "prioritylevelconfigurations"), catalog(release, Gates(release)).kinds
@@ -93,7 +97,9 @@ def test_an_older_release_gets_them_in_its_own_version():
 
 
 def test_api_services_stand_for_what_is_served():
-    """Given a catalog / when its APIServices are asked / then one a group version, with upstream's priorities."""
+    """Given a catalog / when its APIServices are asked / then one a group version, with upstream's
+    priorities.
+    """
     found = bootstrap_objects(GroupResource("apiregistration.k8s.io", "apiservices"), catalog("1.37", Gates("1.37")).kinds)
     specs = {obj["metadata"]["name"]: obj["spec"] for obj in found}
     assert specs["v1."] == {"version": "v1", "groupPriorityMinimum": 18000, "versionPriority": 1}
@@ -118,7 +124,9 @@ def test_the_objects_are_those_of_a_real_cluster():
 
 
 def neutral(obj: dict[str, Any]) -> str:
-    """Without what depends on the run: times, the port of the server, and what the recording left out."""
+    """Without what depends on the run: times, the port of the server, and what the recording left
+    out.
+    """
     obj = {name: obj[name] for name in obj if name not in ("kind", "apiVersion") and obj[name] != {}}
     obj["metadata"] = {name: value for name, value in obj["metadata"].items() if name != "generation"}
 

@@ -1,4 +1,6 @@
-"""What a cluster serves: groups, versions and resources of a release, and what gates and runtime-config change."""
+"""What a cluster serves: groups, versions and resources of a release, and what gates and
+runtime-config change.
+"""
 
 import csv
 from pathlib import Path
@@ -39,7 +41,9 @@ def resources(found: Catalog, group: str, version: str) -> list[str]:
 
 @pytest.mark.spec("API-003", "API-006")
 def test_the_newest_release_serves_stable_versions_in_order_of_priority():
-    """Given defaults / when 1.37 is asked / then only stable versions are there, in the order of discovery."""
+    """Given defaults / when 1.37 is asked / then only stable versions are there, in the order of
+    discovery.
+    """
     found = served("1.37")
     assert group_versions(found) == STABLE_1_37
     assert found.group_order[:5] == ("", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io")
@@ -63,7 +67,9 @@ def test_the_newest_release_serves_stable_versions_in_order_of_priority():
     ],
 )  # fmt: skip
 def test_older_releases_serve_what_they_served(release: str, extra: list[str], missing: list[str]):
-    """Given an older release / when asked / then old betas are on, and what came later is not there."""
+    """Given an older release / when asked / then old betas are on, and what came later is not
+    there.
+    """
     found = group_versions(served(release))
     assert sorted(found) == sorted({*STABLE_1_37, *extra} - {*missing})
 
@@ -98,7 +104,9 @@ def test_a_kind_is_found_by_its_path():
     ],
 )
 def test_sub_resources_name_what_travels_over_them(plural: str, name: str, kind: str | None):
-    """Given a core resource / when its sub-resource is asked / then it has the kind that discovery shows."""
+    """Given a core resource / when its sub-resource is asked / then it has the kind that discovery
+    shows.
+    """
     parent = served("1.37").kind("", "v1", plural)
     assert parent is not None
     sub = parent.subresource(name)
@@ -107,7 +115,9 @@ def test_sub_resources_name_what_travels_over_them(plural: str, name: str, kind:
 
 
 def test_sub_resources_come_with_releases_and_gates():
-    """Given releases around in-place resize / when pods are asked / then resize is there from its gate on."""
+    """Given releases around in-place resize / when pods are asked / then resize is there from its
+    gate on.
+    """
     def has_resize(release: str, gates: dict[str, bool]) -> bool:
         pods = served(release, gates).kind("", "v1", "pods")
         assert pods is not None
@@ -120,7 +130,9 @@ def test_sub_resources_come_with_releases_and_gates():
 
 
 def test_kinds_with_a_status_leave_it_to_their_status_endpoint():
-    """Given kinds without rules of their own / when created through the main endpoint / then the status is fresh."""
+    """Given kinds without rules of their own / when created through the main endpoint / then the
+    status is fresh.
+    """
     for kind in catalog("1.37", {}, EVERYTHING).kinds:
         sub = kind.subresource("status")
         assert sub is None or type(kind.strategy) is not Strategy, kind
@@ -135,7 +147,9 @@ def test_kinds_with_a_status_leave_it_to_their_status_endpoint():
 
 class TestGates:
     def test_an_alpha_version_needs_its_gate_and_runtime_config(self):
-        """Given Workloads of 1.37 / when only one of gate and version is on / then they are not served."""
+        """Given Workloads of 1.37 / when only one of gate and version is on / then they are not
+        served.
+        """
         version = {"scheduling.k8s.io/v1beta1": True}
         assert resources(served("1.37", {}, version), "scheduling.k8s.io", "v1beta1") == []
         assert resources(served("1.37", {"GenericWorkload": True}), "scheduling.k8s.io", "v1beta1") == []
@@ -152,7 +166,8 @@ class TestGates:
         ],
     )
     def test_workload_aware_scheduling_has_another_version_every_release(self, release, version, expected):
-        """Given the gate / when a release's own version is on / then it has that release's kinds."""
+        """Given the gate / when a release's own version is on / then it has that release's kinds.
+        """
         found = served(release, {"GenericWorkload": True}, {f"scheduling.k8s.io/{version}": True})
         assert resources(found, "scheduling.k8s.io", version) == expected
 
@@ -169,7 +184,9 @@ class TestGates:
 
 class TestRuntimeConfig:
     def test_the_most_particular_key_wins(self):
-        """Given keys of all sizes / when they disagree / then resource beats version beats stage beats all."""
+        """Given keys of all sizes / when they disagree / then resource beats version beats stage
+        beats all.
+        """
         config = {
             "api/all": True,
             "api/alpha": False,
@@ -182,12 +199,14 @@ class TestRuntimeConfig:
         assert resources(found, "coordination.k8s.io", "v1beta1") == ["leasecandidates"]
 
     def test_a_single_resource_can_be_switched_on(self):
-        """Given a version that is off / when one resource of it is on / then only that is served."""
+        """Given a version that is off / when one resource of it is on / then only that is served.
+        """
         found = served("1.37", {}, {"resource.k8s.io/v1beta1/deviceclasses": True})
         assert resources(found, "resource.k8s.io", "v1beta1") == ["deviceclasses"]
 
     def test_the_core_group_is_slash_v1(self):
-        """Given the key /v1/configmaps / when off / then config maps are gone and the rest stays."""
+        """Given the key /v1/configmaps / when off / then config maps are gone and the rest stays.
+        """
         found = resources(served("1.37", {}, {"/v1/configmaps": False}), "", "v1")
         assert "configmaps" not in found
         assert "pods" in found
@@ -214,7 +233,9 @@ class TestRuntimeConfig:
 
 class TestVersions:
     def test_versions_are_ranked_as_upstream_ranks_them(self):
-        """Given versions of all kinds / when sorted / then stable before beta before alpha before odd names."""
+        """Given versions of all kinds / when sorted / then stable before beta before alpha before
+        odd names.
+        """
         names = ["foo", "v1alpha1", "v1", "v2", "v1beta2", "v11alpha2", "v1beta1", "v10"]
         ordered = sorted(names, key=version_order, reverse=True)
         assert ordered == ["v10", "v2", "v1", "v1beta2", "v1beta1", "v11alpha2", "v1alpha1", "foo"]
@@ -228,7 +249,8 @@ class TestVersions:
 
 @pytest.mark.parametrize("release", releases.RECORDED)
 def test_the_catalog_is_that_of_a_real_server(release: str):
-    """Given what a real server lists with everything on / when compared / then every fact agrees."""
+    """Given what a real server lists with everything on / when compared / then every fact agrees.
+    """
     table = RECORDED / f"resources-{release}.tsv"
     if not table.exists():
         pytest.skip(f"no recorded resource lists here ({table})")
@@ -260,7 +282,9 @@ def test_the_catalog_is_that_of_a_real_server(release: str):
 
 @pytest.mark.parametrize("release", [each.name for each in releases.RELEASES])
 def test_every_stored_version_is_one_that_other_versions_convert_to(release: str):
-    """Given a release with everything on / when versions are converted / then they agree on where objects are kept."""
+    """Given a release with everything on / when versions are converted / then they agree on where
+    objects are kept.
+    """
     found = catalog(release, {}, EVERYTHING)
     stored: dict[object, object] = {}
     for kind in found.kinds:
@@ -272,16 +296,18 @@ def test_every_stored_version_is_one_that_other_versions_convert_to(release: str
             assert back["apiVersion"] == kind.api_version
 
 
-# Kinds with a definition that are no resource of their own: what travels over sub-resources, and answers of the server.
+# Kinds with a definition that are no resource of their own: what travels over sub-resources, and
+# answers of the server.
 NO_RESOURCES = {"APIGroup", "APIVersions", "Eviction", "Scale", "Status", "TokenRequest"}
 
 
 @pytest.mark.parametrize("release", [each.name for each in releases.RELEASES])
 def test_a_release_has_the_kinds_that_its_definitions_name(release: str):
-    """Given the definitions of a release / when compared with the catalog / then both name the same kinds.
+    """Given the definitions of a release / when compared with the catalog / then both name the same
+    kinds.
 
-    A kind that fails here stands in one of the two only: its ``since`` or ``until`` is wrong, it is not declared, or no release
-    has it and its declaration lacks ``fields``.
+    A kind that fails here stands in one of the two only: its ``since`` or ``until`` is wrong, it is
+    not declared, or no release has it and its declaration lacks ``fields``.
     """
     named = {gvk for gvk in definitions_of(release).kinds() if not gvk.kind.endswith(("List", "Options", "Event"))}
     declared = {kind.gvk for kind in catalog(release, {}, EVERYTHING).kinds}

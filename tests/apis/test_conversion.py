@@ -37,7 +37,9 @@ def autoscaler(**fields: Any) -> dict[str, Any]:
 
 class TestAutoscaler:
     def test_v1_without_a_target_watches_cpu_at_80_percent(self):
-        """Given a bare v1 autoscaler / when stored / then the old default is written out, and v1 shows it."""
+        """Given a bare v1 autoscaler / when stored / then the old default is written out, and v1
+        shows it.
+        """
         stored = hpa.to_v2(autoscaler(spec={"maxReplicas": 3, "scaleTargetRef": TARGET}, status={"currentReplicas": 0}))
         assert stored["spec"]["metrics"] == [CPU_80]
         assert stored["status"] == {}
@@ -46,7 +48,9 @@ class TestAutoscaler:
         assert shown["status"] == {"currentReplicas": 0}
 
     def test_what_v1_does_not_know_travels_in_annotations(self):
-        """Given a v2 autoscaler with memory and behaviour / when read in v1 / then as upstream writes them."""
+        """Given a v2 autoscaler with memory and behaviour / when read in v1 / then as upstream
+        writes them.
+        """
         spec = {"maxReplicas": 3, "metrics": [MEMORY], "behavior": {"scaleUp": {**RULES, "selectPolicy": "Max"}}}
         shown = hpa.from_v2(autoscaler(spec=spec))
         assert shown["spec"] == {"maxReplicas": 3}
@@ -60,7 +64,9 @@ class TestAutoscaler:
 
     @pytest.mark.parametrize("metrics", [[CPU_80], OTHERS, [*OTHERS, CPU_80], [MEMORY]])
     def test_nothing_is_lost_on_the_way_through_v1(self, metrics):
-        """Given metrics of every source / when read in v1 and written back / then they are the same."""
+        """Given metrics of every source / when read in v1 and written back / then they are the
+        same.
+        """
         status = {
             "desiredReplicas": 2,
             "currentMetrics": [
@@ -80,7 +86,9 @@ class TestAutoscaler:
         assert hpa.to_v2(shown) == stored
 
     def test_v1_tells_conditions_field_by_field_in_its_own_order(self):
-        """Given a condition of v2 / when read in v1 / then the annotation has its fields as upstream's type declares them."""
+        """Given a condition of v2 / when read in v1 / then the annotation has its fields as
+        upstream's type declares them.
+        """
         condition = {"reason": "r", "lastTransitionTime": "t", "message": "m", "status": "True", "type": "AbleToScale"}
         shown = hpa.from_v2(autoscaler(spec={}, status={"conditions": [condition]}))
         assert shown["metadata"]["annotations"][hpa.CONDITIONS] == (
@@ -98,7 +106,9 @@ class TestAutoscaler:
 
 class TestEvents:
     def test_the_two_apis_name_the_same_things_differently(self):
-        """Given an event of the group / when stored and read in core / then it has core's names and empty fields."""
+        """Given an event of the group / when stored and read in core / then it has core's names and
+        empty fields.
+        """
         event = {
             "kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": {"name": "e"}, "note": "why", "type": "Normal",
             "regarding": {"kind": "Pod"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "c",
@@ -120,7 +130,9 @@ class TestEvents:
         )
     )  # fmt: skip
     def test_there_and_back_is_the_same_event(self, fields):
-        """Given any stored event / when read in the group's API and written back / then it is the same."""
+        """Given any stored event / when read in the group's API and written back / then it is the
+        same.
+        """
         event = {"kind": "Event", "metadata": {"name": "e"}, **fields}
         assert to_core(from_core(deepcopy(event))) == event
 
@@ -133,7 +145,9 @@ REQUESTS = [
 
 class TestDevices:
     def test_requests_lose_their_wrapping_in_v1beta1(self):
-        """Given a claim of v1 / when read in v1beta1 and back / then requests are flat there, and the same after."""
+        """Given a claim of v1 / when read in v1beta1 and back / then requests are flat there, and
+        the same after.
+        """
         claim = {"spec": {"devices": {"requests": REQUESTS}}}
         flat = resource.claim_from_exactly(deepcopy(claim))
         assert flat["spec"]["devices"]["requests"][0] == {"name": "a", "deviceClassName": "c", "count": 2}
@@ -142,7 +156,9 @@ class TestDevices:
         assert resource.template_to_exactly(resource.template_from_exactly(deepcopy(template))) == template
 
     def test_devices_are_basic_in_v1beta1_and_capacities_plain_in_v1alpha3(self):
-        """Given a slice of v1 / when read in older versions and back / then shapes change, content does not."""
+        """Given a slice of v1 / when read in older versions and back / then shapes change, content
+        does not.
+        """
         piece = {"spec": {"devices": [{"name": "d", "capacity": {"memory": {"value": "1Gi"}}}]}}
         older = resource.slice_to_basic(deepcopy(piece))
         assert older["spec"]["devices"] == [{"name": "d", "basic": {"capacity": {"memory": {"value": "1Gi"}}}}]
@@ -174,7 +190,9 @@ class TestStrategies:
             return [f"{old is None}"]
 
     def test_a_strategy_sees_the_stored_shape(self):
-        """Given a strategy of the stored shape / when it serves an older version / then its changes come back in it."""
+        """Given a strategy of the stored shape / when it serves an older version / then its changes
+        come back in it.
+        """
         strategy = ConvertingStrategy(self.Nominal(), to_nominal, from_nominal)
         level: dict[str, Any] = {"spec": {"limited": {}}}
         strategy.default(level, None)  # type: ignore[arg-type]
@@ -186,7 +204,9 @@ class TestStrategies:
         assert not strategy.spec_changed(level, deepcopy(level))
 
     def test_the_catalog_wraps_strategies_of_versions_with_another_shape(self):
-        """Given versions of one resource / when the catalog is built / then only the converted ones are wrapped."""
+        """Given versions of one resource / when the catalog is built / then only the converted ones
+        are wrapped.
+        """
         found = catalog("1.37", {}, {"api/all": True})
         stored = found.kind("resource.k8s.io", "v1", "resourceclaims")
         same = found.kind("resource.k8s.io", "v1beta2", "resourceclaims")

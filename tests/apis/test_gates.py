@@ -32,7 +32,9 @@ def test_a_gate_has_the_stage_and_the_default_of_its_release(release, gate, stag
 
 
 def test_gates_of_other_releases_have_an_answer_but_cannot_be_set():
-    """Given a gate that came later or is gone / when asked / then off, or its last default; setting it is an error."""
+    """Given a gate that came later or is gone / when asked / then off, or its last default; setting
+    it is an error.
+    """
     assert Gates("1.35")["CompositePodGroup"] is False
     assert Gates("1.37")["SidecarContainers"] is True
     assert "SidecarContainers" not in list(Gates("1.37"))
@@ -50,7 +52,9 @@ def test_an_unknown_gate_names_its_neighbours():
 
 
 def test_a_locked_gate_keeps_its_default():
-    """Given a gate that is locked / when set to the other value / then upstream's text; to its own value nothing."""
+    """Given a gate that is locked / when set to the other value / then upstream's text; to its own
+    value nothing.
+    """
     with pytest.raises(InvalidFeatureGate) as raised:
         Gates("1.37", {"DRAPrioritizedList": False})
     assert str(raised.value) == "cannot set feature gate DRAPrioritizedList to false, feature is locked to true"
@@ -71,7 +75,9 @@ def test_a_gate_needs_those_it_depends_on():
 
 
 def test_all_alpha_and_all_beta_leave_explicit_gates_alone():
-    """Given AllBeta off and one beta on / when looked up / then only that one is on among the betas."""
+    """Given AllBeta off and one beta on / when looked up / then only that one is on among the
+    betas.
+    """
     gates = Gates("1.37", {"AllBeta": False, "WatchList": True})
     on = [name for name, gate in gates.known.items() if gate.stage == "BETA" and gates[name]]
     assert on == ["WatchList"]
@@ -83,7 +89,9 @@ def test_all_alpha_and_all_beta_leave_explicit_gates_alone():
 
 @pytest.mark.parametrize("release", releases.RECORDED)
 def test_the_gates_are_those_of_a_real_server(release: str):
-    """Given the gates that a server reports / when compared / then names, stages and defaults agree."""
+    """Given the gates that a server reports / when compared / then names, stages and defaults
+    agree.
+    """
     table = RECORDED / f"feature-gates-{release}.tsv"
     if not table.exists():
         pytest.skip(f"no recorded feature gates here ({table})")

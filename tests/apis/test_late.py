@@ -1,4 +1,6 @@
-"""What declarations name is there, is what it is said to be, and is loaded by nobody who does not need it."""
+"""What declarations name is there, is what it is said to be, and is loaded by nobody who does not
+need it.
+"""
 
 import subprocess
 import sys
@@ -18,7 +20,9 @@ ALL_ON = {"api/all": True}
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_declared_name_leads_to_what_it_should(release: str) -> None:
-    """Given all kinds of a release, when everything that is named is looked at, then each is of its type."""
+    """Given all kinds of a release, when everything that is named is looked at, then each is of its
+    type.
+    """
     for kind in catalog(release, {}, ALL_ON).kinds:
         assert kind.strategy is None or isinstance(kind.strategy, Strategy), kind.gvk
         assert kind.printer is None or isinstance(kind.printer, Printer), kind.gvk
@@ -27,7 +31,9 @@ def test_every_declared_name_leads_to_what_it_should(release: str) -> None:
 
 
 def test_a_value_is_loaded_once_a_kind() -> None:
-    """Given a kind with a strategy yet to be loaded, when it is asked for twice, then it was loaded once."""
+    """Given a kind with a strategy yet to be loaded, when it is asked for twice, then it was loaded
+    once.
+    """
     loads: list[Strategy] = []
 
     def load() -> Strategy:
@@ -48,7 +54,9 @@ def test_a_name_of_something_else_is_refused() -> None:
 
 
 def test_a_cluster_that_is_not_used_loads_no_rules() -> None:
-    """Given a fresh process, when fakekube.composition.cluster is imported, then no kind's rules and no HTTP library are."""
+    """Given a fresh process, when fakekube.composition.cluster is imported, then no kind's rules
+    and no HTTP library are.
+    """
     heavy = "('fakekube.apis.core.pod', 'fakekube.apis.batch.printers', 'aiohttp', 'yaml')"
     code = f"import fakekube.composition.cluster, sys; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -91,12 +91,16 @@ STATES = [
 
 @pytest.mark.parametrize(("obj", "ready", "state"), [case[1:] for case in STATES], ids=[case[0] for case in STATES])
 def test_the_state_of_a_pod(obj: dict[str, Any], ready: str, state: str):
-    """Given a pod / when printed / then readiness and state are one of the words that kubectl users know."""
+    """Given a pod / when printed / then readiness and state are one of the words that kubectl users
+    know.
+    """
     assert PRINTER.cells(obj, NOW)[1:3] == [ready, state]
 
 
 def test_restarts_say_how_long_ago():
-    """Given a container that ended before / when printed / then the count and the time since; age is beside it."""
+    """Given a container that ended before / when printed / then the count and the time since; age
+    is beside it.
+    """
     status = container(ready=True, restarts=3, running={})
     status["lastState"] = {"terminated": ended(1, finishedAt="2026-01-01T00:57:30Z")}
     cells = PRINTER.cells(pod(phase="Running", containerStatuses=[status]), NOW)
@@ -104,7 +108,9 @@ def test_restarts_say_how_long_ago():
 
 
 def test_restarts_of_init_containers_are_forgotten_once_the_pod_runs():
-    """Given an init container that was restarted / when the pod is initialized / then containers alone count."""
+    """Given an init container that was restarted / when the pod is initialized / then containers
+    alone count.
+    """
     waiting = [container("i", restarts=2, waiting={"reason": "CrashLoopBackOff"})]
     assert PRINTER.cells(pod(spec=INIT, phase="Pending", initContainerStatuses=waiting), NOW)[3] == "2"
     finished = [container("i", restarts=2, terminated=ended(0)), container("j", terminated=ended(0))]
@@ -113,7 +119,8 @@ def test_restarts_of_init_containers_are_forgotten_once_the_pod_runs():
 
 
 def test_the_wide_columns():
-    """Given address, node and gates / when printed / then they are shown, and <none> without them."""
+    """Given address, node and gates / when printed / then they are shown, and <none> without them.
+    """
     assert PRINTER.cells(pod(phase="Pending"), NOW)[5:] == ["<none>"] * 4
     gates = {"readinessGates": [{"conditionType": "x"}, {"conditionType": "y"}], "nodeName": "n"}
     full = pod(

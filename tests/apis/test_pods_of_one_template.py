@@ -53,9 +53,10 @@ def alike(answer: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize("limited", [False, True], ids=["", "limited"])
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
 async def test_the_fifth_pod_is_as_the_first(spec: dict[str, Any], limited: bool) -> None:
-    """Given five pods that differ in nothing but their names, in a namespace with or without default limits
-    When they are created one after the other
-    Then the answers differ in nothing else, and another pod that comes between changes none."""
+    """Given five pods that differ in nothing but their names, in a namespace with or without
+    default limits When they are created one after the other Then the answers differ in nothing
+    else, and another pod that comes between changes none.
+    """
     async with Cluster(nodes=0, controllers="namespace,serviceaccount", clock="manual") as cluster:
         if limited:
             assert (await post(cluster, "limitranges", LIMITS))[0] == 201

@@ -130,7 +130,9 @@ def changed(spec: Tree, path: tuple[Any, ...], other: Any) -> Tree:
 
 
 def decoded(spec: Tree) -> Iterator[Tree]:
-    """A spec as the server gets it, with the defaults of a Pod, and with those of a template; none for one without sense."""
+    """A spec as the server gets it, with the defaults of a Pod, and with those of a template; none
+    for one without sense.
+    """
     try:
         tree: Tree = CODEC.decode({"apiVersion": "v1", "kind": "Pod", "spec": spec}).tree.get("spec", {})
     except DecodeError:
@@ -143,7 +145,9 @@ def decoded(spec: Tree) -> Iterator[Tree]:
 
 
 def check(spec: Tree) -> None:
-    """What is accepted has no errors, be it a Pod's or a template's, whatever the gates are; and so for warnings."""
+    """What is accepted has no errors, be it a Pod's or a template's, whatever the gates are; and so
+    for warnings.
+    """
     if accepts_pod_spec(spec):
         for options in OPTIONS:
             assert own_spec_errors(spec, options, "pod") == []
@@ -153,8 +157,10 @@ def check(spec: Tree) -> None:
 
 @pytest.mark.parametrize("field", SPEC)
 def test_one_change_of_a_usual_spec_is_accepted_only_if_it_is_good(field: str) -> None:
-    """Given a usual spec, of which something in one field, or beside it, is gone, other, or there twice
-    When it is accepted at a glance, with or without warnings, then the checks that have words have none for it."""
+    """Given a usual spec, of which something in one field, or beside it, is gone, other, or there
+    twice When it is accepted at a glance, with or without warnings, then the checks that have words
+    have none for it.
+    """
     for path in places(SPEC):
         if path[:1] == (field,) or (not path and field == "containers"):
             for other in instead(SPEC, path):
@@ -164,8 +170,10 @@ def test_one_change_of_a_usual_spec_is_accepted_only_if_it_is_good(field: str) -
 
 @given(st.data())
 def test_what_is_accepted_at_a_glance_has_nothing_wrong(data: st.DataObject) -> None:
-    """Given a spec that differs from a usual one in several places, decoded and defaulted
-    When it is accepted at a glance, with or without warnings, then the checks that have words have none for it."""
+    """Given a spec that differs from a usual one in several places, decoded and defaulted When it
+    is accepted at a glance, with or without warnings, then the checks that have words have none for
+    it.
+    """
     spec = copy.deepcopy(SPEC)
     for field in data.draw(st.lists(st.sampled_from([name for name in SPEC if name != "containers"]), unique=True, max_size=9)):
         del spec[field]
@@ -195,7 +203,9 @@ def test_what_volumes_say_together_with_names_is_not_accepted_at_a_glance(volume
 
 @pytest.mark.parametrize("field", ["", *(name for name in SPEC if name != "containers")])
 def test_usual_specs_are_accepted_at_a_glance(field: str) -> None:
-    """Given a spec with all that is usual, or all but one field, when looked at, then nobody needs to search for words."""
+    """Given a spec with all that is usual, or all but one field, when looked at, then nobody needs
+    to search for words.
+    """
     spec = copy.deepcopy(SPEC)
     spec.pop(field, None)
     if field == "volumes":

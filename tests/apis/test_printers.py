@@ -75,7 +75,9 @@ class TestJobs:
         assert cells("batch/v1/jobs", {"spec": spec, "status": {"succeeded": 2}})[2] == text
 
     def test_a_whole_row(self):
-        """Given a running and a finished Job / when printed / then duration runs, and stands still at the end."""
+        """Given a running and a finished Job / when printed / then duration runs, and stands still
+        at the end.
+        """
         running = job(startTime="2026-01-01T00:59:00Z")
         assert cells("batch/v1/jobs", running) == ["x", "Running", "0/3", "60s", AGE, *WORKLOAD_TAIL]
         finished = job(startTime="2026-01-01T00:56:00Z", completionTime="2026-01-01T00:58:30Z", succeeded=3)
@@ -318,7 +320,9 @@ class TestNodes:
         assert cells("v1/nodes", {"spec": spec, "status": {"conditions": conditions(**states)}})[1] == word
 
     def test_a_whole_row(self):
-        """Given roles, addresses and what the kubelet told / when printed / then all of it is there."""
+        """Given roles, addresses and what the kubelet told / when printed / then all of it is
+        there.
+        """
         node = {
             "metadata": {"labels": {"node-role.kubernetes.io/worker": "", "kubernetes.io/role": "edge", "a": "b"}},
             "status": {
@@ -334,7 +338,9 @@ class TestNodes:
 
 class TestEvents:
     def test_an_event_with_counts(self):
-        """Given an event of the old kind / when printed / then first and last time and the count are its own."""
+        """Given an event of the old kind / when printed / then first and last time and the count
+        are its own.
+        """
         event = {
             "type": "Normal", "reason": "Pulled", "message": " done \n", "count": 3,
             "firstTimestamp": "2026-01-01T00:50:00Z", "lastTimestamp": "2026-01-01T00:59:00Z",
@@ -345,12 +351,16 @@ class TestEvents:
         assert cells("v1/events", event) == expected
 
     def test_an_event_without_times(self):
-        """Given an event with nothing but an object / when printed / then unknown times and a count of one."""
+        """Given an event with nothing but an object / when printed / then unknown times and a count
+        of one.
+        """
         expected = ["<unknown>", "", "", "pod", "", "", "", "<unknown>", 1, "x"]
         assert cells("v1/events", {"involvedObject": {"kind": "Pod"}}) == expected
 
     def test_an_event_of_the_group_prints_as_the_same_event(self):
-        """Given a series of events.k8s.io / when printed / then like the core event that it is stored as."""
+        """Given a series of events.k8s.io / when printed / then like the core event that it is
+        stored as.
+        """
         event = {
             "eventTime": "2026-01-01T00:58:00.000000Z", "note": "hello", "reportingController": "c",
             "reportingInstance": "i", "regarding": {"kind": "Node", "name": "n"}, "type": "Warning",

@@ -44,7 +44,9 @@ def test_long_lists_say_how_much_is_missing():
 
 
 def test_labels_and_selectors_are_sorted_text():
-    """Given maps and selectors / when printed / then sorted, and words for none and for broken ones."""
+    """Given maps and selectors / when printed / then sorted, and words for none and for broken
+    ones.
+    """
     assert format_labels({"b": "2", "a": "1"}) == "a=1,b=2"
     assert format_labels(None) == "<none>"
     expressions = [{"key": "b", "operator": "In", "values": ["y", "x"]}, {"key": "a", "operator": "DoesNotExist"}]
@@ -63,17 +65,22 @@ def test_columns_are_written_short():
 
 
 def test_every_printer_copes_with_an_empty_object():
-    """Given an object with a name only / when any kind prints it / then one cell a column comes out."""
+    """Given an object with a name only / when any kind prints it / then one cell a column comes
+    out.
+    """
     for kind in catalog("1.37", {}, {"api/all": True}).kinds:
         if kind.printer is not None:
             cells = kind.printer.cells({"kind": kind.kind, "metadata": {"name": "x"}}, 0.0)
-            extra = 1 if kind.plural == "ipaddresses" else 0  # upstream prints an age that has no column
+            # upstream prints an age that has no column
+            extra = 1 if kind.plural == "ipaddresses" else 0
             assert len(cells) == len(kind.printer.columns) + extra, kind
 
 
 @pytest.mark.spec("API-070")
 def test_the_columns_are_those_of_a_real_server():
-    """Given the columns that a server answers / when compared / then names, types, formats and priorities agree."""
+    """Given the columns that a server answers / when compared / then names, types, formats and
+    priorities agree.
+    """
     if not RECORDED.exists():
         pytest.skip(f"no recorded columns here ({RECORDED})")
     expected: dict[tuple[str, str, str], list[tuple[str, str, str, int]]] = {}

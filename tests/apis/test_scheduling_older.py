@@ -67,7 +67,8 @@ class TestWorkloadsOf136:
         ],
     )  # fmt: skip
     def test_a_bad_template_is_refused(self, template, text):
-        """Given a template with one fault / when the Workload is created / then that fault is told."""
+        """Given a template with one fault / when the Workload is created / then that fault is told.
+        """
         assert said(v1alpha2.WORKLOAD, workload(template)) == [text]
 
     def test_templates_are_there_and_not_too_many(self):
@@ -77,7 +78,9 @@ class TestWorkloadsOf136:
         assert said(v1alpha2.WORKLOAD, nine) == ["spec.podGroupTemplates: Too many: 9: must have at most 8 items"]
 
     def test_nothing_of_the_spec_changes(self):
-        """Given a stored Workload / when templates or the controller change / then immutable, without the value."""
+        """Given a stored Workload / when templates or the controller change / then immutable,
+        without the value.
+        """
         old = workload({"name": "a", "schedulingPolicy": GANG})
         assert said(v1alpha2.WORKLOAD, deepcopy(old), old) == []
         immutable = "spec.podGroupTemplates: Invalid value: null: field is immutable"
@@ -88,7 +91,9 @@ class TestWorkloadsOf136:
 
 class TestPodGroupsOf136:
     def test_the_disruption_mode_is_filled_in_behind_its_gate(self):
-        """Given the gate of preemption / when a group is defaulted / then pods are disrupted alone, else nothing."""
+        """Given the gate of preemption / when a group is defaulted / then pods are disrupted alone,
+        else nothing.
+        """
         for context, expected in ((ON, {"disruptionMode": "Pod"}), (OFF, {})):
             group: dict[str, Any] = {"spec": {}}
             v1alpha2.POD_GROUP.default(group, context)  # type: ignore[arg-type]
@@ -118,7 +123,9 @@ class TestPodGroupsOf136:
         assert said(v1alpha2.POD_GROUP, group) == texts
 
     def test_the_spec_never_changes(self):
-        """Given a stored group / when any field changes / then immutable; null and absent are the same."""
+        """Given a stored group / when any field changes / then immutable; null and absent are the
+        same.
+        """
         old = {"spec": {"schedulingPolicy": GANG, "podGroupTemplateRef": None, "disruptionMode": "Pod"}}
         assert said(v1alpha2.POD_GROUP, {"spec": {"schedulingPolicy": GANG, "disruptionMode": "Pod"}}, old) == []
         changed = {"spec": {"schedulingPolicy": {"gang": {"minCount": 3}}, "disruptionMode": "PodGroup"}}
@@ -142,7 +149,9 @@ class TestWorkloadsOf135:
         ],
     )  # fmt: skip
     def test_a_bad_group_is_refused(self, group, text):
-        """Given a group with one fault / when the Workload is created / then that fault is told in 1.35's words."""
+        """Given a group with one fault / when the Workload is created / then that fault is told in
+        1.35's words.
+        """
         assert said(v1alpha1.WORKLOAD, older(group)) == [text]
 
     def test_groups_are_there_and_have_names_of_their_own(self):
@@ -152,7 +161,9 @@ class TestWorkloadsOf135:
         assert said(v1alpha1.WORKLOAD, twice) == ['spec.podGroups[1].name: Duplicate value: "a"']
 
     def test_groups_stay_and_the_controller_comes_once(self):
-        """Given a stored Workload / when changed / then groups are immutable, and a controller once it is there."""
+        """Given a stored Workload / when changed / then groups are immutable, and a controller once
+        it is there.
+        """
         controller = {"apiGroup": "batch", "kind": "Job", "name": "j"}
         old = older({"name": "a", "policy": GANG})
         late = older({"name": "a", "policy": GANG}, controllerRef=controller)

@@ -71,7 +71,9 @@ def test_an_unknown_label_is_refused_in_the_words_of_its_kind(resource: str, tex
 
 
 def test_values_of_a_pod():
-    """Given pods / when their fields are read / then flags are words, absent fields empty, podIPs always."""
+    """Given pods / when their fields are read / then flags are words, absent fields empty, podIPs
+    always.
+    """
     selectable = kind("v1/pods").selectable
     assert selectable.aliases == {"spec.host": "spec.nodeName"}
     found = values(selectable, {"spec": {"nodeName": "n"}, "status": {"podIPs": [{"ip": "10.0.0.1"}]}})
@@ -92,7 +94,8 @@ def test_numbers_and_flags_have_a_value_when_absent():
 
 @pytest.mark.spec("API-067")
 def test_events_have_two_sets_of_names_for_the_same_values():
-    """Given the two APIs of events / when labels are compared / then each knows its own names only."""
+    """Given the two APIs of events / when labels are compared / then each knows its own names only.
+    """
     core, group = kind("v1/events").selectable, kind("events.k8s.io/v1/events").selectable
     assert "involvedObject.name" in core.labels
     assert "involvedObject.name" not in group.labels
@@ -110,7 +113,9 @@ def test_events_have_two_sets_of_names_for_the_same_values():
     ("certificates.k8s.io/v1/certificatesigningrequests", False), ("resource.k8s.io/v1/resourceslices", False),
 ])
 def test_kinds_with_labels_of_their_own_and_no_namespace_know_only_the_name(resource: str, known: bool) -> None:
-    """Given a kind / when a selector names metadata.namespace / then some kinds refuse it, as upstream's do."""
+    """Given a kind / when a selector names metadata.namespace / then some kinds refuse it, as
+    upstream's do.
+    """
     assert field_label(kind(resource), "metadata.name") == "metadata.name"
     if known:
         assert field_label(kind(resource), "metadata.namespace") == "metadata.namespace"

@@ -1,4 +1,7 @@
-"""Each mistake has a Status in upstream's words, and storage stays as it was. ``tests/fuzz`` makes mistakes by the thousand."""
+"""Each mistake has a Status in upstream's words, and storage stays as it was.
+
+``tests/fuzz`` makes mistakes by the thousand.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -90,7 +93,9 @@ async def test_each_mistake_has_its_status(
     cluster: Cluster, method: str, path: str, body: bytes, headers: dict[str, str], query: dict[str, str], code: int,
     reason: str, message: str,
 ) -> None:
-    """Given a request with one mistake, when it is sent, then code, reason and text are upstream's and nothing is stored."""
+    """Given a request with one mistake, when it is sent, then code, reason and text are upstream's
+    and nothing is stored.
+    """
     before = contents(cluster)
     response = await send(cluster, method, path, body, headers=headers, **query)
     status = orjson.loads(response.body)
@@ -110,7 +115,9 @@ async def test_a_body_that_is_too_large(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("validation", ["Ignore", "Warn"])
 async def test_a_key_given_twice_counts_as_it_was_given_last(cluster: Cluster, validation: str) -> None:
-    """Given a body with keys twice, when it is not read strictly, then texts are the last ones, and objects are merged."""
+    """Given a body with keys twice, when it is not read strictly, then texts are the last ones, and
+    objects are merged.
+    """
     body = (
         b'{"metadata":{"name":"a","labels":{"x":"y"}},"metadata":{"name":"b"},'
         b'"data":{"a":"1","b":"3"},"data":{"a":"2"}}')

@@ -11,7 +11,9 @@ V2BETA1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscovery
 
 @pytest.mark.spec("API-001", "API-002")
 async def test_documents_with_and_without_a_slash(api: Api) -> None:
-    """Given the first paths that clients ask / when they end in a slash / then the answer is the same."""
+    """Given the first paths that clients ask / when they end in a slash / then the answer is the
+    same.
+    """
     for path in ("/version", "/api", "/apis", "/apis/batch", "/apis/batch/v1", "/api/v1"):
         assert (await api("GET", path)).tree == (await api("GET", f"{path}/")).tree
     assert "apiVersion" not in (await api("GET", "/api")).tree
@@ -22,7 +24,9 @@ async def test_documents_with_and_without_a_slash(api: Api) -> None:
 
 @pytest.mark.spec("API-003", "API-004")
 async def test_aggregated_discovery_is_negotiated(api: Api) -> None:
-    """Given both forms of discovery / when v2 is listed anywhere it wins, with a tag that makes the next answer 304."""
+    """Given both forms of discovery / when v2 is listed anywhere it wins, with a tag that makes the
+    next answer 304.
+    """
     answer = await api("GET", "/apis", headers={"accept": f"application/json,{V2BETA1},{V2}"})
     assert answer.response.content_type == V2
     (tag,) = answer.headers("ETag")
@@ -35,7 +39,9 @@ async def test_aggregated_discovery_is_negotiated(api: Api) -> None:
 
 @pytest.mark.spec("API-005")
 async def test_resource_list_of_the_core_group(api: Api) -> None:
-    """Given /api/v1 / when it is read / then sub-resources name the group and version of what travels over them."""
+    """Given /api/v1 / when it is read / then sub-resources name the group and version of what
+    travels over them.
+    """
     tree = (await api("GET", "/api/v1")).tree
     assert list(tree) == ["kind", "groupVersion", "resources"]
     rows = {row["name"]: row for row in tree["resources"]}
@@ -48,7 +54,9 @@ async def test_resource_list_of_the_core_group(api: Api) -> None:
 
 @pytest.mark.spec("API-009")
 async def test_health_checks(api: Api) -> None:
-    """Given a server that is well / when it is asked verbosely, leaving a check out / then each check has its line."""
+    """Given a server that is well / when it is asked verbosely, leaving a check out / then each
+    check has its line.
+    """
     assert (await api("GET", "/healthz")).response.body == b"ok"
     assert (await api("GET", "/livez/ping")).response.body == b"ok"
     lines = (await api("GET", "/readyz?verbose&exclude=etcd&exclude=nope")).response.body.decode().splitlines()
@@ -59,7 +67,9 @@ async def test_health_checks(api: Api) -> None:
 
 @pytest.mark.spec("API-010", "API-011")
 async def test_openapi_documents_are_found_by_hash(api: Api) -> None:
-    """Given the index of OpenAPI v3 / when its URL is followed it may be kept for ever, and a wrong hash is sent on."""
+    """Given the index of OpenAPI v3 / when its URL is followed it may be kept for ever, and a wrong
+    hash is sent on.
+    """
     index = await api("GET", "/openapi/v3")
     assert index.response.content_type == "text/plain; charset=utf-8"
     import orjson
@@ -80,7 +90,9 @@ async def test_openapi_documents_are_found_by_hash(api: Api) -> None:
 
 @pytest.mark.spec("API-013")
 async def test_every_answer_has_the_common_headers(api: Api) -> None:
-    """Given any request / when it is answered / then Audit-Id (a given one echoed), Cache-Control and more are there."""
+    """Given any request / when it is answered / then Audit-Id (a given one echoed), Cache-Control
+    and more are there.
+    """
     answer = await api("GET", "/api/v1/namespaces/t/pods/x", headers={"audit-id": "mine"})
     assert answer.headers("Audit-Id") == ["mine"]
     assert answer.headers("Cache-Control") == ["no-cache, private"]
@@ -92,12 +104,16 @@ async def test_every_answer_has_the_common_headers(api: Api) -> None:
     ("/apis/apps/v1", 405), ("/apis/apps/v2", 404), ("/version", 405),
 ])
 async def test_documents_that_look_at_no_method(api: Api, path: str, status: int) -> None:
-    """Given a method that is not GET / when a document is asked for / then the aggregator's and the index answer as ever."""
+    """Given a method that is not GET / when a document is asked for / then the aggregator's and the
+    index answer as ever.
+    """
     assert (await api("POST", path, {})).response.status == status
 
 
 async def test_the_aggregator_has_its_own_words_for_forms_that_it_does_not_give(api: Api) -> None:
-    """Given an Accept header without a known form / when groups are asked for / then 406 in the words of a handler."""
+    """Given an Accept header without a known form / when groups are asked for / then 406 in the
+    words of a handler.
+    """
     for path in ("/apis", "/apis/apps"):
         answer = await api("GET", path, None, {"accept": "text/html"})
         assert (answer.status, answer.message.partition(":")[0]) == (406, "only the following media types are accepted")

@@ -1,4 +1,6 @@
-"""What every request passes: who asks, what is noted, and what happens when the server itself is wrong."""
+"""What every request passes: who asks, what is noted, and what happens when the server itself is
+wrong.
+"""
 
 import logging
 
@@ -10,7 +12,9 @@ from tests.apiserver.conftest import Api
 
 @pytest.mark.spec("API-168")
 async def test_bearer_tokens(api: Api) -> None:
-    """Given a known token, an unknown one and none / when requests carry them / then a user, a 401, the administrator."""
+    """Given a known token, an unknown one and none / when requests carry them / then a user, a 401,
+    the administrator.
+    """
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     url = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
@@ -25,7 +29,9 @@ async def test_bearer_tokens(api: Api) -> None:
 
 @pytest.mark.spec("API-135")
 async def test_service_account_token_names_its_account_while_it_stands(api: Api) -> None:
-    """Given a token that was asked for / when it is used it names the account; once the account is gone it is refused."""
+    """Given a token that was asked for / when it is used it names the account; once the account is
+    gone it is refused.
+    """
     await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})
     answer = await api("POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": ["a"]}})
     assert (answer.status, answer.tree["spec"]["expirationSeconds"]) == (201, 3600)
@@ -39,7 +45,9 @@ async def test_service_account_token_names_its_account_while_it_stands(api: Api)
 
 
 async def test_a_token_review_keeps_its_managed_fields(api: Api) -> None:
-    """Given a review of a token / when it is answered / then its metadata says who set the fields of the question."""
+    """Given a review of a token / when it is answered / then its metadata says who set the fields
+    of the question.
+    """
     review = {"metadata": {"name": "mine"}, "spec": {"token": "guess"}}
     told = await api("POST", "/apis/authentication.k8s.io/v1/tokenreviews?fieldManager=me", review)
     [entry] = told.tree["metadata"]["managedFields"]
@@ -49,7 +57,9 @@ async def test_a_token_review_keeps_its_managed_fields(api: Api) -> None:
 
 @pytest.mark.parametrize("name", ["system-node-critical", "system-cluster-critical"])
 async def test_system_priority_classes_cannot_be_deleted(api: Api, name: str) -> None:
-    """Given a class that comes with the cluster / when it is deleted / then 403 says why, and it is still there."""
+    """Given a class that comes with the cluster / when it is deleted / then 403 says why, and it is
+    still there.
+    """
     url = "/apis/scheduling.k8s.io/v1/priorityclasses"
     refused = await api("DELETE", f"{url}/{name}")
     assert (refused.status, refused.tree["reason"]) == (403, "Forbidden")
@@ -71,7 +81,9 @@ async def test_token_request_for_too_short_a_time(api: Api) -> None:
 
 
 async def test_request_log_tells_what_was_asked(api: Api) -> None:
-    """Given requests / when the log is read / then each has its verb, resource, user, agent and code."""
+    """Given requests / when the log is read / then each has its verb, resource, user, agent and
+    code.
+    """
     await api("GET", "/api/v1/namespaces/t/pods?watch=0", headers={"user-agent": "me/1"}, user=UserInfo("ann"))
     *_, entry = api.server.log
     assert (entry.verb, entry.resource, entry.namespace, entry.user, entry.user_agent, entry.code) == (
@@ -85,7 +97,9 @@ async def test_request_log_tells_what_was_asked(api: Api) -> None:
 
 
 async def test_panic_is_an_internal_error(api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Given an endpoint that breaks / when it is asked / then 500 InternalError, and a traceback in the log."""
+    """Given an endpoint that breaks / when it is asked / then 500 InternalError, and a traceback in
+    the log.
+    """
 
     def broken(*_: object) -> None:
         raise RuntimeError("oops")
@@ -98,7 +112,9 @@ async def test_panic_is_an_internal_error(api: Api, monkeypatch: pytest.MonkeyPa
 
 
 async def test_timeout_that_is_no_duration(api: Api) -> None:
-    """Given ?timeout= / when it is a duration or not / then it is let pass, or refused in Go's words."""
+    """Given ?timeout= / when it is a duration or not / then it is let pass, or refused in Go's
+    words.
+    """
     assert (await api("GET", "/api/v1/pods?timeout=1m30s")).status == 200
     answer = await api("GET", "/api/v1/pods?timeout=soon")
     assert answer.message == 'invalid timeout specified in the request URL - time: invalid duration "soon"'
@@ -114,7 +130,9 @@ async def test_timeout_that_is_no_duration(api: Api) -> None:
     ({"impersonate-user": ""}, "kubernetes-admin", ["system:masters", "system:authenticated"]),
 ])
 async def test_impersonation(api: Api, headers: dict[str, str], name: str, groups: list[str]) -> None:
-    """Given impersonation headers / when a client asks who it is / then it is that user, in the groups that follow."""
+    """Given impersonation headers / when a client asks who it is / then it is that user, in the
+    groups that follow.
+    """
     answer = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, headers)
     user = answer.tree["status"]["userInfo"]
     assert (user["username"], user["groups"]) == (name, groups)
@@ -140,7 +158,9 @@ WS_TOKEN = "base64url.bearer.authorization.k8s.io."
     (f"{WS_TOKEN}c2VjcmV0, {WS_TOKEN}c2VjcmV0, v1", None), (f"{WS_TOKEN}bm8, v1", None),
 ])
 async def test_tokens_of_browsers(api: Api, offered: str, user: str | None) -> None:
-    """Given a token among the sub-protocols of a WebSocket / when it is sound and not alone / then it counts, else a 401."""
+    """Given a token among the sub-protocols of a WebSocket / when it is sound and not alone / then
+    it counts, else a 401.
+    """
     url = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     headers = {"upgrade": "websocket", "connection": "upgrade", "sec-websocket-protocol": offered}
     answer = await api("POST", url, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}, headers)

@@ -1,4 +1,6 @@
-"""Whatever comes, and whatever breaks, a request is answered: the server's guard stands around everything."""
+"""Whatever comes, and whatever breaks, a request is answered: the server's guard stands around
+everything.
+"""
 
 import orjson
 import pytest
@@ -11,8 +13,10 @@ from tests.apiserver.conftest import Api
 async def test_what_breaks_the_reading_of_a_request_line_is_a_panic_and_no_more(
     api: Api, path: str, caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Given a caller in the same process whose query holds what no query can / when its request is handled
-    Then it is answered with a Status, it is in the log of requests, and the next one is served."""
+    """Given a caller in the same process whose query holds what no query can / when its request is
+    handled Then it is answered with a Status, it is in the log of requests, and the next one is
+    served.
+    """
     answer = await api.server.handle(Request("GET", path, {"fieldSelector": [7]}))  # type: ignore[list-item]
     assert (answer.status, orjson.loads(answer.body)["reason"]) == (500, "InternalError")
     assert [record.message.split(" ")[0] for record in caplog.records] == ["panic"]

@@ -7,8 +7,9 @@ COUNT = 600  # more than stay decoded
 
 
 async def test_a_superseded_object_can_be_listed_at_its_version_time_and_again(api: Api) -> None:
-    """Given an object that was read often and changed / when it is listed as it was, and the same is done to many others / then
-    every answer is the state of then."""
+    """Given an object that was read often and changed / when it is listed as it was, and the same
+    is done to many others / then every answer is the state of then.
+    """
     for number in range(COUNT):
         name = f"map-{number}"
         made = await api("POST", MAPS, {"metadata": {"name": name}, "data": {"number": "before"}})

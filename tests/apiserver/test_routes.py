@@ -15,7 +15,9 @@ NOT_ALLOWED = "the server does not allow this method on the requested resource"
     "/api/v1/namespaces/t/pods/x/log/more",
 ])
 async def test_path_without_a_route_in_a_known_group(api: Api, path: str) -> None:
-    """Given a known group / when a path in it leads nowhere / then a Status 404 without details says so."""
+    """Given a known group / when a path in it leads nowhere / then a Status 404 without details
+    says so.
+    """
     answer = await api("GET", path)
     assert (answer.status, answer.message, answer.tree["details"]) == (404, NOT_FOUND, {})
 
@@ -36,14 +38,18 @@ async def test_path_that_nothing_claims(api: Api, path: str) -> None:
     ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"), ("PATCH", "/api/v1/namespaces/t/finalize"),
 ])
 async def test_method_that_a_path_does_not_have(api: Api, method: str, path: str) -> None:
-    """Given a path that is there / when it is asked with a method it has not / then 405 in the router's words."""
+    """Given a path that is there / when it is asked with a method it has not / then 405 in the
+    router's words.
+    """
     answer = await api(method, path)
     assert (answer.status, answer.message, answer.tree["details"]) == (405, NOT_ALLOWED, {})
 
 
 @pytest.mark.spec("API-088")
 async def test_watch_paths_of_the_old_form(api: Api) -> None:
-    """Given objects / when they are watched by /watch/ paths / then all, those of a namespace, or the named one is told."""
+    """Given objects / when they are watched by /watch/ paths / then all, those of a namespace, or
+    the named one is told.
+    """
     for name in ("a", "b"):
         await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": name}})
     for path, names in (("secrets", ["a", "b"]), ("namespaces/t/secrets", ["a", "b"]), ("namespaces/t/secrets/b", ["b"])):
@@ -52,7 +58,9 @@ async def test_watch_paths_of_the_old_form(api: Api) -> None:
 
 
 async def test_deprecated_kind_warns_in_every_answer(api: Api) -> None:
-    """Given the Endpoints API / when it is asked, even for what is not there / then a warning names its successor."""
+    """Given the Endpoints API / when it is asked, even for what is not there / then a warning names
+    its successor.
+    """
     answer = await api("GET", "/api/v1/namespaces/t/endpoints/nope")
     assert answer.status == 404
     assert answer.warnings == ['299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"']

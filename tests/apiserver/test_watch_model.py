@@ -1,6 +1,8 @@
-"""The whole server against a dict: whoever lists, pages or watches, with selectors and from any version, sees the dict's story.
+"""The whole server against a dict: whoever lists, pages or watches, with selectors and from any
+version, sees the dict's story.
 
-``tests/storage/test_model.py`` does the same to the storage alone; here requests and frames are bytes.
+``tests/storage/test_model.py`` does the same to the storage alone; here requests and frames are
+bytes.
 """
 
 import asyncio
@@ -95,7 +97,8 @@ class Watcher:
 
 
 class ServerAgainstDict(RuleBasedStateMachine):
-    """Every rule is one request, or one watcher more or less; the watchers are compared after each."""
+    """Every rule is one request, or one watcher more or less; the watchers are compared after each.
+    """
 
     @initialize()
     def begin(self) -> None:
@@ -106,7 +109,8 @@ class ServerAgainstDict(RuleBasedStateMachine):
         self.storage = plane.apiserver.storage
         for name in NAMESPACES:
             self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        self.ask("POST", "/api/v1/namespaces/n1/pods", pod_of("first", {}))  # objects that admission asks for come to be
+        # objects that admission asks for come to be
+        self.ask("POST", "/api/v1/namespaces/n1/pods", pod_of("first", {}))
         self.ask("DELETE", "/api/v1/namespaces/n1/pods/first?gracePeriodSeconds=0")
         self.now: dict[Key, Pod] = {}
         self.first = self.storage.revision
@@ -173,7 +177,8 @@ class ServerAgainstDict(RuleBasedStateMachine):
         key, before = self.existing(number), self.storage.revision
         answer = self.ask("DELETE", f"/api/v1/namespaces/{key[0]}/pods/{key[1]}?gracePeriodSeconds=0")
         assert (answer.status, self.storage.revision) == (200, before + 2)
-        self.note(before + 1, key, replace(self.now[key], revision=before + 1))  # the mark of its end comes first
+        # the mark of its end comes first
+        self.note(before + 1, key, replace(self.now[key], revision=before + 1))
         self.note(before + 2, key, None)
 
     @precondition(lambda self: self.now)

@@ -1,7 +1,9 @@
-"""No circle of files: whoever reads a file never has to have read it already to understand what it imports.
+"""No circle of files: whoever reads a file never has to have read it already to understand what it
+imports.
 
-All imports count, those inside functions and those for type checkers alone too: a name that is needed is needed. A package's
-``__init__`` is a file like others, imported by whoever takes a name from it.
+All imports count, those inside functions and those for type checkers alone too: a name that is
+needed is needed. A package's ``__init__`` is a file like others, imported by whoever takes a name
+from it.
 """
 
 import sys
@@ -12,7 +14,9 @@ import pytest
 
 
 def circles(*packages: str) -> list[list[str]]:
-    """The modules that need each other, each group sorted: who imports one of them, by whatever way, imports them all."""
+    """The modules that need each other, each group sorted: who imports one of them, by whatever
+    way, imports them all.
+    """
     graph = grimp.build_graph(*packages, cache_dir=None)
     needed = {module: graph.find_upstream_modules(module) for module in sorted(graph.modules)}
     groups = {
@@ -21,13 +25,17 @@ def circles(*packages: str) -> list[list[str]]:
 
 
 def test_no_files_import_each_other() -> None:
-    """Given every import of the library and of the controllers, when circles are searched, then there is none."""
+    """Given every import of the library and of the controllers, when circles are searched, then
+    there is none.
+    """
     assert circles("fakekube", "fakekube_controllers") == []
 
 
 def test_every_import_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a package whose files import each other, in a function, for the type checker, by the package's ``__init__``,
-    when circles are searched, then it is one; a file that only imports is no part of it."""
+    """Given a package whose files import each other, in a function, for the type checker, by the
+    package's ``__init__``, when circles are searched, then it is one; a file that only imports is
+    no part of it.
+    """
     package = tmp_path / "of_circles"
     package.mkdir()
     (package / "__init__.py").write_text("from of_circles.first import NAME")

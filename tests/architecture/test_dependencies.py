@@ -1,4 +1,6 @@
-"""What the packages import from outside is declared, so that an installed wheel has all that it needs."""
+"""What the packages import from outside is declared, so that an installed wheel has all that it
+needs.
+"""
 
 import ast
 import re
@@ -34,7 +36,9 @@ def imported(file: Path) -> Iterator[str]:
 
 
 def declared(*, extras: bool) -> set[str]:
-    """The distributions that pyproject.toml names as dependencies, and in extras for users, in lower case."""
+    """The distributions that pyproject.toml names as dependencies, and in extras for users, in
+    lower case.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     requirements = list(project["dependencies"])
     if extras:
@@ -43,13 +47,17 @@ def declared(*, extras: bool) -> set[str]:
 
 
 def test_what_is_imported_is_declared() -> None:
-    """Given all modules / when their imports are read / then each package from outside is a dependency or in an extra."""
+    """Given all modules / when their imports are read / then each package from outside is a
+    dependency or in an extra.
+    """
     known = declared(extras=True) | {GUEST_OF_PYTEST}
     found = {(name, file.name) for file in modules() for name in imported(file)}
     assert {(name, file) for name, file in found if DISTRIBUTIONS.get(name, name) not in known} == set()
 
 
 def test_no_dependency_is_there_for_nothing() -> None:
-    """Given the dependencies / when the imports of all modules are read / then each is imported somewhere."""
+    """Given the dependencies / when the imports of all modules are read / then each is imported
+    somewhere.
+    """
     found = {DISTRIBUTIONS.get(name, name) for file in modules() for name in imported(file)}
     assert declared(extras=False) <= found

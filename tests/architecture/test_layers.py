@@ -1,4 +1,6 @@
-"""The layers: every module has its place in a contract, and the page on the architecture shows what the contracts say."""
+"""The layers: every module has its place in a contract, and the page on the architecture shows what
+the contracts say.
+"""
 
 import importlib.util
 from collections.abc import Iterator
@@ -30,7 +32,9 @@ def children(package: Path) -> Iterator[str]:
 
 
 def test_every_part_of_the_library_has_its_layer(layers: ModuleType) -> None:
-    """Given the contracts, when the packages and modules of the library are looked for in them, then each stands in one."""
+    """Given the contracts, when the packages and modules of the library are looked for in them,
+    then each stands in one.
+    """
     placed = {
         name for contract in layers.contracts() if contract["type"] == "layers" for layer in layers.layers_of(contract)
         for name in layer}
@@ -38,8 +42,9 @@ def test_every_part_of_the_library_has_its_layer(layers: ModuleType) -> None:
 
 
 def test_every_controller_is_kept_from_the_others(layers: ModuleType) -> None:
-    """Given the contracts, when those of controllers are read, then one says of all of them that none knows another, and
-    one that all stand above the engine."""
+    """Given the contracts, when those of controllers are read, then one says of all of them that
+    none knows another, and one that all stand above the engine.
+    """
     independent = [contract["modules"] for contract in layers.contracts() if contract["type"] == "independence"]
     assert ["fakekube_controllers.*"] in independent
     highest = [
@@ -48,6 +53,8 @@ def test_every_controller_is_kept_from_the_others(layers: ModuleType) -> None:
 
 
 def test_the_page_shows_the_layers(layers: ModuleType) -> None:
-    """Given the page on the architecture, when the picture of the layers is made anew, then it is the one on the page."""
+    """Given the page on the architecture, when the picture of the layers is made anew, then it is
+    the one on the page.
+    """
     page = (ROOT / "docs" / "architecture.md").read_text()
     assert page == layers.with_picture(page), "run: python tools/layers.py"

@@ -1,4 +1,6 @@
-"""Files that docstrings, comments and pages name are there: a file that is moved takes along what is said of it."""
+"""Files that docstrings, comments and pages name are there: a file that is moved takes along what
+is said of it.
+"""
 
 import re
 from pathlib import Path
@@ -27,7 +29,9 @@ def named(text: str) -> list[str]:
 
 
 def test_files_that_are_named_exist() -> None:
-    """Given docstrings, comments and pages, when the files of Python that they name are searched, then all are there."""
+    """Given docstrings, comments and pages, when the files of Python that they name are searched,
+    then all are there.
+    """
     missing = {path.relative_to(ROOT).as_posix(): named(path.read_text()) for path in texts()}
     assert {path: names for path, names in missing.items() if names} == {}
 
@@ -37,5 +41,7 @@ def test_files_that_are_named_exist() -> None:
     ("in ``no_such_module.py``.", ["no_such_module.py"]), ("run no_such_module.py", []),
 ])
 def test_a_name_is_a_file_or_the_end_of_its_path(text: str, missing: list[str]) -> None:
-    """Given a text, when it names a file by its name or the end of its path, then that is found, and nothing else is."""
+    """Given a text, when it names a file by its name or the end of its path, then that is found,
+    and nothing else is.
+    """
     assert named(text) == missing

@@ -13,7 +13,8 @@ def clock():
 
 
 def test_creations_are_counted(clock):
-    """Given three expected creations, when three are seen, then and only then the key is satisfied."""
+    """Given three expected creations, when three are seen, then and only then the key is satisfied.
+    """
     expectations = Expectations(clock)
     assert expectations.satisfied("a")
     expectations.expect_creations("a", 3)

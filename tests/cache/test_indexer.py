@@ -1,4 +1,6 @@
-"""An indexer holds what a list of objects that is gone through each time would give, in the same order."""
+"""An indexer holds what a list of objects that is gone through each time would give, in the same
+order.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,8 +38,9 @@ STEPS = st.lists(st.one_of(TREES, REMOVALS, st.sampled_from(sorted(FUNCTIONS))),
 
 
 class Plain:
-    """The same without any cleverness: an object that changes its values in an index goes to the end of each of them, and a
-    function under two names has one order."""
+    """The same without any cleverness: an object that changes its values in an index goes to the
+    end of each of them, and a function under two names has one order.
+    """
 
     def __init__(self) -> None:
         self.objects: dict[ObjectKey, dict] = {}
@@ -76,8 +79,10 @@ class Plain:
 
 @given(STEPS)
 def test_it_finds_what_a_search_would_find(steps: list) -> None:
-    """Given objects that come, change owners, labels and nodes and go, and indices that come in between / when all is looked up /
-    then every list has the same objects in the same order as a search, and nothing else is left in an index."""
+    """Given objects that come, change owners, labels and nodes and go, and indices that come in
+    between / when all is looked up / then every list has the same objects in the same order as a
+    search, and nothing else is left in an index.
+    """
     indexer, plain = Indexer(), Plain()
     for step in steps:
         if isinstance(step, str):
@@ -101,8 +106,10 @@ def test_it_finds_what_a_search_would_find(steps: list) -> None:
 
 
 def test_a_function_under_two_names_has_one_order() -> None:
-    """Given an index in which an object changed its value / when the function is indexed under another name, too
-    Then both names give the same list in the same order, the object that came to the value last at its end."""
+    """Given an index in which an object changed its value / when the function is indexed under
+    another name, too Then both names give the same list in the same order, the object that came to
+    the value last at its end.
+    """
     indexer = Indexer()
     indexer.add_index("node again", by_node_name)
     for step in (tree("n1", "a", [], None, None), tree("", "a", [], None, "m"), tree("n1", "a", [], None, "m")):
@@ -113,8 +120,9 @@ def test_a_function_under_two_names_has_one_order() -> None:
 
 
 def test_a_change_in_place_of_owners_is_seen() -> None:
-    """Given an object with an owner / when another tree of it has an equal list of owners, and then another list / then it is
-    found under those that it has."""
+    """Given an object with an owner / when another tree of it has an equal list of owners, and then
+    another list / then it is found under those that it has.
+    """
     indexer = Indexer()
     indexer.add_index("owners", by_owner_uid)
     for uids in (["u1"], ["u1"], ["u2"], []):

@@ -38,7 +38,9 @@ async def test_handlers_hear_of_the_list_and_then_of_every_change():
 
 
 async def test_a_cache_lags_behind_by_one_turn():
-    """Given a synced cache, when something is created, then it is there only after the loop has turned."""
+    """Given a synced cache, when something is created, then it is there only after the loop has
+    turned.
+    """
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
         await world.start()
@@ -52,7 +54,9 @@ async def test_a_cache_lags_behind_by_one_turn():
 
 
 async def test_a_late_handler_hears_of_what_is_there():
-    """Given a synced cache, when a handler comes, then it is told what is there; removed, it hears nothing more."""
+    """Given a synced cache, when a handler comes, then it is told what is there; removed, it hears
+    nothing more.
+    """
     async with harness() as world:
         await world.web("a")
         informer = world.manager.informers.get(WEBS)
@@ -66,7 +70,9 @@ async def test_a_late_handler_hears_of_what_is_there():
 
 
 async def test_a_cut_watch_resumes_without_loss_or_doubling():
-    """Given a watch that is cut, when things change before it is back, then each is told once, without a list."""
+    """Given a watch that is cut, when things change before it is back, then each is told once,
+    without a list.
+    """
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
         told = log_of(informer)
@@ -82,7 +88,9 @@ async def test_a_cut_watch_resumes_without_loss_or_doubling():
 
 
 async def test_a_version_that_is_gone_leads_to_a_new_list():
-    """Given a cut watch and a compacted history, when things changed meanwhile, then the differences are told."""
+    """Given a cut watch and a compacted history, when things changed meanwhile, then the
+    differences are told.
+    """
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
         told = log_of(informer)
@@ -103,7 +111,9 @@ async def test_a_version_that_is_gone_leads_to_a_new_list():
 
 
 async def test_a_refused_list_is_tried_again_with_back_off():
-    """Given a server that refuses, when it gives in, then the cache fills; meanwhile an explanation says why not."""
+    """Given a server that refuses, when it gives in, then the cache fills; meanwhile an explanation
+    says why not.
+    """
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
         await world.web("a")
@@ -124,7 +134,9 @@ async def test_a_refused_list_is_tried_again_with_back_off():
 
 
 async def test_a_cache_fills_as_soon_as_its_definition_is_there():
-    """Given a resource that is not served, when its definition comes hours later, then the cache fills at once."""
+    """Given a resource that is not served, when its definition comes hours later, then the cache
+    fills at once.
+    """
     async with harness() as world:
         informer = world.manager.informers.get(WEBS)
 
@@ -147,7 +159,9 @@ async def test_a_cache_fills_as_soon_as_its_definition_is_there():
 
 
 async def test_resync_tells_everything_again_without_pulling_time():
-    """Given an informer with a resync, when an hour passes, then all is told as updates; it alone moves no time."""
+    """Given an informer with a resync, when an hour passes, then all is told as updates; it alone
+    moves no time.
+    """
     from fakekube.cache.informer import SharedInformer
     from fakekube.util.rng import Rng
 
@@ -199,7 +213,9 @@ def test_an_index_that_comes_late_covers_what_is_there():
 
 
 async def test_a_handler_that_fails_reaches_who_waits():
-    """Given a handler with a bug, when it is told something, then whoever drives time gets its error."""
+    """Given a handler with a bug, when it is told something, then whoever drives time gets its
+    error.
+    """
     world = Harness()
     world.manager.informers.get(WEBS).add_handler(lambda obj: obj["nothing"])
     await world.start()

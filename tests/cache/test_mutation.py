@@ -48,7 +48,9 @@ def tolerate(pod: dict) -> None:
 
 
 class Tolerating:
-    """Reads pods by a lister and does something to them; ``how`` is given the lister and the request."""
+    """Reads pods by a lister and does something to them; ``how`` is given the lister and the
+    request.
+    """
 
     def __init__(self, ctx: Context, how) -> None:
         self.pods, self.how = ctx.lister(PODS), how
@@ -75,8 +77,10 @@ def change(pods, request) -> None:
 
 
 async def test_a_reconciler_that_appends_to_a_cached_pod_fails_whoever_settles() -> None:
-    """Given a controller that appends to a cached pod's tolerations / when a pod is created and the cluster settles / then
-    CacheMutated says which pod, where, from what to what, and which controller at which key."""
+    """Given a controller that appends to a cached pod's tolerations / when a pod is created and the
+    cluster settles / then CacheMutated says which pod, where, from what to what, and which
+    controller at which key.
+    """
     async with cluster(tolerating(change)) as world:
         await world.client.create(PODS, POD)
         with pytest.raises(CacheMutated) as caught:
@@ -90,7 +94,9 @@ async def test_a_reconciler_that_appends_to_a_cached_pod_fails_whoever_settles()
 
 
 async def test_what_settle_has_told_is_not_told_again_at_the_end() -> None:
-    """Given a mutation that ``settle`` raised / when the cluster stops / then it is not raised once more."""
+    """Given a mutation that ``settle`` raised / when the cluster stops / then it is not raised once
+    more.
+    """
     async with cluster(tolerating(change)) as world:
         await world.client.create(PODS, POD)
         with pytest.raises(CacheMutated):
@@ -98,7 +104,9 @@ async def test_what_settle_has_told_is_not_told_again_at_the_end() -> None:
 
 
 async def test_the_end_tells_of_what_nobody_was_told() -> None:
-    """Given a mutation that no ``settle`` came after / when the cluster stops / then that raises it."""
+    """Given a mutation that no ``settle`` came after / when the cluster stops / then that raises
+    it.
+    """
     world = cluster(tolerating(read))
     await world.start()
     await world.client.create(PODS, POD)
@@ -109,7 +117,9 @@ async def test_the_end_tells_of_what_nobody_was_told() -> None:
 
 
 async def test_run_until_is_told_too() -> None:
-    """Given the same controller / when somebody waits for what never comes / then CacheMutated is raised, and not Stalled."""
+    """Given the same controller / when somebody waits for what never comes / then CacheMutated is
+    raised, and not Stalled.
+    """
     async with cluster(tolerating(change)) as world:
         await world.client.create(PODS, POD)
         with pytest.raises(CacheMutated):
@@ -117,7 +127,9 @@ async def test_run_until_is_told_too() -> None:
 
 
 async def test_a_nested_change_in_a_list_is_found() -> None:
-    """Given a controller that lists pods and changes a label of each / when it settles / then CacheMutated names the label."""
+    """Given a controller that lists pods and changes a label of each / when it settles / then
+    CacheMutated names the label.
+    """
     def relabel(pods, request) -> None:
         for pod in pods.list("default"):
             pod["metadata"]["labels"]["app"] = "mine"
@@ -129,7 +141,9 @@ async def test_a_nested_change_in_a_list_is_found() -> None:
 
 
 async def test_a_handler_that_changes_what_it_is_told_is_found() -> None:
-    """Given a component whose handler sets a field / when a pod is created / then CacheMutated names both."""
+    """Given a component whose handler sets a field / when a pod is created / then CacheMutated
+    names both.
+    """
     class Marking:
         name, user_agent, user = "marking", "", None
 
@@ -150,7 +164,9 @@ async def test_a_handler_that_changes_what_it_is_told_is_found() -> None:
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pod: {**pod, "spec": {**pod["spec"], "tolerations": [
     *pod["spec"]["tolerations"]]}}])
 async def test_who_copies_first_passes(copied) -> None:
-    """Given a controller that changes a copy, of all or of the path to what it changes / when it ran / then nothing is raised."""
+    """Given a controller that changes a copy, of all or of the path to what it changes / when it
+    ran / then nothing is raised.
+    """
     changed = []
 
     def change_a_copy(pods, request) -> None:
@@ -165,7 +181,9 @@ async def test_who_copies_first_passes(copied) -> None:
 
 
 async def test_what_a_client_hands_out_may_be_changed() -> None:
-    """Given objects from ``get``, ``list`` and a watch / when the caller changes them / then no cache and no answer changes."""
+    """Given objects from ``get``, ``list`` and a watch / when the caller changes them / then no
+    cache and no answer changes.
+    """
     async with cluster(tolerating(read)) as world:
         async with await world.client.watch(PODS) as events:
             made = await world.client.create(PODS, POD)
@@ -180,8 +198,9 @@ async def test_what_a_client_hands_out_may_be_changed() -> None:
 
 
 async def test_it_is_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given no option and nothing in the environment / when a cluster is made / then no detector is at work; upstream's
-    variable switches it on, and an option beats it."""
+    """Given no option and nothing in the environment / when a cluster is made / then no detector is
+    at work; upstream's variable switches it on, and an option beats it.
+    """
     monkeypatch.delenv("KUBE_CACHE_MUTATION_DETECTOR", raising=False)
     assert Cluster().options.cache_mutation_detector is False
     monkeypatch.setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
@@ -192,8 +211,9 @@ async def test_it_is_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_the_failure_of_the_block_comes_first() -> None:
-    """Given a mutation and a test that fails by itself / when the cluster stops / then the test's failure is raised, and the
-    mutation is a note on it."""
+    """Given a mutation and a test that fails by itself / when the cluster stops / then the test's
+    failure is raised, and the mutation is a note on it.
+    """
     async def fail() -> None:
         async with cluster(tolerating(read)) as world:
             await world.client.create(PODS, POD)
@@ -210,7 +230,9 @@ async def test_the_failure_of_the_block_comes_first() -> None:
 
 
 async def test_two_that_had_it_are_both_named_when_nobody_knows_better() -> None:
-    """Given more objects than are compared at once, handed to two reconciles / when one was changed / then both are named."""
+    """Given more objects than are compared at once, handed to two reconciles / when one was changed
+    / then both are named.
+    """
     caches = Caches(COMPARED_AFTER_RECONCILE + COMPARED_BESIDES * 3)
 
     async def reads(key) -> None:
@@ -227,7 +249,9 @@ async def test_two_that_had_it_are_both_named_when_nobody_knows_better() -> None
 
 
 async def test_an_object_that_was_replaced_meanwhile_is_compared_too() -> None:
-    """Given a reconcile that keeps an object while others replace it / when it changes it / then that is found at its end."""
+    """Given a reconcile that keeps an object while others replace it / when it changes it / then
+    that is found at its end.
+    """
     caches = Caches()
 
     async def process(key) -> None:
@@ -241,8 +265,10 @@ async def test_an_object_that_was_replaced_meanwhile_is_compared_too() -> None:
 
 
 async def test_who_kept_an_object_for_long_is_named() -> None:
-    """Given a reconcile that changes an object which more others have followed than are kept / when it still runs / then the
-    object is compared once more as it is forgotten, and the reconcile is named."""
+    """Given a reconcile that changes an object which more others have followed than are kept / when
+    it still runs / then the object is compared once more as it is forgotten, and the reconcile is
+    named.
+    """
     caches = Caches()
 
     async def process(key) -> None:
@@ -256,7 +282,9 @@ async def test_who_kept_an_object_for_long_is_named() -> None:
 
 
 def test_a_change_of_what_was_never_handed_out_is_found_at_the_end() -> None:
-    """Given an object that somebody kept from before / when it is changed outside of everything / then the end finds it."""
+    """Given an object that somebody kept from before / when it is changed outside of everything /
+    then the end finds it.
+    """
     caches = Caches(0)
     kept = web("kept", replicas=1)
     caches.put(kept)
@@ -268,7 +296,9 @@ def test_a_change_of_what_was_never_handed_out_is_found_at_the_end() -> None:
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), 1.0, True])
 async def test_values_that_are_no_json_or_of_another_type_are_found(value) -> None:
-    """Given a reconcile that puts something in that is no JSON, or of another type / when it ends / then it is found."""
+    """Given a reconcile that puts something in that is no JSON, or of another type / when it ends /
+    then it is found.
+    """
     caches = Caches()
 
     async def process(key) -> None:
@@ -279,8 +309,9 @@ async def test_values_that_are_no_json_or_of_another_type_are_found(value) -> No
 
 
 async def test_only_the_first_change_is_told() -> None:
-    """Given a changed object that was told of / when others change it, and the caches close / then nothing more is told: what
-    the server wrote meanwhile may share parts with it."""
+    """Given a changed object that was told of / when others change it, and the caches close / then
+    nothing more is told: what the server wrote meanwhile may share parts with it.
+    """
     caches = Caches()
 
     async def changes(key) -> None:
@@ -296,7 +327,9 @@ async def test_only_the_first_change_is_told() -> None:
 
 
 async def test_reading_costs_no_more_than_a_bound() -> None:
-    """Given a thousand objects / when a reconcile lists them all / then a bounded number of them is compared when it ends."""
+    """Given a thousand objects / when a reconcile lists them all / then a bounded number of them is
+    compared when it ends.
+    """
     caches = Caches(1000)
     compared = []
     compare = caches.detector._compare

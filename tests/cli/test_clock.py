@@ -31,8 +31,9 @@ def age_of_node(server: Any) -> str:
 
 
 def test_a_frozen_clock_shows_the_same_ages(serve: Serve, fakekube: Run) -> None:
-    """Given a served cluster on the wall's time, when its clock is paused and moved by hand, then ages are what the clock
-    says, twice the same; and it runs again when it is told to."""
+    """Given a served cluster on the wall's time, when its clock is paused and moved by hand, then
+    ages are what the clock says, twice the same; and it runs again when it is told to.
+    """
     server = serve()
     at = ("--server", server.url)
     assert fakekube("clock", *at, "pause").stdout.strip().endswith("Z  real, paused")
@@ -44,8 +45,9 @@ def test_a_frozen_clock_shows_the_same_ages(serve: Serve, fakekube: Run) -> None
 
 
 def test_the_clock_is_everybodys(serve: Serve) -> None:
-    """Given a served cluster on manual time, when its clock is asked and moved over HTTP, by body and by query, then it says
-    what it is and where it stands."""
+    """Given a served cluster on manual time, when its clock is asked and moved over HTTP, by body
+    and by query, then it says what it is and where it stands.
+    """
     server = serve("--clock", "manual")
     status, clock = ask(server, "GET", PATH)
     assert (status, clock["kind"], clock["now"], clock["mode"], clock["paused"]) == (
@@ -68,7 +70,9 @@ def test_the_clock_is_everybodys(serve: Serve) -> None:
     ("{}", 400, "nothing to do"), ("1h", 400, "the body is no JSON"), ("[]", 400, "the body is no JSON object"),
 ])
 def test_what_a_clock_cannot_do_is_told(body: str, code: int, text: str, manual: Any) -> None:
-    """Given a clock, when it is asked for what cannot be, then the answer is a Status that says why, and the clock stands."""
+    """Given a clock, when it is asked for what cannot be, then the answer is a Status that says
+    why, and the clock stands.
+    """
     status, answer = ask(manual, "POST", PATH, body)
     assert (status, answer["kind"]) == (code, "Status")
     assert text in answer["message"]
@@ -86,7 +90,9 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_time_does_not_run_backwards(serve: Serve, fakekube: Run) -> None:
-    """Given a served cluster, when its clock is to be set back from the shell, then one line says why not."""
+    """Given a served cluster, when its clock is to be set back from the shell, then one line says
+    why not.
+    """
     server = serve("--clock", "manual")
     done = fakekube("clock", "--server", server.url, "set", "2020-01-01T00:00:00Z")
     assert (done.returncode, done.stdout) == (1, "")
@@ -96,8 +102,9 @@ def test_time_does_not_run_backwards(serve: Serve, fakekube: Run) -> None:
 
 
 def test_where_nobody_is_one_line_says_so(fakekube: Run) -> None:
-    """Given an address where nothing listens, or a kubeconfig that is not there, when the clock is asked, then one line says
-    what is wrong."""
+    """Given an address where nothing listens, or a kubeconfig that is not there, when the clock is
+    asked, then one line says what is wrong.
+    """
     done = fakekube("clock", "--server", "http://127.0.0.1:1")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1

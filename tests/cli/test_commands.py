@@ -25,7 +25,9 @@ def command(*names: str) -> click.Command:
 
 
 def test_the_help_names_every_command(fakekube: Run) -> None:
-    """Given the program alone, when its help is asked for, then every command is in it with a line of its own."""
+    """Given the program alone, when its help is asked for, then every command is in it with a line
+    of its own.
+    """
     done = fakekube("--help")
     assert done.returncode == 0
     for name, one in cli.commands.items():
@@ -35,7 +37,9 @@ def test_the_help_names_every_command(fakekube: Run) -> None:
 
 @pytest.mark.parametrize("names", COMMANDS)
 def test_every_option_is_explained(names: tuple[str, ...]) -> None:
-    """Given a command, when its options are looked at, then each has a help text, and the command one of its own."""
+    """Given a command, when its options are looked at, then each has a help text, and the command
+    one of its own.
+    """
     one = command(*names)
     assert one.help
     assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []

@@ -31,8 +31,9 @@ def page(tmp_path: Path) -> Path:
 
 
 def test_the_file_of_the_page_is_served(serve: Serve, page: Path) -> None:
-    """Given the file that the page shows, when it is served from elsewhere, then the cluster is what it says, and what it loads
-    is found beside it."""
+    """Given the file that the page shows, when it is served from elsewhere, then the cluster is
+    what it says, and what it loads is found beside it.
+    """
     server = serve("--config", str(page))
     assert len(server.get("/api/v1/nodes")[1]["items"]) == 3
     assert server.get("/version")[1]["minor"] == "36"
@@ -43,7 +44,9 @@ def test_the_file_of_the_page_is_served(serve: Serve, page: Path) -> None:
 
 
 def test_flags_win_over_the_file(serve: Serve, page: Path) -> None:
-    """Given the same file, when flags say something else, a default among them, then they count, and so does the rest."""
+    """Given the same file, when flags say something else, a default among them, then they count,
+    and so does the rest.
+    """
     server = serve("--config", str(page), "--nodes", "1", "--runtime-config", "api/alpha=false")
     assert len(server.get("/api/v1/nodes")[1]["items"]) == 1
     assert server.get("/apis/scheduling.k8s.io/v1alpha2")[0] == 404
@@ -79,7 +82,9 @@ def test_json_is_read_too(serve: Serve, tmp_path: Path) -> None:
     ("nodes: \x00", "unacceptable character"),
 ])
 def test_what_cannot_be_meant_is_said_in_a_sentence(fakekube: Run, tmp_path: Path, text: str, complaint: str) -> None:
-    """Given a file with a mistake, when it is served, then one line on stderr says where and what, without a traceback."""
+    """Given a file with a mistake, when it is served, then one line on stderr says where and what,
+    without a traceback.
+    """
     (tmp_path / "fakekube.yaml").write_text(text)
     done = fakekube("serve", "--config", "fakekube.yaml")
     assert done.returncode != 0
@@ -90,7 +95,9 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(fakekube: Run, tmp_path: Pat
 
 
 def test_the_schema_has_what_the_command_line_has(fakekube: Run) -> None:
-    """Given the schema of the file, when it is compared with ``serve``, then each option is there, with its default and help."""
+    """Given the schema of the file, when it is compared with ``serve``, then each option is there,
+    with its default and help.
+    """
     schema = json.loads(fakekube("schema").stdout)
     assert json.loads(fakekube("schema", "config").stdout) == schema
     known = configuration.ServeConfiguration.model_fields
@@ -101,13 +108,16 @@ def test_the_schema_has_what_the_command_line_has(fakekube: Run) -> None:
     assert fields.keys() >= ClusterOptions.__dataclass_fields__.keys()
     for name, option in options.items():
         assert schema["properties"][fields[name].alias]["description"] == option.help
-        default = option.default if isinstance(option.default, str | int) else None  # click has a word of its own for none
+        # click has a word of its own for none
+        default = option.default if isinstance(option.default, str | int) else None
         assert (fields[name].default or None) == (["*"] if name == "controllers" else default or None)
     assert schema["additionalProperties"] is False
 
 
 def test_kinds_have_a_schema_too(fakekube: Run) -> None:
-    """Given a kind, when its schema is asked for, then it is printed with wire names; a name that is none is one sentence."""
+    """Given a kind, when its schema is asked for, then it is printed with wire names; a name that
+    is none is one sentence.
+    """
     job = json.loads(fakekube("schema", "Job").stdout)
     assert "backoffLimit" in job["$defs"]["JobSpec"]["properties"]
     done = fakekube("schema", "Nothing")
@@ -137,8 +147,9 @@ spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
 
 
 def test_python_functions_and_controllers_are_named(serve: Serve, fakekube: Run, tmp_path: Path) -> None:
-    """Given a module in the current directory, when the file names a function of it and the command line a controller, then both
-    are used; a name of nothing is one sentence."""
+    """Given a module in the current directory, when the file names a function of it and the command
+    line a controller, then both are used; a name of nothing is one sentence.
+    """
     (tmp_path / "ours_here.py").write_text(PYTHON)
     (tmp_path / "pod.yaml").write_text(POD)
     (tmp_path / "fakekube.yaml").write_text("clock: auto\noutcome: ours_here:outcome\nload: pod.yaml\n")

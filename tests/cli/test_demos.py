@@ -1,4 +1,6 @@
-"""Demonstrations: each is told on virtual time, and what it printed is looked at as somebody would who reads it."""
+"""Demonstrations: each is told on virtual time, and what it printed is looked at as somebody would
+who reads it.
+"""
 
 import io
 import json
@@ -101,8 +103,10 @@ def words(text: str) -> str:
 async def test_a_demo_tells_its_story(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given no terminal and virtual time, when a demonstration is told, then its story comes in order with a header before the
-    first row and the end state last, nothing is cut, and no line is longer than 80 columns."""
+    """Given no terminal and virtual time, when a demonstration is told, then its story comes in
+    order with a header before the first row and the end state last, nothing is cut, and no line is
+    longer than 80 columns.
+    """
     monkeypatch.setenv("COLUMNS", "80")
     await stage.play(stage.story_of(name), "manual")
     printed = capsys.readouterr().out
@@ -135,8 +139,9 @@ def test_the_list_of_demos_is_not_cut() -> None:
 
 
 async def test_a_garbage_collection_goes_in_the_order_of_its_policy(capsys: pytest.CaptureFixture[str]) -> None:
-    """Given the demonstration, when owners are deleted in the background and in the foreground, then the Deployment is gone
-    before its pods the first time, and after them the second."""
+    """Given the demonstration, when owners are deleted in the background and in the foreground,
+    then the Deployment is gone before its pods the first time, and after them the second.
+    """
     await stage.play(stage.story_of("garbage-collection"), "manual")
     gone = re.findall(r"(\S+) is gone\n", capsys.readouterr().out)
     kinds = [{1: "Deployment", 2: "ReplicaSet", 3: "Pod"}[len(name.split("-"))] for name in gone]
@@ -145,16 +150,18 @@ async def test_a_garbage_collection_goes_in_the_order_of_its_policy(capsys: pyte
 
 
 def test_a_demo_runs_on_scaled_time_from_the_command_line(fakekube: Run) -> None:
-    """Given no terminal, when the demonstration of the README runs much faster than the wall, then its story is printed, and
-    nothing stands on standard error."""
+    """Given no terminal, when the demonstration of the README runs much faster than the wall, then
+    its story is printed, and nothing stands on standard error.
+    """
     done = fakekube("demo", "job", "--speed", "150")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Nothing is left of hello" in words(done.stdout)
 
 
 def test_time_stands_while_people_read(fakekube: Run) -> None:
-    """Given pauses and somebody who presses Enter once and leaves, when the demonstration runs, then it waits after the first
-    step, and goes on without pauses once nobody is there."""
+    """Given pauses and somebody who presses Enter once and leaves, when the demonstration runs,
+    then it waits after the first step, and goes on without pauses once nobody is there.
+    """
     done = fakekube("demo", "success-policy", "--speed", "150", "--pause", typed="\n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("[Enter]") == 2
@@ -163,8 +170,10 @@ def test_time_stands_while_people_read(fakekube: Run) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_demo_that_is_joined_stays_for_kubectl_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
-    """Given --join with a kubeconfig of its own, when the story is over, then the cluster still answers where the line to be
-    pasted leads, with what the story left; a signal ends it with exit code 0."""
+    """Given --join with a kubeconfig of its own, when the story is over, then the cluster still
+    answers where the line to be pasted leads, with what the story left; a signal ends it with exit
+    code 0.
+    """
     file = tmp_path / "with space"
     with subprocess.Popen(
         [*FAKEKUBE, "demo", "success-policy", "--speed", "150", "--join", "--kubeconfig", str(file)],
@@ -190,7 +199,9 @@ def test_a_demo_that_is_joined_stays_for_kubectl_until_it_is_ended(tmp_path: Pat
 
 
 def test_a_temporary_kubeconfig_is_gone_at_the_end() -> None:
-    """Given --join alone, when the demonstration is interrupted, then the kubeconfig that it named is gone."""
+    """Given --join alone, when the demonstration is interrupted, then the kubeconfig that it named
+    is gone.
+    """
     with subprocess.Popen(
         [*FAKEKUBE, "demo", "job", "--join"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as process:
@@ -214,7 +225,9 @@ def test_a_temporary_kubeconfig_is_gone_at_the_end() -> None:
     (("--join", "--kubeconfig", "nowhere/file"), "nowhere"),
 ])
 def test_options_that_cannot_be_meant_are_told(fakekube: Run, options: tuple[str, ...], text: str) -> None:
-    """Given an option with a mistake, when the demonstration is asked for, then one line says what is wrong."""
+    """Given an option with a mistake, when the demonstration is asked for, then one line says what
+    is wrong.
+    """
     done = fakekube("demo", "job", *options)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: ")
@@ -230,8 +243,10 @@ class Terminal(io.StringIO):
 
 
 def test_on_a_terminal_the_table_is_redrawn_and_never_wider(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a terminal of 40 columns, when rows are wider, then they are cut there, so that as many lines are erased as were
-    drawn; a note is broken into lines and keeps its words; the table stands below, header first."""
+    """Given a terminal of 40 columns, when rows are wider, then they are cut there, so that as many
+    lines are erased as were drawn; a note is broken into lines and keeps its words; the table
+    stands below, header first.
+    """
     output = Terminal()
     monkeypatch.setattr(sys, "stdout", output)
     monkeypatch.setenv("COLUMNS", "40")
@@ -250,8 +265,9 @@ def test_on_a_terminal_the_table_is_redrawn_and_never_wider(monkeypatch: pytest.
 
 
 def test_what_was_typed_below_the_table_is_erased_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a table of two lines with a prompt below, when Enter was pressed there, then three lines are erased before the table
-    is drawn again, and two the next time."""
+    """Given a table of two lines with a prompt below, when Enter was pressed there, then three
+    lines are erased before the table is drawn again, and two the next time.
+    """
     output = Terminal()
     monkeypatch.setattr(sys, "stdout", output)
     monkeypatch.setenv("TERM", "xterm")
@@ -264,7 +280,8 @@ def test_what_was_typed_below_the_table_is_erased_with_it(monkeypatch: pytest.Mo
 
 
 def test_a_terminal_that_cannot_redraw_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a terminal of the type dumb, when a row is set, then it is a plain line below a header."""
+    """Given a terminal of the type dumb, when a row is set, then it is a plain line below a header.
+    """
     output = Terminal()
     monkeypatch.setattr(sys, "stdout", output)
     monkeypatch.setenv("TERM", "dumb")

@@ -138,7 +138,8 @@ def test_no_kubeconfig_is_written_where_none_is_wanted(start: Callable[..., Star
 def test_a_directory_that_cannot_be_written_is_a_warning(start: Callable[..., Started], tmp_path: Path) -> None:
     """Given a read-only directory, when a server would write its kubeconfig there, then one line
     warns, and it serves."""
-    folder = Path("/sys") if os.geteuid() == 0 else tmp_path / "closed"  # nothing keeps root out of a directory of its own
+    # nothing keeps root out of a directory of its own
+    folder = Path("/sys") if os.geteuid() == 0 else tmp_path / "closed"
     if os.geteuid() != 0:
         folder.mkdir(mode=0o500)
     server = start("--kubeconfig", str(folder / "kubeconfig"))

@@ -15,7 +15,9 @@ KNOWN = ["garbagecollector", "job", "jobset", "kubelet", "namespace", "scheduler
     ("1.35", "1.35"), ("v1.35", "1.35"), ("1.35.2", "1.35"), (1.35, "1.35"),
 ])
 def test_versions_as_people_write_them(written: Any, meant: str) -> None:
-    """Given a release with a v, with a patch version or as a number, when options are made, then it is major and minor."""
+    """Given a release with a v, with a patch version or as a number, when options are made, then it
+    is major and minor.
+    """
     assert ClusterOptions.of(kubernetes_version=written).kubernetes_version == meant
 
 
@@ -29,12 +31,16 @@ def test_clocks_as_people_write_them(written: Any, meant: str | float) -> None:
 
 @pytest.mark.parametrize("written", ["A=true,B=false", ["A=true", "B=f"], "A,B=0", {"A": True, "B": "False"}])
 def test_switches_as_people_write_them(written: Any) -> None:
-    """Given gates as a text, as several, bare, or as a mapping, when options are made, then they are on and off."""
+    """Given gates as a text, as several, bare, or as a mapping, when options are made, then they
+    are on and off.
+    """
     assert ClusterOptions.of(feature_gates=written).feature_gates == {"A": True, "B": False}
 
 
 def test_one_word_switches_on_all_that_gangs_need() -> None:
-    """Given the preset, and a gate of it switched off, when it is read, then the gate that was named holds."""
+    """Given the preset, and a gate of it switched off, when it is read, then the gate that was
+    named holds.
+    """
     for release, gates in WORKLOAD_AWARE_GATES.items():
         made = ClusterOptions.of(feature_gates="workload-aware", kubernetes_version=release)
         assert made.feature_gates == dict.fromkeys(gates, True)
@@ -45,7 +51,9 @@ def test_one_word_switches_on_all_that_gangs_need() -> None:
 
 @pytest.mark.parametrize("release", WORKLOAD_AWARE_GATES)
 async def test_the_preset_of_workload_aware_scheduling_serves_its_kinds_in_every_release(release: str) -> None:
-    """Given the preset alone, when a cluster of each release is asked for groups, then it has the API and the gates."""
+    """Given the preset alone, when a cluster of each release is asked for groups, then it has the
+    API and the gates.
+    """
     async with Cluster(nodes=0, controllers="", feature_gates="workload-aware", kubernetes_version=release) as cluster:
         workloads = await cluster.client.resource("workloads")
         assert (await cluster.client.list(workloads)).items == []
@@ -53,7 +61,9 @@ async def test_the_preset_of_workload_aware_scheduling_serves_its_kinds_in_every
 
 
 def test_a_release_without_workload_aware_scheduling_says_so() -> None:
-    """Given a release from before it, when the preset is asked for, then it is refused with the releases that have it."""
+    """Given a release from before it, when the preset is asked for, then it is refused with the
+    releases that have it.
+    """
     with pytest.raises(OptionError, match=r"Kubernetes 1\.30 has no workload-aware scheduling: 1\.35, 1\.36, 1\.37 have"):
         ClusterOptions.of(feature_gates=["workload-aware"], kubernetes_version="1.30")
 
@@ -68,13 +78,16 @@ def test_a_release_without_workload_aware_scheduling_says_so() -> None:
     ("", []),
 ])
 def test_controllers_as_upstream_selects_them(text: str, names: list[str]) -> None:
-    """Given a selection, when it is read, then a name counts wherever it stands, ``*`` is all but those that are optional,
-    and the order is that of the known ones."""
+    """Given a selection, when it is read, then a name counts wherever it stands, ``*`` is all but
+    those that are optional, and the order is that of the known ones.
+    """
     assert selected(text, KNOWN, optional=["jobset"]) == names
 
 
 def test_controllers_whose_names_have_changed() -> None:
-    """Given names of today and of yesterday for one controller, when read, then they are the same one."""
+    """Given names of today and of yesterday for one controller, when read, then they are the same
+    one.
+    """
     known = ["endpoint", "podgc"]
     assert selected("pod-garbage-collector-controller,endpoints-controller", known) == selected("podgc,endpoint", known) == known
     known = ["horizontalpodautoscaling"]
@@ -83,14 +96,18 @@ def test_controllers_whose_names_have_changed() -> None:
 
 @pytest.mark.parametrize(("written", "meant"), [(True, True), ("false", False), ("1", True)])
 def test_switches_of_one_option(written, meant):
-    """Given a switch as a text or as it is, when options are made, then it is on or off; nonsense is refused."""
+    """Given a switch as a text or as it is, when options are made, then it is on or off; nonsense
+    is refused.
+    """
     assert ClusterOptions.of(metrics_server=written).metrics_server is meant
     with pytest.raises(OptionError, match="metrics_server"):
         ClusterOptions.of(metrics_server="perhaps")
 
 
 def test_a_start_of_time_has_a_zone() -> None:
-    """Given a start as a text, when options are made, then it is a time; one without a time zone is refused."""
+    """Given a start as a text, when options are made, then it is a time; one without a time zone is
+    refused.
+    """
     assert ClusterOptions.of(start="2026-02-01T00:00:00Z").start == datetime(2026, 2, 1, tzinfo=UTC)
     with pytest.raises(OptionError, match="no time with a time zone"):
         ClusterOptions.of(start="2026-02-01T00:00:00")
@@ -103,7 +120,9 @@ def test_a_start_of_time_has_a_zone() -> None:
     ({"feature_gates": {"A": "perhaps"}}, 'parsing "perhaps": invalid syntax'), ({"shape": 1}, "unknown option 'shape'"),
 ])
 def test_what_cannot_be_meant_names_the_option(values: dict[str, Any], text: str) -> None:
-    """Given a value that cannot be meant, when options are made, then the error names option and value."""
+    """Given a value that cannot be meant, when options are made, then the error names option and
+    value.
+    """
     with pytest.raises(OptionError) as caught:
         ClusterOptions.of(**values)
     assert text in str(caught.value)

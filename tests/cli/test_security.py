@@ -25,8 +25,9 @@ def status(server: Any, **headers: str) -> int:
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.0.10"])
 def test_other_machines_need_a_word(fakekube: Run, tmp_path: Path, address: str) -> None:
-    """Given an address that other machines reach / when a cluster is to be served there / then one sentence says why not and
-    names the option, and there is no kubeconfig."""
+    """Given an address that other machines reach / when a cluster is to be served there / then one
+    sentence says why not and names the option, and there is no kubeconfig.
+    """
     done = fakekube("serve", "--bind-address", address, "--kubeconfig", "k", "--nodes", "0")
     assert done.returncode == 1
     assert done.stderr == (
@@ -36,8 +37,9 @@ def test_other_machines_need_a_word(fakekube: Run, tmp_path: Path, address: str)
 
 
 def test_options_let_in(serve: Serve, tmp_path: Path) -> None:
-    """Given a host on the command line and an origin in the file / when requests come by them, and by others / then those are
-    answered, the others refused."""
+    """Given a host on the command line and an origin in the file / when requests come by them, and
+    by others / then those are answered, the others refused.
+    """
     (tmp_path / "fakekube.json").write_text(json.dumps({"nodes": 0, "allowOrigin": "http://board.example"}))
     server = serve("--config", str(tmp_path / "fakekube.json"), "--allow-host", "fake.example")
     assert status(server) == 200

@@ -17,8 +17,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_it_says_how_it_is_used_and_answers(serve: Serve) -> None:
-    """Given a server with two nodes, when it is asked as curl would, then it answers; what it printed says where it is,
-    and its kubeconfig is for nobody else's eyes."""
+    """Given a server with two nodes, when it is asked as curl would, then it answers; what it
+    printed says where it is, and its kubeconfig is for nobody else's eyes.
+    """
     server = serve("--nodes", "2")
     assert server.get("/livez") == (200, "ok")
     status, nodes = server.get("/api/v1/nodes")
@@ -37,7 +38,9 @@ def test_it_says_how_it_is_used_and_answers(serve: Serve) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_when_it_is_told(serve: Serve, number: signal.Signals) -> None:
-    """Given a server with an open watch, when it gets the signal, then it is gone within two seconds with exit code 0."""
+    """Given a server with an open watch, when it gets the signal, then it is gone within two
+    seconds with exit code 0.
+    """
     server = serve()
     host, _, port = server.url.removeprefix("http://").rpartition(":")
     with socket.create_connection((host, int(port)), timeout=20) as watch:
@@ -49,8 +52,9 @@ def test_it_stops_when_it_is_told(serve: Serve, number: signal.Signals) -> None:
 
 
 def test_manifests_are_there_from_the_start(serve: Serve, tmp_path: Path) -> None:
-    """Given a file of two documents, one of them a List, when it is loaded at the start, then its objects are there as
-    soon as the kubeconfig is."""
+    """Given a file of two documents, one of them a List, when it is loaded at the start, then its
+    objects are there as soon as the kubeconfig is.
+    """
     file = tmp_path / "all.yaml"
     file.write_text("""\
 apiVersion: v1
@@ -70,15 +74,19 @@ items:
 
 
 def test_controllers_go_by_upstreams_names(serve: Serve) -> None:
-    """Given only the two controllers that namespaces need, by their names of today, when nodes are asked for, then there
-    are none, and ``default`` has its service account a moment after the server answers."""
+    """Given only the two controllers that namespaces need, by their names of today, when nodes are
+    asked for, then there are none, and ``default`` has its service account a moment after the
+    server answers.
+    """
     server = serve("--nodes", "0", "--controllers", "namespace-controller,serviceaccount-controller")
     assert server.get("/api/v1/nodes")[1]["items"] == []
     assert server.get_once_there("/api/v1/namespaces/default/serviceaccounts/default")["metadata"]["name"] == "default"
 
 
 def test_an_older_release_with_an_alpha_api(serve: Serve) -> None:
-    """Given the release 1.35 with an alpha API switched on, when discovery is read, then the API is there."""
+    """Given the release 1.35 with an alpha API switched on, when discovery is read, then the API is
+    there.
+    """
     server = serve("--kubernetes-version", "1.35", "--runtime-config", "scheduling.k8s.io/v1alpha1=true",
                    "--feature-gates", "GenericWorkload=true")
     assert server.get("/version")[1]["minor"] == "35"
@@ -98,7 +106,9 @@ def test_an_older_release_with_an_alpha_api(serve: Serve) -> None:
     (["--kubeconfig", "nowhere/kubeconfig"], "kubeconfig: there is no directory nowhere"),
 ])
 def test_what_cannot_be_meant_is_told_in_a_line(fakekube: Run, options: list[str], text: str) -> None:
-    """Given an option with a mistake, when the server is started, then one line says which, and it does not start."""
+    """Given an option with a mistake, when the server is started, then one line says which, and it
+    does not start.
+    """
     done = fakekube("serve", *options)
     assert done.returncode != 0
     assert done.stdout == ""
@@ -108,7 +118,9 @@ def test_what_cannot_be_meant_is_told_in_a_line(fakekube: Run, options: list[str
 
 
 def test_a_port_that_is_taken_is_told(fakekube: Run) -> None:
-    """Given a port on which somebody listens, when a server is to listen there too, then one line says so."""
+    """Given a port on which somebody listens, when a server is to listen there too, then one line
+    says so.
+    """
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = fakekube("serve", "--port", str(port))
@@ -125,8 +137,9 @@ def test_a_port_that_is_taken_is_told(fakekube: Run) -> None:
     ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B, namespace: default}", 'Invalid value: "A_B"'),
 ])
 def test_a_manifest_that_is_refused_is_told(fakekube: Run, tmp_path: Path, manifest: str, text: str) -> None:
-    """Given a file that is no manifest or that the server refuses, when it is loaded, then the message names the file
-    and the reason, and the server does not stay."""
+    """Given a file that is no manifest or that the server refuses, when it is loaded, then the
+    message names the file and the reason, and the server does not stay.
+    """
     (tmp_path / "bad.yaml").write_text(manifest)
     done = fakekube("serve", "--load", "bad.yaml", "--nodes", "0")
     assert done.returncode == 1

@@ -21,9 +21,10 @@ def create(server: Any, name: str) -> None:
 
 
 def test_a_file_is_served_again_and_compared(serve: Serve, fakekube: Run, tmp_path: Path) -> None:
-    """Given a served cluster on manual time, when snapshots of it are taken before and after a change, then their difference is
-    told and the exit code says that there is one; served again, the second goes on at its time, at its version, as a cluster
-    on manual time."""
+    """Given a served cluster on manual time, when snapshots of it are taken before and after a
+    change, then their difference is told and the exit code says that there is one; served again,
+    the second goes on at its time, at its version, as a cluster on manual time.
+    """
     server = serve("--clock", "manual", "--controllers", "namespace", "--nodes", "0")
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     assert fakekube("snapshot", "--server", server.url, "-o", one).returncode == 0
@@ -43,7 +44,9 @@ def test_a_file_is_served_again_and_compared(serve: Serve, fakekube: Run, tmp_pa
 
 
 def test_a_file_is_served_on_the_walls_time_unless_told_otherwise(serve: Serve, fakekube: Run, tmp_path: Path) -> None:
-    """Given a snapshot from manual time, when it is served without a word about the clock, then time runs on from its instant."""
+    """Given a snapshot from manual time, when it is served without a word about the clock, then
+    time runs on from its instant.
+    """
     server = serve("--clock", "manual", "--controllers", "", "--nodes", "0")
     assert fakekube("snapshot", "--server", server.url, "-o", "file").returncode == 0
     clock = serve("--from", str(tmp_path / "file")).get("/fakekube/v1/clock")[1]
@@ -51,8 +54,9 @@ def test_a_file_is_served_on_the_walls_time_unless_told_otherwise(serve: Serve, 
 
 
 def test_what_cannot_be_served_is_told(fakekube: Run, tmp_path: Path) -> None:
-    """Given a file that is no snapshot, or an option that the snapshot decides, when it is to be served or compared, then one
-    line says what is wrong."""
+    """Given a file that is no snapshot, or an option that the snapshot decides, when it is to be
+    served or compared, then one line says what is wrong.
+    """
     (tmp_path / "none").write_text("nothing")
     for command in (("serve", "--from", "none"), ("diff", "none", "none")):
         done = fakekube(*command)

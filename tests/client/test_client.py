@@ -39,7 +39,9 @@ async def client(request, server):
 
 
 async def test_objects_come_and_go(client):
-    """Given an empty server, when an object is created, read, changed and deleted, then each answer shows it."""
+    """Given an empty server, when an object is created, read, changed and deleted, then each answer
+    shows it.
+    """
     web = await client.create(WEBS, {"metadata": {"name": "a"}, "spec": {"x": 1}})
     assert (web["apiVersion"], web["kind"], web["metadata"]["namespace"]) == ("example.com/v1", "Web", "default")
     web["spec"]["x"] = 2
@@ -60,7 +62,8 @@ async def test_objects_come_and_go(client):
 
 
 async def test_a_watch_brings_history_and_then_what_happens(client):
-    """Given an object, when watched from before it, then it comes, then what is new, until stopped."""
+    """Given an object, when watched from before it, then it comes, then what is new, until stopped.
+    """
     await client.create(WEBS, {"metadata": {"name": "a"}})
     async with await client.watch(WEBS, resource_version="1") as events:
         assert (await anext(events)).object["metadata"]["name"] == "a"
@@ -80,7 +83,9 @@ async def test_a_watch_ends_when_the_server_ends_it(client, server):
 
 
 async def test_an_error_event_is_raised(client, server):
-    """Given a compacted history, when watched from before it, then the 410 is raised from the iteration."""
+    """Given a compacted history, when watched from before it, then the 410 is raised from the
+    iteration.
+    """
     await client.create(WEBS, {"metadata": {"name": "a"}})
     server.compact()
     async with await client.watch(WEBS, resource_version="1") as events:
@@ -90,7 +95,9 @@ async def test_an_error_event_is_raised(client, server):
 
 
 async def test_odd_characters_reach_the_server_as_they_are(client, server):
-    """Given names and selectors with odd characters, when sent, then the server sees them decoded once."""
+    """Given names and selectors with odd characters, when sent, then the server sees them decoded
+    once.
+    """
     await client.list(WEBS, label_selector="a in (b,c),d!=e&f", field_selector="metadata.name=x y")
     request = server.requests[-1]
     assert request.query["labelSelector"] == ["a in (b,c),d!=e&f"]
@@ -118,7 +125,9 @@ class Recorder:
 
 
 async def test_what_each_call_sends():
-    """Given a handler that records, when each method is called, then method, path, query and body are upstream's."""
+    """Given a handler that records, when each method is called, then method, path, query and body
+    are upstream's.
+    """
     handler = Recorder()
     client = Client(InProcess(handler), namespace="team")
     await client.patch(JOBS, "j", "ns", {"x": 1}, type="apply", force=True)
@@ -150,7 +159,9 @@ async def test_what_each_call_sends():
 
 
 async def test_another_user_on_the_same_transport():
-    """Given a client, when one for another user is made from it, then requests carry that user and agent."""
+    """Given a client, when one for another user is made from it, then requests carry that user and
+    agent.
+    """
     handler = Recorder()
     client = Client(InProcess(handler)).with_options(user_agent="kubelet", user=UserInfo("system:node:n"))
     await client.get(PODS, "p")
@@ -210,7 +221,9 @@ class Discovering:
 
 @pytest.mark.parametrize("documents", [DISCOVERY, LEGACY], ids=["aggregated", "legacy"])
 async def test_resources_are_found_by_any_of_their_names(documents):
-    """Given a server's discovery, when asked by plural, singular, short name, kind or group, then all give the same."""
+    """Given a server's discovery, when asked by plural, singular, short name, kind or group, then
+    all give the same.
+    """
     handler = Discovering(documents)
     client = Client(InProcess(handler))
     for name in ("jobs", "job", "Job", "jobs.batch", "jobs.v1.batch"):
@@ -226,7 +239,9 @@ async def test_resources_are_found_by_any_of_their_names(documents):
 
 
 async def test_virtual_time_waits_for_a_request_under_way(server):
-    """Given a client over HTTP with an activity, when a request is under way, then a unit is held until it is over."""
+    """Given a client over HTTP with an activity, when a request is under way, then a unit is held
+    until it is over.
+    """
     activity = Activity()
     async with HttpServer(server, clock=RealClock()) as http:
         client = Client(HTTP(http.url, activity=activity))
@@ -247,7 +262,9 @@ async def test_no_answer_is_a_transport_error():
 
 
 async def test_a_kubeconfig_says_where_and_who(server, tmp_path, monkeypatch):
-    """Given a kubeconfig with a token and a namespace, when loaded, then requests go there, with them."""
+    """Given a kubeconfig with a token and a namespace, when loaded, then requests go there, with
+    them.
+    """
     async with HttpServer(server, clock=RealClock()) as http:
         path = tmp_path / "config"
         path.write_text(json.dumps({

@@ -19,7 +19,9 @@ async def ready(cluster):
 
 
 async def test_a_kubelet_is_stopped_and_started(cluster):
-    """Given a node / when its kubelet is stopped for a minute, and started / then it is unknown, and ready again."""
+    """Given a node / when its kubelet is stopped for a minute, and started / then it is unknown,
+    and ready again.
+    """
     node = cluster.node("node-0")
     await node.stop_kubelet()
     await cluster.advance(60)
@@ -30,7 +32,9 @@ async def test_a_kubelet_is_stopped_and_started(cluster):
 
 
 async def test_conditions_are_set_and_taken_back(cluster):
-    """Given a node / when it is told to be under pressure, and to be well / then it posts one after the other."""
+    """Given a node / when it is told to be under pressure, and to be well / then it posts one after
+    the other.
+    """
     node = cluster.node("node-0")
     await node.set_conditions(DiskPressure=True, Ready=False)
     await cluster.advance(1)
@@ -42,8 +46,8 @@ async def test_conditions_are_set_and_taken_back(cluster):
 
 
 async def test_taints_are_added_changed_and_taken_away(cluster):
-    """Given a node / when it is tainted twice with a key and effect / then the second value holds / when it is untainted
-    / then nothing is left.
+    """Given a node / when it is tainted twice with a key and effect / then the second value holds /
+    when it is untainted / then nothing is left.
     """
     node = cluster.node("node-0")
     await node.taint("a", "NoSchedule", "1")
@@ -58,7 +62,9 @@ async def test_taints_are_added_changed_and_taken_away(cluster):
 
 
 async def test_a_drain_moves_pods_and_leaves_those_of_daemon_sets(cluster):
-    """Given a pod and one of a DaemonSet's on a node / when it is drained / then it is cordoned, and the first alone goes."""
+    """Given a pod and one of a DaemonSet's on a node / when it is drained / then it is cordoned,
+    and the first alone goes.
+    """
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u", "controller": True}
     for name, owners in (("plain", []), ("daemon", [owner])):
         await cluster.client.create(PODS, {
@@ -73,7 +79,9 @@ async def test_a_drain_moves_pods_and_leaves_those_of_daemon_sets(cluster):
 
 
 async def test_a_node_is_shut_down_or_taken_away(cluster):
-    """Given nodes / when one is shut down and another deleted / then the first is not ready and the second is gone."""
+    """Given nodes / when one is shut down and another deleted / then the first is not ready and the
+    second is gone.
+    """
     await cluster.node("node-0").shut_down()
     await cluster.node("node-1").delete()
     await cluster.advance(1)

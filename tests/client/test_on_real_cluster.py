@@ -1,7 +1,8 @@
 """The client and the engine on a real control plane: what they send is what it takes.
 
-Run with ``pytest -m real --kubeconfig FILE``; the cluster needs the namespace and service account controllers.
-The same steps run against our own server by default, so that both are held to one script.
+Run with ``pytest -m real --kubeconfig FILE``; the cluster needs the namespace and service account
+controllers. The same steps run against our own server by default, so that both are held to one
+script.
 """
 
 import pytest
@@ -60,7 +61,9 @@ async def eventually(predicate):
 
 
 async def test_claiming(client, namespace):
-    """Given an orphaned pod, when a Job claims it and lets it go, then its owner references and finalizers follow."""
+    """Given an orphaned pod, when a Job claims it and lets it go, then its owner references and
+    finalizers follow.
+    """
     job = await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"template": TEMPLATE}}, namespace)
     pod = await client.create(PODS, {"metadata": {"name": "p"}, **TEMPLATE}, namespace)
     refs = ControllerRefManager(client, PODS, job, Everything(), finalizers=["example.com/tracking"])
@@ -81,7 +84,9 @@ class Everything:
 
 
 async def test_apply_and_conflict(client, namespace):
-    """Given an applied object, when another manager applies another value, then it conflicts, in these words."""
+    """Given an applied object, when another manager applies another value, then it conflicts, in
+    these words.
+    """
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": namespace}}
     await client.apply({**config, "data": {"k": "1"}})
     with pytest.raises(APIError) as raised:
@@ -90,7 +95,9 @@ async def test_apply_and_conflict(client, namespace):
 
 
 async def test_initial_events_end_with_a_bookmark(client, namespace):
-    """Given objects, when watched with initial events, then they come, and then the bookmark that says so."""
+    """Given objects, when watched with initial events, then they come, and then the bookmark that
+    says so.
+    """
     types = []
     async with await client.watch(CONFIG_MAPS, namespace, send_initial_events=True) as events:
         async for event in events:
@@ -102,7 +109,9 @@ async def test_initial_events_end_with_a_bookmark(client, namespace):
 
 
 async def test_eviction_and_tokens(client, namespace):
-    """Given a pod and a service account, when evicted and asked for a token, then it goes and a token comes."""
+    """Given a pod and a service account, when evicted and asked for a token, then it goes and a
+    token comes.
+    """
     await client.create(PODS, {"metadata": {"name": "p"}, **TEMPLATE}, namespace)
     await client.evict("p", namespace, grace_period_seconds=0)
     assert await client.get(PODS, "p", namespace, missing_ok=True) is None
@@ -116,7 +125,9 @@ async def test_eviction_and_tokens(client, namespace):
 
 
 async def test_lists_come_in_pages(client, namespace):
-    """Given objects, when listed one by one, then tokens lead through them all, and each carries its kind."""
+    """Given objects, when listed one by one, then tokens lead through them all, and each carries
+    its kind.
+    """
     for name in "ab":
         await client.create(CONFIG_MAPS, {"metadata": {"name": name}}, namespace)
     names, token = [], ""
@@ -148,7 +159,9 @@ class Keeper:
 
 
 async def test_a_program_of_controllers(client, namespace):
-    """Given a controller as a program with a lease, when its objects change, then it acts, and tells by Events."""
+    """Given a controller as a program with a lease, when its objects change, then it acts, and
+    tells by Events.
+    """
     tasks, lease = Tasks(), f"keeper-{Rng.unpredictable().suffix()}"
     keeper = controller("keeper").for_(CONFIG_MAPS).owns(SECRETS).complete(Keeper)
     tasks.spawn(run_components(client.with_options(user_agent="keeper"), [keeper], lease=lease), "program")

@@ -30,7 +30,9 @@ def events_of(world):
 
 
 async def test_an_event_refers_to_its_object(world, web, recorder):
-    """Given an object, when an event is recorded, then it is written with reference, source, times and a hex name."""
+    """Given an object, when an event is recorded, then it is written with reference, source, times
+    and a hex name.
+    """
     recorder.event(web, "Normal", "Started", "Web has started", field_path="spec.x")
     assert not world.activity.idle
     await world.driver.settle()
@@ -47,7 +49,9 @@ async def test_an_event_refers_to_its_object(world, web, recorder):
 
 
 async def test_the_same_event_again_is_counted(world, web, recorder):
-    """Given an event, when the same is recorded twice more, then one event says so, first and last time included."""
+    """Given an event, when the same is recorded twice more, then one event says so, first and last
+    time included.
+    """
     for _ in range(3):
         recorder.event(web, "Warning", "Failed", "no luck")
         await world.driver.advance(60)
@@ -58,7 +62,9 @@ async def test_the_same_event_again_is_counted(world, web, recorder):
 
 
 async def test_different_events_at_one_instant_have_different_names(world, web, recorder):
-    """Given time that stands still, when several events are recorded, then none gets another's name."""
+    """Given time that stands still, when several events are recorded, then none gets another's
+    name.
+    """
     for reason in ("One", "Two", "Three"):
         recorder.event(web, "Normal", reason, "x")
     await world.driver.settle()
@@ -66,7 +72,9 @@ async def test_different_events_at_one_instant_have_different_names(world, web, 
 
 
 async def test_many_similar_events_are_combined(world, web, recorder):
-    """Given events that differ by message only, when there are ten, then from there they are combined and counted."""
+    """Given events that differ by message only, when there are ten, then from there they are
+    combined and counted.
+    """
     for number in range(12):
         recorder.event(web, "Normal", "Created", f"Created pod {number}")
     await world.driver.settle()
@@ -77,7 +85,9 @@ async def test_many_similar_events_are_combined(world, web, recorder):
 
 
 async def test_a_flood_is_dropped_and_tokens_come_back(world, web, recorder):
-    """Given 40 events about one object, when recorded at once, then 25 are written, and one more after five minutes."""
+    """Given 40 events about one object, when recorded at once, then 25 are written, and one more
+    after five minutes.
+    """
     for number in range(40):
         recorder.event(web, "Normal", f"Reason{number}", "x")
     await world.driver.settle()
@@ -90,8 +100,10 @@ async def test_a_flood_is_dropped_and_tokens_come_back(world, web, recorder):
 
 
 async def test_a_flood_is_counted_whatever_its_type(world, web, recorder):
-    """Given an object about which a component has told all that it may, in warnings, when it tells something normal too, then
-    that is dropped as well: there is one bucket for a source and an object."""
+    """Given an object about which a component has told all that it may, in warnings, when it tells
+    something normal too, then that is dropped as well: there is one bucket for a source and an
+    object.
+    """
     for number in range(30):
         recorder.event(web, "Warning", f"Reason{number}", "no luck")
     await world.driver.settle()
@@ -114,7 +126,9 @@ async def test_an_event_that_was_deleted_is_made_again(world, web, recorder):
 
 
 async def test_a_rejected_event_is_dropped_and_a_lost_one_retried(world, web, recorder):
-    """Given a server that rejects, then one that is away, when events are recorded, then only the second comes."""
+    """Given a server that rejects, then one that is away, when events are recorded, then only the
+    second comes.
+    """
     def reject(request):
         if request.path.endswith("/events"):
             raise APIError(403, "Forbidden", "namespace is being terminated")
@@ -145,7 +159,9 @@ async def test_the_events_of_what_has_no_namespace_are_in_default(world, recorde
 
 
 async def test_reports_become_a_series(world, web, recorder):
-    """Given the same report four times, when the series ends, then one event of events.k8s.io counts them."""
+    """Given the same report four times, when the series ends, then one event of events.k8s.io
+    counts them.
+    """
     for _ in range(4):
         recorder.report(web, "Warning", "FailedScheduling", "Scheduling", "no node fits", related=web)
         await world.driver.advance(10)
@@ -164,7 +180,9 @@ async def test_reports_become_a_series(world, web, recorder):
 
 
 async def test_one_recorder_for_many_hosts(world, web, recorder):
-    """Given a recorder that speaks for several hosts, when told which, then source and reporter say so."""
+    """Given a recorder that speaks for several hosts, when told which, then source and reporter say
+    so.
+    """
     recorder.event(web, "Normal", "Pulled", "x", host="node-1")
     await world.driver.settle()
     (event,) = events_of(world)
@@ -173,7 +191,9 @@ async def test_one_recorder_for_many_hosts(world, web, recorder):
 
 
 async def test_stopping_leaves_nothing_in_flight(world, web, recorder):
-    """Given an event that is not written yet, when everything stops, then no unit of activity is left behind."""
+    """Given an event that is not written yet, when everything stops, then no unit of activity is
+    left behind.
+    """
     recorder.event(web, "Normal", "Late", "x")
     await world.manager.stop()
     assert world.activity.idle

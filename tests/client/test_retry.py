@@ -29,21 +29,27 @@ async def changed_meanwhile(client):
 
 
 async def test_an_update_of_what_has_changed_is_written_on_what_is_there_now(client):
-    """Given an object that has changed since it was read / when it is updated / then the change is on top of the other one."""
+    """Given an object that has changed since it was read / when it is updated / then the change is
+    on top of the other one.
+    """
     written = await update_with_retry(client, CONFIG_MAPS, await changed_meanwhile(client), with_b, tries=2)
     assert written["data"] == {"a": "3", "b": "2"}
     assert await client.get(CONFIG_MAPS, "c", "default") == written
 
 
 async def test_the_last_conflict_is_raised(client):
-    """Given an object that has changed since it was read / when there is one try / then the conflict is raised."""
+    """Given an object that has changed since it was read / when there is one try / then the
+    conflict is raised.
+    """
     with pytest.raises(APIError) as caught:
         await update_with_retry(client, CONFIG_MAPS, await changed_meanwhile(client), with_b, tries=1)
     assert caught.value.reason == "Conflict"
 
 
 async def test_other_errors_are_retried_only_where_the_caller_wants_it(client):
-    """Given a change that is invalid the first time / then it is raised, unless the caller retries any error."""
+    """Given a change that is invalid the first time / then it is raised, unless the caller retries
+    any error.
+    """
     current, tried = await client.create(CONFIG_MAPS, STALE), []
 
     def change(obj):

@@ -1,4 +1,6 @@
-"""One suite, two servers: every test here takes its cluster from ``kubeconfig``, ours or the one of ``--kubeconfig``."""
+"""One suite, two servers: every test here takes its cluster from ``kubeconfig``, ours or the one of
+``--kubeconfig``.
+"""
 
 import os
 import subprocess
@@ -62,8 +64,8 @@ def eventually(look: Callable[[], Any], seconds: float = 30.0) -> Any:
 def kubectl(kubeconfig: Path, tmp_path: Path) -> Callable[..., str]:
     """Runs kubectl with arguments and returns what it prints; an unexpected end shows both outputs.
 
-    ``code`` is the exit status to expect; unless it is 0, what went to standard error is returned too. ``editor`` is the
-    program that ``kubectl edit`` opens.
+    ``code`` is the exit status to expect; unless it is 0, what went to standard error is returned
+    too. ``editor`` is the program that ``kubectl edit`` opens.
     """
     environment = os.environ | {"KUBECONFIG": str(kubeconfig), "HOME": str(tmp_path), "KUBECACHEDIR": str(tmp_path / "cache")}
 

@@ -1,7 +1,9 @@
-"""Upstream's own kube-controller-manager and kube-scheduler beside a server whose controllers are off, all but the kubelet.
+"""Upstream's own kube-controller-manager and kube-scheduler beside a server whose controllers are
+off, all but the kubelet.
 
-The environment names the binaries, of the newest release that a cluster can be: ``KUBE_CONTROLLER_MANAGER``, ``KUBE_SCHEDULER``.
-Where one is not named, and is not on the PATH either, the tests are skipped.
+The environment names the binaries, of the newest release that a cluster can be:
+``KUBE_CONTROLLER_MANAGER``, ``KUBE_SCHEDULER``. Where one is not named, and is not on the PATH
+either, the tests are skipped.
 """
 
 import json
@@ -113,7 +115,9 @@ def test_they_lead(world: World) -> None:
 
 
 def test_a_deployment_behind_a_service(world: World) -> None:
-    """Given a Deployment and a Service, when the components run, then it is available, and a slice has its pods."""
+    """Given a Deployment and a Service, when the components run, then it is available, and a slice
+    has its pods.
+    """
     world.create("/apis/apps/v1/namespaces/default/deployments", "web", spec={
         "replicas": 3, "selector": {"matchLabels": LABELS}, "template": TEMPLATE})
     world.create("/api/v1/namespaces/default/services", "web", spec={"selector": LABELS, "ports": [{"port": 80}]})
@@ -133,7 +137,9 @@ def test_a_deployment_behind_a_service(world: World) -> None:
 
 
 def test_a_job_a_daemon_set_and_a_stateful_set(world: World) -> None:
-    """Given workloads of other kinds, when their controllers run, then the Job completes, and the others are ready."""
+    """Given workloads of other kinds, when their controllers run, then the Job completes, and the
+    others are ready.
+    """
     pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox", "command": ["sleep", "1"]}]}
     world.create("/apis/batch/v1/namespaces/default/jobs", "j", spec={
         "completions": 3, "parallelism": 2, "template": {"spec": pod}})
@@ -152,7 +158,9 @@ def test_a_job_a_daemon_set_and_a_stateful_set(world: World) -> None:
 
 
 def test_a_namespace_with_a_quota_comes_and_goes(world: World) -> None:
-    """Given a namespace with a quota, when it is deleted, then the quota had been counted, and all of it goes."""
+    """Given a namespace with a quota, when it is deleted, then the quota had been counted, and all
+    of it goes.
+    """
     world.create("/api/v1/namespaces", "team")
     world.until(lambda: world.send("GET", "/api/v1/namespaces/team/serviceaccounts/default") is not None)
     world.create("/api/v1/namespaces/team/configmaps", "c")
@@ -164,6 +172,8 @@ def test_a_namespace_with_a_quota_comes_and_goes(world: World) -> None:
 
 
 def test_they_miss_nothing(world: World) -> None:
-    """Given what the components have logged, when it is searched, then nothing was fatal or missing, and nobody crashed."""
+    """Given what the components have logged, when it is searched, then nothing was fatal or
+    missing, and nobody crashed.
+    """
     complaints = [line for line in world.errors() if line.startswith("F") or "not found" in line or "panic" in line]
     assert complaints == []

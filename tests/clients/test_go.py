@@ -1,4 +1,6 @@
-"""Go programs against a served cluster: typed clients in protobuf, dynamic and metadata clients, informers, managers."""
+"""Go programs against a served cluster: typed clients in protobuf, dynamic and metadata clients,
+informers, managers.
+"""
 
 from pathlib import Path
 
@@ -31,17 +33,22 @@ def run(request: pytest.FixtureRequest, program: Path, kubeconfig: Path, test: s
 @pytest.mark.spec("API-027")
 @pytest.mark.parametrize("test", TESTS)
 def test_a_go_program(request: pytest.FixtureRequest, kubeconfig: Path, program: Path, test: str) -> None:
-    """Given a cluster, when a Go program does what its comment says, then all that it looks at is as it expects."""
+    """Given a cluster, when a Go program does what its comment says, then all that it looks at is
+    as it expects.
+    """
     run(request, program, kubeconfig, test)
 
 
 def test_an_informer_of_an_older_client(request: pytest.FixtureRequest, kubeconfig: Path, program: Path) -> None:
-    """Given a client that does not know streamed lists, when an informer starts, then it lists and watches as ever."""
+    """Given a client that does not know streamed lists, when an informer starts, then it lists and
+    watches as ever.
+    """
     run(request, program, kubeconfig, "TestSharedInformer", KUBE_FEATURE_WatchListClient="false")
 
 
 def test_a_client_that_would_take_cbor(request: pytest.FixtureRequest, kubeconfig: Path, program: Path) -> None:
-    """Given a dynamic client that takes CBOR, when the server gives none, then it goes on in JSON."""
+    """Given a dynamic client that takes CBOR, when the server gives none, then it goes on in JSON.
+    """
     run(request, program, kubeconfig, "TestDynamicClient", KUBE_FEATURE_ClientsAllowCBOR="true")
 
 
@@ -51,6 +58,8 @@ def test_a_client_that_would_take_cbor(request: pytest.FixtureRequest, kubeconfi
     pytest.param(release, marks=pytest.mark.fakekube(kubernetes_version=release)) for release in ("1.30", "1.33")])
 def test_a_client_that_is_newer_than_the_server(
     request: pytest.FixtureRequest, kubeconfig: Path, program: Path, release: str, test: str) -> None:
-    """Given a server some releases older than the client, when the client sends what the server has not and asks for a streamed
-    list, then the one is skipped, and instead of the other the client lists and watches."""
+    """Given a server some releases older than the client, when the client sends what the server has
+    not and asks for a streamed list, then the one is skipped, and instead of the other the client
+    lists and watches.
+    """
     run(request, program, kubeconfig, test, WITHOUT_STREAMED_LISTS="yes")

@@ -26,7 +26,9 @@ def classpath() -> str:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_java_program(request: pytest.FixtureRequest, kubeconfig: Path, classpath: str, test: str) -> None:
-    """Given a cluster, when a Java program does what it is called, then all that it looks at is as it expects."""
+    """Given a cluster, when a Java program does what it is called, then all that it looks at is as
+    it expects.
+    """
     launcher = ["org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors"]
     command = ["java", "-cp", classpath, *launcher, "--details=tree", f"--select-method=clients.{test}"]
     real = bool(request.config.getoption("--kubeconfig"))

@@ -39,9 +39,10 @@ def settings(name: str) -> client.V1ConfigMap:
 @pytest.mark.spec("API-102", "API-112", "API-142", "API-173")
 def test_an_operator_looks_after_config_maps(
     api: client.ApiClient, namespace: str, operator: Path, until: Callable[..., Any]) -> None:
-    """Given a running operator with handlers for creation, update and deletion, when a ConfigMap is created, changed and
-    deleted, then each handler leaves its mark, the finalizer holds the object until the last has succeeded, and its event
-    is there; what has not its label it leaves alone."""
+    """Given a running operator with handlers for creation, update and deletion, when a ConfigMap is
+    created, changed and deleted, then each handler leaves its mark, the finalizer holds the object
+    until the last has succeeded, and its event is there; what has not its label it leaves alone.
+    """
     core = client.CoreV1Api(api)
     core.create_namespaced_config_map(namespace, {"metadata": {"name": "other"}})
     core.create_namespaced_config_map(namespace, settings("mine"))
@@ -67,7 +68,9 @@ def test_an_operator_looks_after_config_maps(
 @pytest.mark.spec("API-076", "API-173")
 def test_an_operator_sees_what_was_there_before_it(
     api: client.ApiClient, namespace: str, request: pytest.FixtureRequest, until: Callable[..., Any]) -> None:
-    """Given a Job and a ConfigMap that are older than the operator, when it starts, then it looks after both."""
+    """Given a Job and a ConfigMap that are older than the operator, when it starts, then it looks
+    after both.
+    """
     core, batch = client.CoreV1Api(api), client.BatchV1Api(api)
     core.create_namespaced_config_map(namespace, settings("older"))
     batch.create_namespaced_job(namespace, {"metadata": {"name": "older", "labels": LABELS}, "spec": {

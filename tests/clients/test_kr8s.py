@@ -29,8 +29,9 @@ async def config_map(api: kr8s.asyncio.Api, name: str, **labels: str) -> ConfigM
 
 @pytest.mark.spec("API-001", "API-101", "API-104")
 async def test_objects_change_themselves(connected: kr8s.asyncio.Api, namespace: str) -> None:
-    """Given a ConfigMap, when it is patched, labelled, annotated, refreshed and deleted through its object, then the server
-    holds what the object says, and it is gone at the end."""
+    """Given a ConfigMap, when it is patched, labelled, annotated, refreshed and deleted through its
+    object, then the server holds what the object says, and it is gone at the end.
+    """
     made = await config_map(connected, "a")
     assert await made.exists()
     await made.patch({"data": {"b": "2"}})
@@ -49,8 +50,9 @@ async def test_objects_change_themselves(connected: kr8s.asyncio.Api, namespace:
 
 @pytest.mark.spec("API-054", "API-064", "API-065")
 async def test_lists_across_pages_and_selectors(connected: kr8s.asyncio.Api, namespace: str) -> None:
-    """Given more objects than a page of a hundred holds, when they are got by label, then all are there once; a field selects
-    one; discovery knows the kinds."""
+    """Given more objects than a page of a hundred holds, when they are got by label, then all are
+    there once; a field selects one; discovery knows the kinds.
+    """
     for number in range(105):
         await config_map(connected, f"m{number:03}", suite="x", odd=str(number % 2))
     names = [item.name async for item in connected.get("configmaps", label_selector={"suite": "x"})]
@@ -64,7 +66,9 @@ async def test_lists_across_pages_and_selectors(connected: kr8s.asyncio.Api, nam
 
 @pytest.mark.spec("API-076", "API-086")
 async def test_a_watch(connected: kr8s.asyncio.Api, namespace: str) -> None:
-    """Given a ConfigMap, when it is patched and deleted while it is watched, then the watch tells of all three states."""
+    """Given a ConfigMap, when it is patched and deleted while it is watched, then the watch tells
+    of all three states.
+    """
     made = await config_map(connected, "a", suite="x")
     seen = []
     async for kind, item in connected.watch("configmaps", label_selector={"suite": "x"}):
@@ -80,7 +84,9 @@ async def test_a_watch(connected: kr8s.asyncio.Api, namespace: str) -> None:
 
 @pytest.mark.spec("API-014", "API-053")
 async def test_objects_of_a_kind_of_ones_own(connected: kr8s.asyncio.Api, namespace: str) -> None:
-    """Given a built-in kind that kr8s has no class for, when a class is made for it, then it works like the others."""
+    """Given a built-in kind that kr8s has no class for, when a class is made for it, then it works
+    like the others.
+    """
     lease = new_class("Lease", "coordination.k8s.io/v1", namespaced=True, asyncio=True)
     made = await lease({"metadata": {"name": "l"}, "spec": {"holderIdentity": "me", "leaseDurationSeconds": 15}}, api=connected)
     await made.create()
@@ -92,7 +98,9 @@ async def test_objects_of_a_kind_of_ones_own(connected: kr8s.asyncio.Api, namesp
 @pytest.mark.fakekube(nodes=1, clock=20)
 @pytest.mark.spec("API-136")
 async def test_a_job_is_waited_for_and_its_logs_are_read(connected: kr8s.asyncio.Api, namespace: str) -> None:
-    """Given a Job, when its condition is waited for, then it comes, and the logs of its pod say what the pod has said."""
+    """Given a Job, when its condition is waited for, then it comes, and the logs of its pod say
+    what the pod has said.
+    """
     job = await Job({"metadata": {"name": "j"}, "spec": {"template": {"spec": {
         "restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "command": ["echo", "hi"]}]}}}}, api=connected)
     await job.create()

@@ -21,8 +21,9 @@ Kubectl = Callable[..., str]
 @pytest.mark.fakekube(nodes=2, clock=20)
 @pytest.mark.spec("API-172")
 def test_a_job_from_apply_to_delete(kubectl: Kubectl) -> None:
-    """Given a cluster with two nodes, when a Job is applied, waited for, looked at and deleted with kubectl,
-    then every command behaves as on a cluster."""
+    """Given a cluster with two nodes, when a Job is applied, waited for, looked at and deleted with
+    kubectl, then every command behaves as on a cluster.
+    """
     nodes = kubectl("get", "nodes")
     assert nodes.splitlines()[0].split() == ["NAME", "STATUS", "ROLES", "AGE", "VERSION"]
     assert [line.split()[:2] for line in nodes.splitlines()[1:]] == [["node-0", "Ready"], ["node-1", "Ready"]]
@@ -47,8 +48,9 @@ def test_a_job_from_apply_to_delete(kubectl: Kubectl) -> None:
 
 @pytest.mark.spec("API-172")
 def test_objects_are_created_labelled_patched_and_deleted(kubectl: Kubectl, namespace: str) -> None:
-    """Given a namespace, when a ConfigMap goes through create, label, annotate, patch, get and delete,
-    then each command leaves what it says."""
+    """Given a namespace, when a ConfigMap goes through create, label, annotate, patch, get and
+    delete, then each command leaves what it says.
+    """
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"mode": "fast"}}))
     kubectl("-n", namespace, "label", "configmap", "settings", "tier=a")

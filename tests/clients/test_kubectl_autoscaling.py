@@ -1,4 +1,5 @@
-"""What users of kubectl do about load: looking at what is used, and having workloads scaled by it."""
+"""What users of kubectl do about load: looking at what is used, and having workloads scaled by it.
+"""
 
 import json
 import shutil
@@ -34,8 +35,9 @@ def rows(table: str) -> list[list[str]]:
 
 @pytest.mark.spec("API-172")
 def test_top(inside: Kubectl) -> None:
-    """Given two Deployments that use different amounts, when their nodes and pods are looked at, by container, by label, by name,
-    sorted and summed up, then kubectl prints what is used."""
+    """Given two Deployments that use different amounts, when their nodes and pods are looked at, by
+    container, by label, by name, sorted and summed up, then kubectl prints what is used.
+    """
     inside("apply", "-f", "-", stdin=deployment("low", cpu_usage="10m", memory_usage="16Mi"))
     inside("apply", "-f", "-", stdin=deployment("high", cpu_usage="100m", memory_usage="4Mi"))
     inside("wait", "--for=condition=Available", "deployment", "--all", "--timeout=30s")
@@ -57,14 +59,17 @@ def test_top(inside: Kubectl) -> None:
 
 @pytest.mark.fakekube(metrics_server=False)
 def test_top_without_metrics_server(inside: Kubectl) -> None:
-    """Given a cluster without metrics-server, when pods are looked at, then kubectl says what it says there."""
+    """Given a cluster without metrics-server, when pods are looked at, then kubectl says what it
+    says there.
+    """
     assert "error: Metrics API not available" in inside("top", "pods", code=1)
 
 
 @pytest.mark.spec("JOB-178", "API-172")
 def test_autoscale(inside: Kubectl) -> None:
-    """Given a Deployment whose pods use three times what they should, when it is autoscaled, then it grows to the maximum, and
-    ``get`` and ``describe`` tell why."""
+    """Given a Deployment whose pods use three times what they should, when it is autoscaled, then
+    it grows to the maximum, and ``get`` and ``describe`` tell why.
+    """
     inside("apply", "-f", "-", stdin=deployment("web", cpu_usage="150m"))
     inside("wait", "--for=condition=Available", "deployment/web", "--timeout=30s")
     assert inside("autoscale", "deployment", "web", "--min=1", "--max=5", "--cpu-percent=50") == (

@@ -1,4 +1,6 @@
-"""What users of kubectl do with CronJobs, budgets and Services: running one by hand, draining, looking at endpoints."""
+"""What users of kubectl do with CronJobs, budgets and Services: running one by hand, draining,
+looking at endpoints.
+"""
 
 import json
 import shutil
@@ -18,8 +20,10 @@ Kubectl = Callable[..., str]
 
 @pytest.mark.spec("API-172")
 def test_a_cron_job_runs_by_itself_and_by_hand(inside: Kubectl) -> None:
-    """Given a CronJob of kubectl, when its minute comes, and when it is run by hand, then both Jobs complete, get and describe
-    tell of them, and a suspended one says so; deleting it takes all along."""
+    """Given a CronJob of kubectl, when its minute comes, and when it is run by hand, then both Jobs
+    complete, get and describe tell of them, and a suspended one says so; deleting it takes all
+    along.
+    """
     inside("create", "cronjob", "tick", "--image=busybox", "--schedule=* * * * *", "--", "echo", "tock")
     job = inside("create", "job", "by-hand", "--from=cronjob/tick")
     assert job == "job.batch/by-hand created\n"
@@ -43,8 +47,10 @@ def test_a_cron_job_runs_by_itself_and_by_hand(inside: Kubectl) -> None:
 
 @pytest.mark.spec("JOB-181")
 def test_a_node_is_drained_as_budgets_allow(inside: Kubectl) -> None:
-    """Given a Deployment on one node and a budget that lets no pod go, when the node is drained, then drain gives up and says
-    why; once the budget allows it, then the pods move to the other node."""
+    """Given a Deployment on one node and a budget that lets no pod go, when the node is drained,
+    then drain gives up and says why; once the budget allows it, then the pods move to the other
+    node.
+    """
     inside("cordon", "node-1")
     inside("create", "deployment", "web", "--image=image:1", "--replicas=2")
     inside("rollout", "status", "deployment/web", "--timeout=30s")
@@ -65,8 +71,9 @@ def test_a_node_is_drained_as_budgets_allow(inside: Kubectl) -> None:
 
 @pytest.mark.spec("API-172")
 def test_a_service_shows_its_endpoints(inside: Kubectl) -> None:
-    """Given a Deployment that is exposed, when its pods are ready, then describe, endpoints and slices show their addresses; when
-    it is scaled to none, then none are left."""
+    """Given a Deployment that is exposed, when its pods are ready, then describe, endpoints and
+    slices show their addresses; when it is scaled to none, then none are left.
+    """
     inside("create", "deployment", "web", "--image=image:1", "--replicas=2", "--port=80")
     inside("expose", "deployment", "web")
     inside("rollout", "status", "deployment/web", "--timeout=30s")

@@ -1,4 +1,6 @@
-"""What users of kubectl do with pods and nodes: running, waiting, logs, events, describing, draining."""
+"""What users of kubectl do with pods and nodes: running, waiting, logs, events, describing,
+draining.
+"""
 
 import json
 import re
@@ -20,7 +22,9 @@ FOREVER = "--annotations=fakekube.dev/run-duration=forever"
 
 @pytest.fixture
 def running(kubectl: Kubectl, namespace: str) -> Kubectl:
-    """kubectl in a namespace in which the pod ``one`` is running for good, on node-0, and has said two lines."""
+    """kubectl in a namespace in which the pod ``one`` is running for good, on node-0, and has said
+    two lines.
+    """
     def inside(*arguments: str, **options: object) -> str:
         return kubectl("-n", namespace, *arguments, **options)
 
@@ -32,7 +36,9 @@ def running(kubectl: Kubectl, namespace: str) -> Kubectl:
 
 @pytest.mark.spec("API-136", "API-172")
 def test_a_running_pod_is_shown_described_and_read(running: Kubectl) -> None:
-    """Given a running pod, when it is got, described, asked for its logs and its events, then all tell the same story."""
+    """Given a running pod, when it is got, described, asked for its logs and its events, then all
+    tell the same story.
+    """
     wide = running("get", "pods", "-o", "wide").splitlines()[1].split()
     assert (wide[:4], wide[6]) == (["one", "1/1", "Running", "0"], "node-0")
     assert running("get", "pods", "--field-selector=status.phase=Running,spec.nodeName=node-0", "-o", "name") == "pod/one\n"
@@ -52,8 +58,9 @@ def test_a_running_pod_is_shown_described_and_read(running: Kubectl) -> None:
 
 @pytest.mark.spec("API-141", "API-143", "API-172")
 def test_pods_are_deleted_gracefully_or_at_once(running: Kubectl) -> None:
-    """Given running pods, when one is deleted with grace, one at once and the rest by force, then each is gone when kubectl
-    returns, and a wait for deletion agrees."""
+    """Given running pods, when one is deleted with grace, one at once and the rest by force, then
+    each is gone when kubectl returns, and a wait for deletion agrees.
+    """
     for name in ("two", "three"):
         running("run", name, "--image=busybox", FOREVER)
     assert running("delete", "pod", "one").startswith('pod "one" deleted')
@@ -65,8 +72,10 @@ def test_pods_are_deleted_gracefully_or_at_once(running: Kubectl) -> None:
 
 @pytest.mark.spec("API-134")
 def test_a_node_is_cordoned_tainted_and_drained(running: Kubectl) -> None:
-    """Given a running pod without a controller and one of a DaemonSet on a node, when the node is cordoned, tainted and
-    drained, then the table says so, drain insists on force for the one and leaves the other."""
+    """Given a running pod without a controller and one of a DaemonSet on a node, when the node is
+    cordoned, tainted and drained, then the table says so, drain insists on force for the one and
+    leaves the other.
+    """
     assert running("cordon", "node-0") == "node/node-0 cordoned\n"
     assert "Ready,SchedulingDisabled" in running("get", "node", "node-0")
     assert running("uncordon", "node-0") == "node/node-0 uncordoned\n"
@@ -93,8 +102,9 @@ def test_a_node_is_cordoned_tainted_and_drained(running: Kubectl) -> None:
 
 @pytest.mark.spec("API-146", "API-172")
 def test_jobs_of_kubectl_run_to_their_end(running: Kubectl) -> None:
-    """Given a Job, and one that fails, when kubectl waits for their conditions, then both come; deleting a Job with its
-    orphans left keeps the pod, and deleting the other takes its own."""
+    """Given a Job, and one that fails, when kubectl waits for their conditions, then both come;
+    deleting a Job with its orphans left keeps the pod, and deleting the other takes its own.
+    """
     running("create", "job", "good", "--image=busybox", "--", "echo", "hi")
     made = json.loads(running(
         "create", "job", "bad", "--image=busybox", "--dry-run=client", "-o", "json", "--", "sh", "-c", "exit 3"))

@@ -1,4 +1,6 @@
-"""What users of kubectl read: every form of output, watches, discovery, explanations and who may do what."""
+"""What users of kubectl read: every form of output, watches, discovery, explanations and who may do
+what.
+"""
 
 import json
 import re
@@ -28,8 +30,9 @@ def maps(inside: Kubectl) -> list[str]:
 
 @pytest.mark.spec("API-054", "API-064", "API-065", "API-070", "API-172")
 def test_every_form_of_output(inside: Kubectl, maps: list[str]) -> None:
-    """Given three ConfigMaps, when they are got in every form that kubectl has, then each form shows these three, in the order
-    and the columns that were asked for."""
+    """Given three ConfigMaps, when they are got in every form that kubectl has, then each form
+    shows these three, in the order and the columns that were asked for.
+    """
     mine = ("get", "configmaps", "-l", "suite=reads")
     assert inside(*mine, "-o", "name").split() == ["configmap/a", "configmap/b", "configmap/c"]
     assert inside(*mine, "--no-headers").split()[:2] == ["a", "1"]
@@ -56,7 +59,9 @@ def test_every_form_of_output(inside: Kubectl, maps: list[str]) -> None:
 @pytest.mark.spec("API-007", "API-051", "API-066")
 @pytest.mark.fakekube(metrics_server=False)
 def test_what_is_not_there(inside: Kubectl) -> None:
-    """Given an empty namespace, when what is not there is asked for, then kubectl says what, and which server has said it."""
+    """Given an empty namespace, when what is not there is asked for, then kubectl says what, and
+    which server has said it.
+    """
     assert inside("get", "pods") == ""
     assert inside("get", "pod", "x", code=1) == 'Error from server (NotFound): pods "x" not found\n'
     assert inside("get", "pod", "x", "--ignore-not-found") == ""
@@ -69,8 +74,10 @@ def test_what_is_not_there(inside: Kubectl) -> None:
 
 @pytest.mark.spec("API-076", "API-084")
 def test_watching_ends_when_the_time_is_up(inside: Kubectl, maps: list[str]) -> None:
-    """Given three ConfigMaps, when they are watched for a second, then they are shown first, under one line of headings, and
-    the command ends well; a watch of changes alone shows nothing when nothing changes."""
+    """Given three ConfigMaps, when they are watched for a second, then they are shown first, under
+    one line of headings, and the command ends well; a watch of changes alone shows nothing when
+    nothing changes.
+    """
     shown = inside("get", "configmaps", "-l", "suite=reads", "--watch", "--request-timeout=1s")
     assert [line.split()[0] for line in shown.splitlines()] == ["NAME", *maps]
     assert inside("get", "configmaps", "--watch-only", "--request-timeout=1s", "-o", "name") == ""
@@ -78,8 +85,9 @@ def test_watching_ends_when_the_time_is_up(inside: Kubectl, maps: list[str]) -> 
 
 @pytest.mark.spec("API-001", "API-003", "API-008", "API-009")
 def test_discovery(kubectl: Kubectl) -> None:
-    """Given a cluster, when kubectl lists what it serves, then groups, names, short names, scopes and verbs are those of the
-    release, and raw paths answer."""
+    """Given a cluster, when kubectl lists what it serves, then groups, names, short names, scopes
+    and verbs are those of the release, and raw paths answer.
+    """
     versions = kubectl("api-versions").split()
     assert {"v1", "apps/v1", "batch/v1", "rbac.authorization.k8s.io/v1"} <= set(versions)
     assert [line.split() for line in kubectl("api-resources", "--api-group=batch", "--no-headers").splitlines()] == [
@@ -98,7 +106,9 @@ def test_discovery(kubectl: Kubectl) -> None:
 
 @pytest.mark.spec("API-010", "API-011")
 def test_explain(kubectl: Kubectl) -> None:
-    """Given nothing but the served OpenAPI, when kubectl explains Jobs, then it knows every field and its type."""
+    """Given nothing but the served OpenAPI, when kubectl explains Jobs, then it knows every field
+    and its type.
+    """
     field = kubectl("explain", "job.spec.backoffLimit")
     assert field.startswith("GROUP:      batch\nKIND:       Job\nVERSION:    v1\n")
     assert "FIELD: backoffLimit <integer>" in field
@@ -112,8 +122,10 @@ def test_explain(kubectl: Kubectl) -> None:
 
 @pytest.mark.spec("API-168", "API-169")
 def test_who_may_do_what(kubectl: Kubectl, inside: Kubectl, namespace: str) -> None:
-    """Given an administrator and a service account that was allowed to read Jobs, when both are asked who they are and what
-    they may, then the one may do everything, and the other at least that."""
+    """Given an administrator and a service account that was allowed to read Jobs, when both are
+    asked who they are and what they may, then the one may do everything, and the other at least
+    that.
+    """
     assert kubectl("auth", "can-i", "*", "*") == "yes\n"
     assert "Username" in kubectl("auth", "whoami")
     inside("create", "role", "reader", "--verb=get,list", "--resource=jobs.batch")
@@ -127,8 +139,9 @@ def test_who_may_do_what(kubectl: Kubectl, inside: Kubectl, namespace: str) -> N
 
 @pytest.mark.spec("API-172")
 def test_describe_what_has_no_pods(kubectl: Kubectl, inside: Kubectl, namespace: str) -> None:
-    """Given a namespace with a quota, a Deployment, a Service and a ConfigMap, when each is described, then the description
-    says what is in it."""
+    """Given a namespace with a quota, a Deployment, a Service and a ConfigMap, when each is
+    described, then the description says what is in it.
+    """
     inside("create", "quota", "q", "--hard=pods=10")
     inside("create", "deployment", "web", "--image=nginx", "--replicas=0")
     inside("expose", "deployment", "web", "--port=80")

@@ -66,8 +66,9 @@ def manifests(release: str) -> list[str]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_kind_is_explained(kubectl: Kubectl, release: str) -> None:
-    """Given all kinds of a release, when each is explained with all its fields, then kubectl finds its version, its kind and
-    fields."""
+    """Given all kinds of a release, when each is explained with all its fields, then kubectl finds
+    its version, its kind and fields.
+    """
     for kind in kinds(release):
         told = kubectl("explain", kind.plural, "--recursive", f"--api-version={kind.api_version}")
         assert f"KIND:       {kind.kind}" in told
@@ -77,8 +78,10 @@ def test_every_kind_is_explained(kubectl: Kubectl, release: str) -> None:
 @pytest.mark.spec("API-105")
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_kind_is_applied_and_compared(kubectl: Kubectl, release: str) -> None:
-    """Given an object of every kind of a release, when they are applied from the client, applied again, compared, and applied
-    from the server, then nothing is refused, the second time nothing is written, and nothing differs."""
+    """Given an object of every kind of a release, when they are applied from the client, applied
+    again, compared, and applied from the server, then nothing is refused, the second time nothing
+    is written, and nothing differs.
+    """
     listed = '{"apiVersion": "v1", "kind": "List", "items": [' + ",".join(manifests(release)) + "]}"
     made = kubectl("apply", "--validate=strict", "-f", "-", stdin=listed).splitlines()
     assert [line for line in made if not line.endswith(" created")] == []

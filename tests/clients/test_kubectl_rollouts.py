@@ -1,4 +1,6 @@
-"""What users of kubectl do with workloads: rolling out, watching it, going back, pausing, restarting, scaling."""
+"""What users of kubectl do with workloads: rolling out, watching it, going back, pausing,
+restarting, scaling.
+"""
 
 import json
 import shutil
@@ -37,8 +39,9 @@ def numbers(history: str) -> list[str]:
 
 @pytest.mark.spec("JOB-174", "JOB-175", "JOB-176", "API-172")
 def test_a_deployment_is_rolled_out_and_back(inside: Kubectl) -> None:
-    """Given a Deployment, when images are set, undone, undone to a revision, and restarted, then ``rollout status`` waits for
-    each, history numbers them, and describe and get show the sets."""
+    """Given a Deployment, when images are set, undone, undone to a revision, and restarted, then
+    ``rollout status`` waits for each, history numbers them, and describe and get show the sets.
+    """
     def rolled_out() -> None:
         assert inside("rollout", "status", "deployment/web", "--timeout=30s").endswith("successfully rolled out\n")
 
@@ -71,8 +74,10 @@ def test_a_deployment_is_rolled_out_and_back(inside: Kubectl) -> None:
 
 @pytest.mark.spec("JOB-178", "API-172")
 def test_a_deployment_is_paused_scaled_and_waited_for(inside: Kubectl) -> None:
-    """Given a Deployment, when it is paused, changed, scaled, resumed and autoscaled, then nothing is rolled out before it is
-    resumed, and ``wait`` sees conditions, numbers and the end of its pods."""
+    """Given a Deployment, when it is paused, changed, scaled, resumed and autoscaled, then nothing
+    is rolled out before it is resumed, and ``wait`` sees conditions, numbers and the end of its
+    pods.
+    """
     inside("create", "deployment", "web", "--image=image:1", "--replicas=2")
     inside("wait", "--for=condition=Available", "deployment/web", "--timeout=30s")
     assert inside("rollout", "pause", "deployment/web") == "deployment.apps/web paused\n"
@@ -100,8 +105,9 @@ def test_a_deployment_is_paused_scaled_and_waited_for(inside: Kubectl) -> None:
 def test_stateful_and_daemon_sets_are_rolled_out_and_back(
     inside: Kubectl, kind: str, spec: dict[str, Any], done: str,
 ) -> None:
-    """Given a StatefulSet or DaemonSet, when its image is set, undone, and it is restarted, then status, history and pods
-    follow."""
+    """Given a StatefulSet or DaemonSet, when its image is set, undone, and it is restarted, then
+    status, history and pods follow.
+    """
     what = f"{kind.lower()}/x"
 
     def rolled_out() -> None:
@@ -125,7 +131,9 @@ def test_stateful_and_daemon_sets_are_rolled_out_and_back(
 
 @pytest.mark.fakekube(default_storage_class=True)
 def test_stateful_pods_have_names_and_claims(inside: Kubectl) -> None:
-    """Given a StatefulSet with claims, when it is scaled, then pods and claims carry ordinals, and claims stay."""
+    """Given a StatefulSet with claims, when it is scaled, then pods and claims carry ordinals, and
+    claims stay.
+    """
     claim = {"metadata": {"name": "data"}, "spec": {
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
     inside("apply", "-f", "-", stdin=workload("StatefulSet", "db", replicas=2, serviceName="db", volumeClaimTemplates=[claim]))

@@ -1,6 +1,7 @@
 """Every kubectl that is to be found, old ones too: what all of them can, against the same server.
 
-Found are ``kubectl``, ``kubectl.1.NN`` beside it, and the programs that the variable KUBECTLS lists, separated by colons.
+Found are ``kubectl``, ``kubectl.1.NN`` beside it, and the programs that the variable KUBECTLS
+lists, separated by colons.
 """
 
 import json
@@ -56,7 +57,9 @@ def old(request: pytest.FixtureRequest, kubeconfig: Path, namespace: str, tmp_pa
 
 @pytest.mark.spec("API-172")
 def test_objects_go_from_apply_to_delete(old: Kubectl) -> None:
-    """Given a kubectl of any age, when it applies, compares, changes, shows and deletes objects, then all goes well."""
+    """Given a kubectl of any age, when it applies, compares, changes, shows and deletes objects,
+    then all goes well.
+    """
     manifest = json.dumps(MANIFEST)
     created = old("apply", "-f", "-", stdin=manifest).splitlines()
     assert created == ["configmap/settings created", "deployment.apps/web created", "job.batch/job created"]
@@ -87,8 +90,9 @@ def test_objects_go_from_apply_to_delete(old: Kubectl) -> None:
 
 @pytest.mark.spec("API-168", "API-172")
 def test_the_server_is_looked_at(old: Kubectl) -> None:
-    """Given a kubectl of any age, when it asks what is served and what it may do, then it is told; a manifest with a mistake is
-    refused, by whoever checks it."""
+    """Given a kubectl of any age, when it asks what is served and what it may do, then it is told;
+    a manifest with a mistake is refused, by whoever checks it.
+    """
     assert re.search(r"deployments +deploy +apps/v1 +true +Deployment", old("api-resources"))
     assert "batch/v1\n" in old("api-versions")
     assert "backoffLimit" in old("explain", "job.spec")
@@ -103,7 +107,9 @@ def test_the_server_is_looked_at(old: Kubectl) -> None:
 @pytest.mark.fakekube(nodes=1, clock=20)
 @pytest.mark.spec("API-172")
 def test_pods_run_and_are_read(old: Kubectl) -> None:
-    """Given a kubectl of any age, when it runs a pod, waits for it, reads its logs and deletes it, then all goes well."""
+    """Given a kubectl of any age, when it runs a pod, waits for it, reads its logs and deletes it,
+    then all goes well.
+    """
     old("run", "talker", "--image=busybox", "--restart=Never", "--command", "--", "sh", "-c", "echo one; sleep 1h")
     old("wait", "--for=condition=Ready", "pod/talker", "--timeout=30s")
     assert old("logs", "talker", "--tail=1") == "one\n"

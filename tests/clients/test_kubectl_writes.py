@@ -1,4 +1,6 @@
-"""What users of kubectl write: creating, applying, editing, patching, scaling and deleting, against a served cluster."""
+"""What users of kubectl write: creating, applying, editing, patching, scaling and deleting, against
+a served cluster.
+"""
 
 import json
 import shutil
@@ -37,8 +39,10 @@ def read(inside: Kubectl, *what: str) -> Any:
 
 @pytest.mark.spec("API-105", "API-172")
 def test_applying_changes_only_what_the_manifest_says(inside: Kubectl) -> None:
-    """Given a Deployment that was applied and then scaled and relabelled by hand, when manifests are applied again, then the
-    same is unchanged, a dry run and a diff change nothing, and a new image leaves what the manifest does not say."""
+    """Given a Deployment that was applied and then scaled and relabelled by hand, when manifests
+    are applied again, then the same is unchanged, a dry run and a diff change nothing, and a new
+    image leaves what the manifest does not say.
+    """
     assert inside("apply", "-f", "-", stdin=deployment()) == "deployment.apps/web created\n"
     assert inside("apply", "-f", "-", stdin=deployment()) == "deployment.apps/web unchanged\n"
     inside("label", "deployment", "web", "by=hand")
@@ -59,8 +63,10 @@ def test_applying_changes_only_what_the_manifest_says(inside: Kubectl) -> None:
 
 @pytest.mark.spec("API-115", "API-116", "API-127")
 def test_server_side_apply_and_what_others_have_changed(inside: Kubectl) -> None:
-    """Given a ConfigMap that was applied from the client, when it is applied from the server and then edited by somebody
-    else, then ownership moves over without a conflict, the edit is one, and force wins."""
+    """Given a ConfigMap that was applied from the client, when it is applied from the server and
+    then edited by somebody else, then ownership moves over without a conflict, the edit is one, and
+    force wins.
+    """
     inside("apply", "-f", "-", stdin=settings("fast"))
     assert inside("apply", "--server-side", "-f", "-", stdin=settings("slow")) == "configmap/settings serverside-applied\n"
     managers = [entry["manager"] for entry in json.loads(
@@ -77,8 +83,10 @@ def test_server_side_apply_and_what_others_have_changed(inside: Kubectl) -> None
 
 @pytest.mark.spec("API-172")
 def test_edit_and_replace(inside: Kubectl) -> None:
-    """Given a ConfigMap, when an edit changes nothing, and when it is replaced without and with force, then it is as before,
-    the same with other data, and another object; what is not there cannot be replaced."""
+    """Given a ConfigMap, when an edit changes nothing, and when it is replaced without and with
+    force, then it is as before, the same with other data, and another object; what is not there
+    cannot be replaced.
+    """
     inside("create", "-f", "-", stdin=settings("fast"))
     before = read(inside, "configmap", "settings")
     inside("edit", "configmap", "settings", editor="true")
@@ -98,8 +106,9 @@ def test_edit_and_replace(inside: Kubectl) -> None:
 
 @pytest.mark.spec("API-101", "API-104", "API-105")
 def test_labels_annotations_and_three_kinds_of_patches(inside: Kubectl) -> None:
-    """Given a Deployment, when it is labelled, annotated and patched in three ways, then each leaves what it says, and kubectl
-    refuses to overwrite a label that it was not told to."""
+    """Given a Deployment, when it is labelled, annotated and patched in three ways, then each
+    leaves what it says, and kubectl refuses to overwrite a label that it was not told to.
+    """
     inside("create", "-f", "-", stdin=deployment())
     assert inside("label", "deployment", "web", "tier=a") == "deployment.apps/web labeled\n"
     assert "'tier' already has a value (a)" in inside("label", "deployment", "web", "tier=b", code=1)
@@ -125,8 +134,10 @@ def test_labels_annotations_and_three_kinds_of_patches(inside: Kubectl) -> None:
 
 @pytest.mark.spec("API-132")
 def test_scale_set_expose_and_rollout(inside: Kubectl) -> None:
-    """Given a Deployment, when it is scaled, given another image, environment and limits, exposed, autoscaled and restarted,
-    then its spec says so; a precondition on the replicas that does not hold changes nothing."""
+    """Given a Deployment, when it is scaled, given another image, environment and limits, exposed,
+    autoscaled and restarted, then its spec says so; a precondition on the replicas that does not
+    hold changes nothing.
+    """
     inside("create", "deployment", "web", "--image=nginx", "--replicas=2", "--port=80")
     assert inside("scale", "deployment", "web", "--replicas=5") == "deployment.apps/web scaled\n"
     assert "Expected replicas to be 4, was 5" in inside(
@@ -175,8 +186,9 @@ CREATED = {
 
 @pytest.mark.spec("API-027", "API-135")
 def test_everything_that_create_can_make(inside: Kubectl, namespace: str) -> None:
-    """Given a namespace, when kubectl creates one of each kind that it knows, most of them sent in protobuf, then each is
-    there, with what the flags said."""
+    """Given a namespace, when kubectl creates one of each kind that it knows, most of them sent in
+    protobuf, then each is there, with what the flags said.
+    """
     for command, said in CREATED.items():
         assert inside("create", *command.format(namespace=namespace).split()) == f"{said}\n"
     assert read(inside, "job", "k")["spec"]["template"]["spec"]["containers"][0]["name"] == "c"
@@ -191,8 +203,9 @@ def test_everything_that_create_can_make(inside: Kubectl, namespace: str) -> Non
 
 
 def test_what_belongs_to_no_namespace_is_created_and_deleted(kubectl: Kubectl, namespace: str) -> None:
-    """Given names that nobody has, when kubectl creates a namespace, a PriorityClass, a ClusterRole and a binding, then they
-    are there until it deletes them, the namespace with what is in it."""
+    """Given names that nobody has, when kubectl creates a namespace, a PriorityClass, a ClusterRole
+    and a binding, then they are there until it deletes them, the namespace with what is in it.
+    """
     kubectl("create", "namespace", f"{namespace}-more")
     kubectl("create", "priorityclass", namespace, "--value=100", "--description=x")
     kubectl("create", "clusterrole", namespace, "--verb=get", "--resource=nodes")
@@ -207,8 +220,10 @@ def test_what_belongs_to_no_namespace_is_created_and_deleted(kubectl: Kubectl, n
 
 @pytest.mark.spec("API-145", "API-146", "API-148", "API-172")
 def test_delete_by_label_all_now_and_cascade(inside: Kubectl) -> None:
-    """Given objects and two suspended Jobs that own something, when they are deleted in all the ways that kubectl has, then what
-    was meant is gone and nothing else: orphans stay, a foreground deletion waits for dependents."""
+    """Given objects and two suspended Jobs that own something, when they are deleted in all the
+    ways that kubectl has, then what was meant is gone and nothing else: orphans stay, a foreground
+    deletion waits for dependents.
+    """
     for name in ("a", "b", "c"):
         inside("create", "configmap", name)
     inside("label", "configmap", "a", "b", "go=yes")

@@ -17,8 +17,9 @@ def refusal(call: object, *arguments: object, **options: object) -> client.ApiEx
 
 @pytest.mark.spec("API-015", "API-016", "API-051")
 def test_create_twice_and_read(api: client.ApiClient, namespace: str) -> None:
-    """Given a namespace, when a ConfigMap is created twice, then the first has what a server sets and the second is a
-    409; what is not there is a 404."""
+    """Given a namespace, when a ConfigMap is created twice, then the first has what a server sets
+    and the second is a 409; what is not there is a 404.
+    """
     core = client.CoreV1Api(api)
     made = core.create_namespaced_config_map(namespace, config_map("a"))
     assert made.metadata.uid
@@ -35,8 +36,9 @@ def test_create_twice_and_read(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-092", "API-097")
 def test_optimistic_concurrency(api: client.ApiClient, namespace: str) -> None:
-    """Given an object read twice, when both copies are written, then the second write is a 409; writing what is there
-    already changes nothing."""
+    """Given an object read twice, when both copies are written, then the second write is a 409;
+    writing what is there already changes nothing.
+    """
     core = client.CoreV1Api(api)
     one = core.create_namespaced_config_map(namespace, config_map("a"))
     other = core.read_namespaced_config_map("a", namespace)
@@ -52,7 +54,9 @@ def test_optimistic_concurrency(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-054", "API-055", "API-064")
 def test_selectors_and_pages(api: client.ApiClient, namespace: str) -> None:
-    """Given five objects, when they are listed by selector and by page, then each list holds what it should."""
+    """Given five objects, when they are listed by selector and by page, then each list holds what
+    it should.
+    """
     core = client.CoreV1Api(api)
     for number in range(5):
         core.create_namespaced_config_map(namespace, config_map(f"m{number}", parity=str(number % 2), suite="x"))
@@ -72,7 +76,9 @@ def test_selectors_and_pages(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-076", "API-079", "API-086")
 def test_watch_sees_every_change_in_order(api: client.ApiClient, namespace: str) -> None:
-    """Given a list, when objects change afterwards, then a watch from the list's version sees exactly these changes."""
+    """Given a list, when objects change afterwards, then a watch from the list's version sees
+    exactly these changes.
+    """
     core = client.CoreV1Api(api)
     start = core.list_namespaced_config_map(namespace, label_selector="watched=yes").metadata.resource_version
     core.create_namespaced_config_map(namespace, config_map("a", watched="yes"))
@@ -93,7 +99,9 @@ def test_watch_sees_every_change_in_order(api: client.ApiClient, namespace: str)
 
 @pytest.mark.spec("API-103", "API-104")
 def test_patches(api: client.ApiClient, namespace: str) -> None:
-    """Given a Service, when it is patched in three ways, then lists merge by key, replace, or change by index."""
+    """Given a Service, when it is patched in three ways, then lists merge by key, replace, or
+    change by index.
+    """
     core = client.CoreV1Api(api)
     core.create_namespaced_service(namespace, {"metadata": {"name": "s"}, "spec": {
         "selector": {"app": "a"}, "ports": [{"name": "http", "port": 80}]}})
@@ -107,7 +115,9 @@ def test_patches(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-036", "API-037")
 def test_unknown_fields(api: client.ApiClient, namespace: str) -> None:
-    """Given a body with an unknown field, when it is sent strictly, then it is refused in upstream's words; else dropped."""
+    """Given a body with an unknown field, when it is sent strictly, then it is refused in
+    upstream's words; else dropped.
+    """
     maps = dynamic.DynamicClient(api).resources.get(api_version="v1", kind="ConfigMap")
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1"}, "spec": {"foo": 1}}
     with pytest.raises(dynamic.exceptions.BadRequestError) as caught:
@@ -120,7 +130,9 @@ def test_unknown_fields(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-023", "API-044", "API-153")
 def test_namespaces(api: client.ApiClient, namespace: str) -> None:
-    """Given a cluster, when somebody writes where there is no namespace or deletes one that must stay, then it is refused."""
+    """Given a cluster, when somebody writes where there is no namespace or deletes one that must
+    stay, then it is refused.
+    """
     core = client.CoreV1Api(api)
     found = core.read_namespace(namespace)
     assert found.metadata.labels["kubernetes.io/metadata.name"] == namespace
@@ -135,7 +147,9 @@ def test_namespaces(api: client.ApiClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-001", "API-006")
 def test_the_dynamic_client_finds_its_way(api: client.ApiClient, namespace: str) -> None:
-    """Given nothing but discovery, when the dynamic client is asked for Jobs, then it can create, list and delete one."""
+    """Given nothing but discovery, when the dynamic client is asked for Jobs, then it can create,
+    list and delete one.
+    """
     jobs = dynamic.DynamicClient(api).resources.get(api_version="batch/v1", kind="Job")
     jobs.create(namespace=namespace, body={"metadata": {"name": "j"}, "apiVersion": "batch/v1", "kind": "Job", "spec": {
         "suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}})
@@ -150,8 +164,9 @@ def test_the_dynamic_client_finds_its_way(api: client.ApiClient, namespace: str)
 @pytest.mark.fakekube(nodes=1)
 @pytest.mark.spec("API-041")
 def test_a_job_of_an_hour_completes_in_virtual_time(api: client.ApiClient, fakekube_server: object) -> None:
-    """Given pods that run for an hour each, when a Job of two is created and time is let run, then it is Complete after
-    a bit more than an hour of the cluster's time."""
+    """Given pods that run for an hour each, when a Job of two is created and time is let run, then
+    it is Complete after a bit more than an hour of the cluster's time.
+    """
     batch = client.BatchV1Api(api)
     batch.create_namespaced_job("default", {"metadata": {"name": "long"}, "spec": {
         "completions": 2, "parallelism": 2, "template": {

@@ -18,7 +18,9 @@ async def async_api(kubeconfig: Path) -> AsyncIterator[client.ApiClient]:
 
 @pytest.mark.spec("API-076", "API-085")
 async def test_two_watchers_see_the_same_order(async_api: client.ApiClient, namespace: str) -> None:
-    """Given two watchers of one collection, when objects are written, then both see the same events in the same order."""
+    """Given two watchers of one collection, when objects are written, then both see the same events
+    in the same order.
+    """
     core = client.CoreV1Api(async_api)
     start = (await core.list_namespaced_config_map(namespace)).metadata.resource_version
 
@@ -42,7 +44,9 @@ async def test_two_watchers_see_the_same_order(async_api: client.ApiClient, name
 
 
 async def test_many_requests_at_once(async_api: client.ApiClient, namespace: str) -> None:
-    """Given fifty creates at once, when all are answered, then there are fifty objects, each with its own version."""
+    """Given fifty creates at once, when all are answered, then there are fifty objects, each with
+    its own version.
+    """
     core = client.CoreV1Api(async_api)
     made = await asyncio.gather(*(
         core.create_namespaced_config_map(namespace, {"metadata": {"generateName": "m-"}}) for _ in range(50)))

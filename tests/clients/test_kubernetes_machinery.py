@@ -1,4 +1,6 @@
-"""The parts of the official client that stay running: leader election and watches of the dynamic client."""
+"""The parts of the official client that stay running: leader election and watches of the dynamic
+client.
+"""
 
 import threading
 from collections.abc import Callable
@@ -30,7 +32,9 @@ class Candidate:
 @pytest.mark.spec("API-092", "API-171")
 def test_a_leader_that_is_cut_off_is_followed_by_another(
     api: client.ApiClient, namespace: str, until: Callable[..., Any]) -> None:
-    """Given a leader and a follower, when the leader can no longer renew its lease, then it stops, and the follower leads."""
+    """Given a leader and a follower, when the leader can no longer renew its lease, then it stops,
+    and the follower leads.
+    """
     log: list[str] = []
     first, second = Candidate(api, namespace, "first", log), Candidate(api, namespace, "second", log)
     first.thread.start()
@@ -49,8 +53,9 @@ def test_a_leader_that_is_cut_off_is_followed_by_another(
 
 @pytest.mark.spec("API-092", "API-171")
 def test_of_two_that_saw_the_same_lock_one_gets_it(api: client.ApiClient, namespace: str) -> None:
-    """Given two candidates that have read the same state of a Lease, when both write themselves into it, then the first
-    succeeds and the second learns that it was late."""
+    """Given two candidates that have read the same state of a Lease, when both write themselves
+    into it, then the first succeeds and the second learns that it was late.
+    """
     leases = client.CoordinationV1Api(api)
     leases.create_namespaced_lease(namespace, {"metadata": {"name": "leader"}, "spec": {"leaseDurationSeconds": 15}})
     seen = [leases.read_namespaced_lease("leader", namespace) for _ in range(2)]
@@ -65,8 +70,9 @@ def test_of_two_that_saw_the_same_lock_one_gets_it(api: client.ApiClient, namesp
 
 @pytest.mark.spec("API-076", "API-077", "API-113")
 def test_the_dynamic_client_watches_and_applies(api: client.ApiClient, namespace: str) -> None:
-    """Given nothing but discovery, when the dynamic client watches while it creates, applies and deletes, then it sees each
-    state in turn; a watch without a version begins with what is there."""
+    """Given nothing but discovery, when the dynamic client watches while it creates, applies and
+    deletes, then it sees each state in turn; a watch without a version begins with what is there.
+    """
     maps = dynamic.DynamicClient(api).resources.get(api_version="v1", kind="ConfigMap")
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": {"w": "y"}}, "data": {"n": "1"}}
     since = maps.get(namespace=namespace).metadata.resourceVersion

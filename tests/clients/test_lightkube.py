@@ -28,8 +28,9 @@ def config_map(name: str, **data: str) -> ConfigMap:
 
 @pytest.mark.spec("API-092", "API-101", "API-104")
 def test_objects_come_and_go(light: lightkube.Client) -> None:
-    """Given a namespace, when ConfigMaps are created, patched in three ways, replaced, listed by page and deleted, then each
-    call returns the object as it is, and what is gone is a 404."""
+    """Given a namespace, when ConfigMaps are created, patched in three ways, replaced, listed by
+    page and deleted, then each call returns the object as it is, and what is gone is a 404.
+    """
     for name in ("a", "b", "c"):
         light.create(config_map(name, x="1"))
     light.patch(ConfigMap, "a", {"data": {"y": "2"}}, patch_type=PatchType.MERGE)
@@ -52,8 +53,9 @@ def test_objects_come_and_go(light: lightkube.Client) -> None:
 
 @pytest.mark.spec("API-113", "API-115", "API-116", "API-118")
 def test_apply(light: lightkube.Client) -> None:
-    """Given an applied ConfigMap, when it is applied with less, and by another manager, then what is no longer said is gone,
-    the other manager meets a conflict, and force gives it the field."""
+    """Given an applied ConfigMap, when it is applied with less, and by another manager, then what
+    is no longer said is gone, the other manager meets a conflict, and force gives it the field.
+    """
     first = light.apply(config_map("a", x="1", y="1"))
     assert light.apply(config_map("a", x="1", y="1")).metadata.resourceVersion == first.metadata.resourceVersion
     assert light.apply(config_map("a", x="1")).data == {"x": "1"}
@@ -67,8 +69,9 @@ def test_apply(light: lightkube.Client) -> None:
 
 @pytest.mark.spec("API-041", "API-076", "API-130")
 def test_a_watch_and_a_typed_status(light: lightkube.Client) -> None:
-    """Given a suspended Job, when it is watched while its status is applied and it is deleted, then the watch tells of each in
-    turn, and the typed objects hold the server's defaults."""
+    """Given a suspended Job, when it is watched while its status is applied and it is deleted, then
+    the watch tells of each in turn, and the typed objects hold the server's defaults.
+    """
     template = PodTemplateSpec(spec=PodSpec(restartPolicy="Never", containers=[Container(name="c", image="i")]))
     job = light.create(Job(metadata=ObjectMeta(name="j"), spec=JobSpec(suspend=True, template=template)))
     assert job.spec is not None

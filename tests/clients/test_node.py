@@ -24,7 +24,9 @@ def modules() -> None:
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("test", TESTS)
 def test_a_node_program(request: pytest.FixtureRequest, kubeconfig: Path, test: str) -> None:
-    """Given a cluster, when a Node program does what it is called, then all that it looks at is as it expects."""
+    """Given a cluster, when a Node program does what it is called, then all that it looks at is as
+    it expects.
+    """
     command = ["node", "--test-reporter=tap", f"--test-name-pattern=^{re.escape(test)}$", "clients.test.js"]
     real = bool(request.config.getoption("--kubeconfig"))
     printed = toolchains.run(command, FOLDER, kubeconfig, real=real, skipped="# SKIP it needs")

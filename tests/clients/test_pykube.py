@@ -26,8 +26,9 @@ def config_map(cube: pykube.HTTPClient, namespace: str, name: str, **labels: str
 
 @pytest.mark.spec("API-101", "API-104", "API-141")
 def test_objects_update_what_has_changed(cube: pykube.HTTPClient, namespace: str) -> None:
-    """Given a ConfigMap, when its dictionary is changed and updated, patched, and another copy is behind, then the server holds
-    the sum of the changes; after a delete it is gone."""
+    """Given a ConfigMap, when its dictionary is changed and updated, patched, and another copy is
+    behind, then the server holds the sum of the changes; after a delete it is gone.
+    """
     made = config_map(cube, namespace, "a")
     behind = pykube.ConfigMap.objects(cube).filter(namespace=namespace).get_by_name("a")
     made.obj["data"]["b"] = "2"
@@ -47,7 +48,9 @@ def test_objects_update_what_has_changed(cube: pykube.HTTPClient, namespace: str
 
 @pytest.mark.spec("API-064", "API-065", "API-077")
 def test_queries_and_a_watch(cube: pykube.HTTPClient, namespace: str) -> None:
-    """Given three ConfigMaps, when they are queried by labels and fields and watched, then each answer holds what it should."""
+    """Given three ConfigMaps, when they are queried by labels and fields and watched, then each
+    answer holds what it should.
+    """
     for name, tier in (("a", "x"), ("b", "y"), ("c", "z")):
         config_map(cube, namespace, name, tier=tier)
     every = pykube.ConfigMap.objects(cube, namespace=namespace)
@@ -68,13 +71,16 @@ def test_queries_and_a_watch(cube: pykube.HTTPClient, namespace: str) -> None:
 
 @pytest.mark.spec("API-132")
 def test_a_deployment_is_scaled_and_a_cronjob_suspended(cube: pykube.HTTPClient, namespace: str) -> None:
-    """Given a Deployment and a CronJob, when pykube's own methods scale the one and suspend the other, then they say so."""
+    """Given a Deployment and a CronJob, when pykube's own methods scale the one and suspend the
+    other, then they say so.
+    """
     template = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     deployment = pykube.Deployment(cube, {
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": namespace},
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "a"}}, "template": template}})
     deployment.create()
-    deployment.patch({"spec": {"replicas": 0}})  # its controller writes too, so that an update may be too late
+    # its controller writes too, so that an update may be too late
+    deployment.patch({"spec": {"replicas": 0}})
     deployment.reload()
     assert deployment.replicas == 0
     job = {"spec": {"template": {"spec": template["spec"] | {"restartPolicy": "Never"}}}}

@@ -26,7 +26,8 @@ pytestmark = [
     pytest.mark.fake_only(reason="it needs nodes whose containers run the commands that it sends"),
     pytest.mark.fakekube(nodes=1, clock=20),
     pytest.mark.filterwarnings("ignore:Kubernetes version:UserWarning"),
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # the official client leaves that to the collector
+    # the official client leaves that to the collector
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 ALL = {"stdin": False, "stdout": True, "stderr": True, "tty": False}
 with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on this machine")
@@ -52,7 +53,9 @@ def execute(core: client.CoreV1Api, namespace: str, *command: str, **options: An
 
 @pytest.mark.spec("API-137")
 def test_the_official_client_runs_commands(core: client.CoreV1Api, namespace: str) -> None:
-    """Given a running pod, when commands are sent, then their output comes back, both streams in order, and the exit code."""
+    """Given a running pod, when commands are sent, then their output comes back, both streams in
+    order, and the exit code.
+    """
     assert execute(core, namespace, "echo", "hello") == "hello\n"
     script = "echo this goes to stderr >&2; echo this goes to stdout"
     assert execute(core, namespace, "/bin/sh", "-c", script) == "this goes to stderr\nthis goes to stdout\n"
@@ -71,7 +74,9 @@ def test_the_official_client_runs_commands(core: client.CoreV1Api, namespace: st
 
 @pytest.mark.spec("API-137")
 def test_the_official_client_speaks_to_a_shell(core: client.CoreV1Api, namespace: str) -> None:
-    """Given a shell in a pod, when lines are written to it, then each is answered on its stream, until it is told to exit."""
+    """Given a shell in a pod, when lines are written to it, then each is answered on its stream,
+    until it is told to exit.
+    """
     session: WSClient = execute(core, namespace, "/bin/sh", stdin=True, _preload_content=False)
     session.write_stdin("echo test string 1\n")
     assert session.readline_stdout(timeout=10) == "test string 1"
@@ -84,7 +89,9 @@ def test_the_official_client_speaks_to_a_shell(core: client.CoreV1Api, namespace
 
 
 def test_the_official_client_ends_an_input(core: client.CoreV1Api, namespace: str) -> None:
-    """Given cat, when bytes are written and the channel is closed, then they come back and cat has ended well."""
+    """Given cat, when bytes are written and the channel is closed, then they come back and cat has
+    ended well.
+    """
     session: WSClient = execute(core, namespace, "cat", stdin=True, binary=True, _preload_content=False)
     session.write_stdin(b"\x00\xff" * 40_000)
     session.close_channel(0)
@@ -95,7 +102,8 @@ def test_the_official_client_ends_an_input(core: client.CoreV1Api, namespace: st
 
 
 def test_the_official_client_is_told_of_a_wrong_container(core: client.CoreV1Api, namespace: str) -> None:
-    """Given a container that the pod does not have, when a command is sent, then the error says so."""
+    """Given a container that the pod does not have, when a command is sent, then the error says so.
+    """
     with pytest.raises(client.ApiException) as caught:
         execute(core, namespace, "ls", container="nope")
     assert "container nope is not valid for pod p" in str(caught.value)
@@ -103,8 +111,9 @@ def test_the_official_client_is_told_of_a_wrong_container(core: client.CoreV1Api
 
 def test_the_official_client_is_told_that_no_stream_was_asked_for(
     api: client.ApiClient, core: client.CoreV1Api, namespace: str) -> None:
-    """Given no stream at all, when a command is sent, then the answer says so; before 1.36 the API server has agreed before it
-    asks the kubelet, and the channel for errors says it."""
+    """Given no stream at all, when a command is sent, then the answer says so; before 1.36 the API
+    server has agreed before it asks the kubelet, and the channel for errors says it.
+    """
     text, without = "you must specify at least 1 of stdin, stdout, stderr", {"stdout": False, "stderr": False}
     if int(client.VersionApi(api).get_code().minor) >= 36:
         with pytest.raises(client.ApiException) as caught:
@@ -132,7 +141,9 @@ def test_the_official_client_forwards_ports(core: client.CoreV1Api, namespace: s
 
 
 async def test_the_asyncio_client_runs_commands(kubeconfig: Path, core: client.CoreV1Api, namespace: str) -> None:
-    """Given a running pod, when commands are sent with and without waiting for all of it, then output and exit code come."""
+    """Given a running pod, when commands are sent with and without waiting for all of it, then
+    output and exit code come.
+    """
     settings = kubernetes_asyncio.client.Configuration()
     await kubernetes_asyncio.config.load_kube_config(str(kubeconfig), client_configuration=settings)
     async with WsApiClient(settings) as connected:
@@ -165,7 +176,8 @@ async def _settled(look: Callable[[], Awaitable[bytes]]) -> None:
 
 
 def test_lightkube_runs_commands(kubeconfig: Path, core: client.CoreV1Api, namespace: str) -> None:
-    """Given a running pod, when lightkube runs a command, then it has the output and the exit code."""
+    """Given a running pod, when lightkube runs a command, then it has the output and the exit code.
+    """
     connected = lightkube.Client(config=lightkube.KubeConfig.from_file(kubeconfig), namespace=namespace)
     done = connected.exec("p", command=["echo", "hi"], stdout=True)
     assert (done.stdout, done.exit_code) == ("hi\n", 0)
@@ -184,7 +196,9 @@ def inside(kubectl: Kubectl, core: client.CoreV1Api, namespace: str) -> Kubectl:
 @pytest.mark.kubectl
 @pytest.mark.spec("API-137", "API-172")
 def test_kubectl_runs_commands(inside: Kubectl) -> None:
-    """Given a running pod, when kubectl runs commands in it, then their output, input and exit code are its own."""
+    """Given a running pod, when kubectl runs commands in it, then their output, input and exit code
+    are its own.
+    """
     assert inside("exec", "p", "--", "echo", "hello") == "hello\n"
     assert inside("exec", "-i", "p", "--", "cat", stdin="typed\n") == "typed\n"
     assert "command terminated with exit code 3" in inside("exec", "p", "--", "sh", "-c", "echo x; exit 3", code=3)
@@ -194,7 +208,9 @@ def test_kubectl_runs_commands(inside: Kubectl) -> None:
 @with_kubectl
 @pytest.mark.kubectl
 def test_kubectl_copies_files(inside: Kubectl, tmp_path: Path) -> None:
-    """Given files, when kubectl copies them to a pod and back, then they are the same, and commands in the pod see them."""
+    """Given files, when kubectl copies them to a pod and back, then they are the same, and commands
+    in the pod see them.
+    """
     (tmp_path / "in" / "sub").mkdir(parents=True)
     (tmp_path / "in" / "a").write_bytes(os.urandom(300_000))
     (tmp_path / "in" / "sub" / "b").write_text("two\n")
@@ -208,8 +224,10 @@ def test_kubectl_copies_files(inside: Kubectl, tmp_path: Path) -> None:
 @with_kubectl
 @pytest.mark.kubectl
 def test_kubectl_runs_a_pod_to_talk_to(inside: Kubectl) -> None:
-    """Given nothing, when kubectl runs a pod with an input and removes it, then what is typed is answered, and the exit code is
-    the container's; a pod that has nothing to wait for shows its log."""
+    """Given nothing, when kubectl runs a pod with an input and removes it, then what is typed is
+    answered, and the exit code is the container's; a pod that has nothing to wait for shows its
+    log.
+    """
     typed = "echo from inside; exit 5\n"
     said = inside("run", "one", "-i", "--rm", "--image=busybox", "--restart=Never", "--", "sh", stdin=typed, code=5)
     assert "from inside\n" in said
@@ -221,7 +239,9 @@ def test_kubectl_runs_a_pod_to_talk_to(inside: Kubectl) -> None:
 @with_kubectl
 @pytest.mark.kubectl
 def test_kubectl_follows_a_log(inside: Kubectl) -> None:
-    """Given a pod that speaks now and then, when kubectl follows its log, then it has all of it when the pod has ended."""
+    """Given a pod that speaks now and then, when kubectl follows its log, then it has all of it
+    when the pod has ended.
+    """
     inside("run", "speaker", "--image=busybox", "--restart=Never", "--", "sh", "-c", "echo one; sleep 20; echo two; sleep 5")
     inside("wait", "--for=condition=Ready", "pod/speaker", "--timeout=30s")
     assert inside("logs", "-f", "speaker") == "one\ntwo\n"
@@ -232,8 +252,9 @@ def test_kubectl_follows_a_log(inside: Kubectl) -> None:
     pytest.param(name, marks=pytest.mark.skipif(shutil.which(name) is None, reason=f"no {name} on this machine"))
     for name in ("kubectl.1.27", "kubectl.1.30", "kubectl.1.31")])
 def test_older_kubectls_run_commands(core: client.CoreV1Api, kubeconfig: Path, namespace: str, name: str) -> None:
-    """Given kubectl from before and after it took to WebSocket, when it runs a command with an input, then both come back with
-    the exit code."""
+    """Given kubectl from before and after it took to WebSocket, when it runs a command with an
+    input, then both come back with the exit code.
+    """
     script = "cat; echo x >&2; exit 3"
     command = [name, "--kubeconfig", str(kubeconfig), "-n", namespace, "exec", "-i", "p", "--", "sh", "-c", script]
     done = subprocess.run(command, input="typed\n", capture_output=True, text=True, timeout=60, check=False)
@@ -256,8 +277,9 @@ def forwarded(kubeconfig: Path, core: client.CoreV1Api, namespace: str) -> Itera
 @with_kubectl
 @pytest.mark.kubectl
 def test_kubectl_forwards_a_port(forwarded: int) -> None:
-    """Given kubectl forwarding a port, when clients connect one after the other, then each gets back what it sends, and the end
-    when it ends."""
+    """Given kubectl forwarding a port, when clients connect one after the other, then each gets
+    back what it sends, and the end when it ends.
+    """
     for number in range(2):
         with socket.create_connection(("127.0.0.1", forwarded), timeout=10) as connection:
             connection.sendall(b"ping %d" % number)

@@ -48,8 +48,9 @@ def plugins(ctx):
 async def test_the_scheduler_runs_the_plugins_that_it_is_given(
     given: Callable[..., Any] | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a function that adds a plugin, or its name, when a pod comes, then that plugin decides; without it the pod is
-    scheduled."""
+    """Given a function that adds a plugin, or its name, when a pod comes, then that plugin decides;
+    without it the pod is scheduled.
+    """
     (tmp_path / "plugins_by_name.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     async with Cluster(clock="manual", scheduler_plugins=given) as cluster:

@@ -1,4 +1,6 @@
-"""Clients never see the server, so they name resources by themselves: the names must be those that are served."""
+"""Clients never see the server, so they name resources by themselves: the names must be those that
+are served.
+"""
 
 import pytest
 
@@ -14,13 +16,17 @@ NAMED = {name: value for name, value in vars(resources).items() if isinstance(va
 
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_what_clients_name_is_what_is_served(name: str) -> None:
-    """Given a resource that clients have a constant for / when its kind is looked up in the catalogue
-    Then it is served under that group, version and plural, as that kind and in that scope."""
+    """Given a resource that clients have a constant for / when its kind is looked up in the
+    catalogue Then it is served under that group, version and plural, as that kind and in that
+    scope.
+    """
     named = NAMED[name]
     kind = SERVED[named.group, named.version, named.plural]
     assert (named.kind, named.namespaced) == (kind.kind, kind.namespaced)
 
 
 def test_there_are_constants() -> None:
-    """Given the module / when its constants are counted / then there are as many as controllers need, not none."""
+    """Given the module / when its constants are counted / then there are as many as controllers
+    need, not none.
+    """
     assert len(NAMED) > 30

@@ -1,4 +1,6 @@
-"""Old states can be read for an interval or two, and then no more; what looks back at a cluster's life sees all of it."""
+"""Old states can be read for an interval or two, and then no more; what looks back at a cluster's
+life sees all of it.
+"""
 
 from typing import Any
 
@@ -33,7 +35,9 @@ async def at(cluster: Cluster, version: str) -> list[str]:
 
 
 async def test_a_version_expires_with_the_second_compaction_after_it() -> None:
-    """Given a version that is not the present one, when one interval passes, then it can be read; after two it is 410."""
+    """Given a version that is not the present one, when one interval passes, then it can be read;
+    after two it is 410.
+    """
     async with cluster_of() as cluster:
         first = await make(cluster, "a")
         await make(cluster, "b")
@@ -49,7 +53,9 @@ async def test_a_version_expires_with_the_second_compaction_after_it() -> None:
 
 
 async def test_a_continue_token_expires_and_leads_on() -> None:
-    """Given a page of a list, when two intervals pass and something is written, then the token is 410, with one that goes on."""
+    """Given a page of a list, when two intervals pass and something is written, then the token is
+    410, with one that goes on.
+    """
     async with cluster_of() as cluster:
         await make(cluster, "a", "b", "c")
         page = await cluster.client.list(CONFIG_MAPS, "default", limit=2)
@@ -64,7 +70,9 @@ async def test_a_continue_token_expires_and_leads_on() -> None:
 
 
 async def test_a_leap_over_many_intervals_leaves_the_present_alone() -> None:
-    """Given two versions, when a day passes at once, then the present one is read and the one before it is not."""
+    """Given two versions, when a day passes at once, then the present one is read and the one
+    before it is not.
+    """
     async with cluster_of() as cluster:
         first = await make(cluster, "a")
         last = await make(cluster, "b")
@@ -77,7 +85,9 @@ async def test_a_leap_over_many_intervals_leaves_the_present_alone() -> None:
 
 
 async def test_a_history_tells_what_the_api_no_longer_does() -> None:
-    """Given versions that have expired, when the history, a fork and a watch are asked, then nothing is missing."""
+    """Given versions that have expired, when the history, a fork and a watch are asked, then
+    nothing is missing.
+    """
     async with cluster_of() as cluster:
         first = await make(cluster, "a")
         await make(cluster, "b")
@@ -92,7 +102,9 @@ async def test_a_history_tells_what_the_api_no_longer_does() -> None:
 
 
 async def test_a_restored_cluster_begins_anew() -> None:
-    """Given a cluster that goes back to a snapshot, when intervals pass, then versions from before expire as they would have."""
+    """Given a cluster that goes back to a snapshot, when intervals pass, then versions from before
+    expire as they would have.
+    """
     async with cluster_of() as cluster:
         first = await make(cluster, "a")
         await make(cluster, "b")
@@ -110,7 +122,9 @@ async def test_a_restored_cluster_begins_anew() -> None:
     ({"clock": "auto", "etcd_compaction_interval": "90s"}, 90), ({"clock": "real", "etcd_compaction_interval": 0}, 0),
 ])
 def test_how_long_states_stay_unless_it_is_said(options: dict[str, Any], seconds: float) -> None:
-    """Given a clock, when nothing is said of compaction, then it is upstream's, or never where time leaps."""
+    """Given a clock, when nothing is said of compaction, then it is upstream's, or never where time
+    leaps.
+    """
     assert ClusterOptions.of(**options).compaction_seconds == seconds
 
 

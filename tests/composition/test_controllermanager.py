@@ -38,12 +38,16 @@ def addon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.parametrize(("option", "runs"), [("*", False), ("*,quiet", True), ("quiet", True), ("namespace", False)])
 async def test_addon_runs_where_it_is_named(addon: str, option: str, runs: bool) -> None:
-    """Given an installed add-on, when a cluster starts, then it runs if the option names it, and ``*`` alone does not."""
+    """Given an installed add-on, when a cluster starts, then it runs if the option names it, and
+    ``*`` alone does not.
+    """
     async with Cluster(controllers=option, clock="manual", nodes=0) as cluster:
         assert (addon in cluster.manager.names) == runs
 
 
 def test_controller_that_nobody_installed_is_refused() -> None:
-    """Given an option with a name that is not installed, when a cluster is made, then OptionError names it."""
+    """Given an option with a name that is not installed, when a cluster is made, then OptionError
+    names it.
+    """
     with pytest.raises(OptionError, match='"jobset" is not in the list of known controllers'):
         Cluster(controllers="*,jobset")

@@ -32,7 +32,9 @@ async def names(cluster: Cluster) -> list[str]:
 
 
 async def test_an_event_leaves_an_hour_after_its_last_write() -> None:
-    """Given two Events of which one is counted later, when time passes, then each leaves an hour after it was written last."""
+    """Given two Events of which one is counted later, when time passes, then each leaves an hour
+    after it was written last.
+    """
     async with cluster_of() as cluster:
         await make(cluster, "a")
         await make(cluster, "b")
@@ -47,7 +49,9 @@ async def test_an_event_leaves_an_hour_after_its_last_write() -> None:
 
 
 async def test_a_watch_sees_it_go() -> None:
-    """Given a watch of Events, when one leaves, then it is DELETED at a revision of its own; nothing else ever leaves."""
+    """Given a watch of Events, when one leaves, then it is DELETED at a revision of its own;
+    nothing else ever leaves.
+    """
     async with cluster_of(event_ttl="90s") as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "c", "namespace": "default"}})
         await make(cluster, "a")
@@ -63,7 +67,9 @@ async def test_a_watch_sees_it_go() -> None:
 
 @pytest.mark.parametrize("way", ["fork", "file", "restore"])
 async def test_it_leaves_in_time_after_a_snapshot(way: str) -> None:
-    """Given Events of half an hour and none, when a cluster goes on from a snapshot, then they leave when they would have."""
+    """Given Events of half an hour and none, when a cluster goes on from a snapshot, then they
+    leave when they would have.
+    """
     async with cluster_of() as cluster:
         await make(cluster, "a")
         await cluster.advance("30m")
@@ -90,7 +96,9 @@ async def goes_on(cluster: Cluster) -> None:
 
 
 async def test_automatic_time_does_not_hurry_to_it() -> None:
-    """Given automatic time and an Event, when nothing else is to be done, then time stands still and the Event stays."""
+    """Given automatic time and an Event, when nothing else is to be done, then time stands still
+    and the Event stays.
+    """
     async with cluster_of(clock="auto") as cluster:
         await make(cluster, "a")
         before = cluster.clock.now()
@@ -99,7 +107,9 @@ async def test_automatic_time_does_not_hurry_to_it() -> None:
 
 
 async def test_one_timer_is_enough() -> None:
-    """Given many Events, when they are written, then one timer waits; when a cluster stops, none does."""
+    """Given many Events, when they are written, then one timer waits; when a cluster stops, none
+    does.
+    """
     async with cluster_of() as cluster:
         idle = len(cluster._clock.timers())
         for number in range(20):
@@ -110,7 +120,9 @@ async def test_one_timer_is_enough() -> None:
 
 
 def test_how_the_time_is_said() -> None:
-    """Given a duration in any form, when options are read, then it is seconds; what is none is refused."""
+    """Given a duration in any form, when options are read, then it is seconds; what is none is
+    refused.
+    """
     assert [ClusterOptions.of(event_ttl=value).event_ttl for value in ("1h0m0s", 90, timedelta(minutes=2))] == [3600, 90, 120]
     assert ClusterOptions().event_ttl == 3600
     with pytest.raises(OptionError, match="event_ttl: 'soon' is no duration"):
@@ -118,7 +130,9 @@ def test_how_the_time_is_said() -> None:
 
 
 async def test_no_time_is_for_ever() -> None:
-    """Given a time to live of 0, when days pass, then an Event stays, as upstream's leases of no time have it."""
+    """Given a time to live of 0, when days pass, then an Event stays, as upstream's leases of no
+    time have it.
+    """
     async with cluster_of(event_ttl=0) as cluster:
         await make(cluster, "a")
         await cluster.advance("10d")
@@ -126,8 +140,9 @@ async def test_no_time_is_for_ever() -> None:
 
 
 async def test_very_many_leave_in_portions() -> None:
-    """Given more Events than a portion that are due at once, when their time comes, then all leave at that instant, and
-    whoever asks meanwhile is answered after a portion."""
+    """Given more Events than a portion that are due at once, when their time comes, then all leave
+    at that instant, and whoever asks meanwhile is answered after a portion.
+    """
     async with cluster_of(event_ttl="90s") as cluster:
         for number in range(3 * PORTION // 2):
             await make(cluster, f"e-{number}")

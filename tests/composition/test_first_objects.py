@@ -1,4 +1,6 @@
-"""What a cluster holds when it is first seen: there from the beginning, whenever somebody asks for it."""
+"""What a cluster holds when it is first seen: there from the beginning, whenever somebody asks for
+it.
+"""
 
 import asyncio
 import ssl
@@ -154,7 +156,9 @@ async def in_kube_system(**options: Any) -> dict[str, Tree]:
 
 @pytest.mark.parametrize("controllers", ["*", ""])
 async def test_the_server_notes_since_when_it_watches_old_tokens(controllers: str) -> None:
-    """Given a new cluster, when its own ConfigMaps are read, then one says the day of its start, as the server's."""
+    """Given a new cluster, when its own ConfigMaps are read, then one says the day of its start, as
+    the server's.
+    """
     found = await in_kube_system(start="2026-03-04T05:06:07Z", controllers=controllers)
     assert found[TRACKING]["data"] == {"since": "2026-03-04"}
     [entry] = found[TRACKING]["metadata"]["managedFields"]
@@ -170,7 +174,9 @@ def readable(certificate: str) -> int:
 
 
 async def test_the_certificate_of_the_ca_is_one() -> None:
-    """Given old and new namespaces, when their certificate is read with a TLS library, then it is a CA's, everywhere the same."""
+    """Given old and new namespaces, when their certificate is read with a TLS library, then it is a
+    CA's, everywhere the same.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(NAMESPACES, {"metadata": {"name": "team"}})
         await cluster.settle()
@@ -180,7 +186,9 @@ async def test_the_certificate_of_the_ca_is_one() -> None:
 
 
 async def test_whose_certificates_are_believed_is_published_where_it_is_said(tmp_path: Path) -> None:
-    """Given a CA's file, when a cluster is made with it, then the ConfigMap for extensions has it; without it there is none."""
+    """Given a CA's file, when a cluster is made with it, then the ConfigMap for extensions has it;
+    without it there is none.
+    """
     name = "extension-apiserver-authentication"
     assert name not in await in_kube_system()
     file = tmp_path / "ca.pem"
@@ -192,7 +200,9 @@ async def test_whose_certificates_are_believed_is_published_where_it_is_said(tmp
 
 @pytest.mark.parametrize(("content", "text"), [(None, "No such file"), ("nothing", "holds no certificate in PEM")])
 def test_a_file_without_a_certificate_is_refused(tmp_path: Path, content: str | None, text: str) -> None:
-    """Given a file that is not there, or holds something else, when a cluster is to publish it, then it is refused."""
+    """Given a file that is not there, or holds something else, when a cluster is to publish it,
+    then it is refused.
+    """
     file = tmp_path / "ca.pem"
     if content is not None:
         file.write_text(content)
@@ -202,7 +212,9 @@ def test_a_file_without_a_certificate_is_refused(tmp_path: Path, content: str | 
 
 @pytest.mark.parametrize(("address", "family"), [("10.1.2.3", "IPv4"), ("fd00::7", "IPv6")])
 async def test_the_server_is_an_endpoint_of_its_service_where_it_is_said(address: str, family: str) -> None:
-    """Given an address to advertise, when the service kubernetes is looked at, then it has both kinds of endpoints, else none."""
+    """Given an address to advertise, when the service kubernetes is looked at, then it has both
+    kinds of endpoints, else none.
+    """
     async with cluster_of(controllers="*", advertise_address=address) as cluster:
         await cluster.advance("1m")
         [endpoints] = (await cluster.client.list(ENDPOINTS)).items

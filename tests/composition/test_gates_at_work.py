@@ -1,4 +1,6 @@
-"""Feature gates that change what the server does to bodies and answers, in a cluster that has them set."""
+"""Feature gates that change what the server does to bodies and answers, in a cluster that has them
+set.
+"""
 
 from typing import Any
 
@@ -26,7 +28,9 @@ def pod_of(**spec: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("on", [True, False])
 async def test_large_answers_are_compressed_unless_a_gate_is_off(on: bool) -> None:
-    """Given an object of 256 KiB, when it is read over HTTP, then it comes compressed where APIResponseCompression is on."""
+    """Given an object of 256 KiB, when it is read over HTTP, then it comes compressed where
+    APIResponseCompression is on.
+    """
     async with cluster_of(feature_gates={"APIResponseCompression": on}) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a", "namespace": "default"}, "data": {"k": "x" * 2**18}})
         server = await cluster.serve()
@@ -39,7 +43,9 @@ async def test_large_answers_are_compressed_unless_a_gate_is_off(on: bool) -> No
 
 @pytest.mark.parametrize("on", [True, False])
 async def test_discovery_tells_hashes_unless_a_gate_is_off(on: bool) -> None:
-    """Given StorageVersionHash, when resources are discovered, then they have a hash where it is on."""
+    """Given StorageVersionHash, when resources are discovered, then they have a hash where it is
+    on.
+    """
     async with cluster_of(feature_gates={"StorageVersionHash": on}) as cluster:
         rows = orjson.loads((await cluster.client.request("GET", "/api/v1")).body)["resources"]
         assert any("storageVersionHash" in row for row in rows) is on
@@ -47,7 +53,9 @@ async def test_discovery_tells_hashes_unless_a_gate_is_off(on: bool) -> None:
 
 @pytest.mark.parametrize("resource", [PODS, DEPLOYMENTS])
 async def test_restarting_all_containers_needs_its_gate(resource: Any) -> None:
-    """Given a rule that restarts all containers, when it is sent to a release that has the gate off, then it is refused."""
+    """Given a rule that restarts all containers, when it is sent to a release that has the gate
+    off, then it is refused.
+    """
     rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
     pod = pod_of(container={"restartPolicy": "Always", "restartPolicyRules": rules})
     body = pod
@@ -62,7 +70,9 @@ async def test_restarting_all_containers_needs_its_gate(resource: Any) -> None:
 
 
 async def test_fields_of_gates_that_are_off_are_dropped() -> None:
-    """Given a pod with fields of EnvFiles and MatchLabelKeysInPodTopologySpread, when both are off, then they are forgotten."""
+    """Given a pod with fields of EnvFiles and MatchLabelKeysInPodTopologySpread, when both are off,
+    then they are forgotten.
+    """
     env = [{"name": "x", "valueFrom": {"fileKeyRef": {"volumeName": "v", "path": "p", "key": "k"}, "fieldRef": {
         "fieldPath": "metadata.name"}}}]
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["a"],
@@ -76,7 +86,9 @@ async def test_fields_of_gates_that_are_off_are_dropped() -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 async def test_label_keys_of_spreading_are_merged_where_a_gate_is_on(on: bool) -> None:
-    """Given matchLabelKeys of spreading, when a pod is made, then they are merged into its selector where the gate is on."""
+    """Given matchLabelKeys of spreading, when a pod is made, then they are merged into its selector
+    where the gate is on.
+    """
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["a"],
                "labelSelector": {"matchLabels": {"c": "d"}}}]
     async with cluster_of(feature_gates={f"{SPREADING}SelectorMerge": on}) as cluster:
@@ -85,8 +97,10 @@ async def test_label_keys_of_spreading_are_merged_where_a_gate_is_on(on: bool) -
 
 
 async def test_label_keys_that_are_not_merged_may_not_be_in_the_selector() -> None:
-    """Given spreading whose matchLabelKeys its selector names too, or that has none, when keys are not merged, as before 1.34,
-    then each is refused; where they are merged, a key of which the pod has no label is not."""
+    """Given spreading whose matchLabelKeys its selector names too, or that has none, when keys are
+    not merged, as before 1.34, then each is refused; where they are merged, a key of which the pod
+    has no label is not.
+    """
     selectors = [{"matchLabels": {"z": "d"}}, {"matchExpressions": [{"key": "z", "operator": "Exists"}]}, None]
     for release in ("1.33", "1.37"):
         async with cluster_of(kubernetes_version=release) as cluster:
@@ -108,7 +122,9 @@ async def cluster_says(cluster: Cluster, selector: Any) -> str:
 
 
 async def test_pod_level_resources_are_resized_where_a_gate_is_on() -> None:
-    """Given a pod with resources of its own, when it is resized where the gate is off, then that is forbidden."""
+    """Given a pod with resources of its own, when it is resized where the gate is off, then that is
+    forbidden.
+    """
     pod = pod_of(resources={"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})
     change = {"spec": {"resources": {"requests": {"cpu": "1500m"}}}}
     async with cluster_of() as cluster:
@@ -123,7 +139,9 @@ async def test_pod_level_resources_are_resized_where_a_gate_is_on() -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 async def test_a_token_is_for_the_account_that_is_meant(on: bool) -> None:
-    """Given a token request with another uid, when it is sent, then it is a conflict, or a warning where the gate is off."""
+    """Given a token request with another uid, when it is sent, then it is a conflict, or a warning
+    where the gate is off.
+    """
     gates = {"TokenRequestServiceAccountUIDValidation": on}
     async with cluster_of(feature_gates=gates) as cluster:
         await cluster.client.create(SERVICE_ACCOUNTS, {"metadata": {"name": "a", "namespace": "default"}})

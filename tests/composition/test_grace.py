@@ -8,7 +8,9 @@ from fakekube.composition.options import GRACE_SECONDS, ClusterOptions, OptionEr
 
 
 def test_it_is_a_duration() -> None:
-    """Given durations as people write them, when options are made, then they are seconds; what is none is refused."""
+    """Given durations as people write them, when options are made, then they are seconds; what is
+    none is refused.
+    """
     assert [ClusterOptions.of(grace=value).grace for value in ("1s", "250ms", 0, 2.5)] == [1.0, 0.25, 0.0, 2.5]
     assert ClusterOptions().grace == GRACE_SECONDS
     with pytest.raises(OptionError, match="grace: 'soon' is no duration: say 1h30m, 90s or 500ms"):
@@ -16,8 +18,9 @@ def test_it_is_a_duration() -> None:
 
 
 async def test_a_cluster_in_the_same_process_grants_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a served cluster without clients on its port, when a client in the process writes and time passes, then no real time
-    is granted; the cluster has the grace of its options."""
+    """Given a served cluster without clients on its port, when a client in the process writes and
+    time passes, then no real time is granted; the cluster has the grace of its options.
+    """
     def never(*_: object) -> None:
         raise AssertionError("real time was granted")
 

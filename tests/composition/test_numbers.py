@@ -30,7 +30,9 @@ def no_tracebacks(caplog: pytest.LogCaptureFixture) -> bool:
 
 @pytest.mark.parametrize("count", COUNTS)
 async def test_a_pod_with_a_huge_grace_period_is_deleted(count: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Given a pod that may take int64 seconds to end, when it is deleted, then it goes, and all that is told has a time."""
+    """Given a pod that may take int64 seconds to end, when it is deleted, then it goes, and all
+    that is told has a time.
+    """
     async with Cluster(nodes=1, clock="manual") as cluster:
         hooks = {"lifecycle": {"preStop": {"sleep": {"seconds": count}}}}
         for name, container in (("p", {}), ("q", hooks)):
@@ -48,7 +50,9 @@ async def test_a_pod_with_a_huge_grace_period_is_deleted(count: int, caplog: pyt
 
 @pytest.mark.parametrize("count", COUNTS)
 async def test_controllers_live_with_counts_of_seconds_near_int64(count: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Given Jobs, CronJobs and tolerations of int64 seconds, when a day passes, then no controller has failed at them."""
+    """Given Jobs, CronJobs and tolerations of int64 seconds, when a day passes, then no controller
+    has failed at them.
+    """
     ends = {"restartPolicy": "Never", "terminationGracePeriodSeconds": count}
     template = {"spec": {"containers": [{"name": "c", "image": "nginx"}], **ends}}
     spec = {"activeDeadlineSeconds": count, "template": template}
@@ -68,7 +72,9 @@ async def test_controllers_live_with_counts_of_seconds_near_int64(count: int, ca
 
 
 async def test_clocks_near_their_end_go_on(caplog: pytest.LogCaptureFixture) -> None:
-    """Given a cluster whose clock is set to the last time it may have, when pods live there, then nothing fails."""
+    """Given a cluster whose clock is set to the last time it may have, when pods live there, then
+    nothing fails.
+    """
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.clock.set("9699-12-31T00:00:00Z")
         await cluster.client.create(PODS, pod())
@@ -78,7 +84,9 @@ async def test_clocks_near_their_end_go_on(caplog: pytest.LogCaptureFixture) -> 
 
 
 async def test_a_set_of_two_thousand_million_replicas_is_made_in_bursts() -> None:
-    """Given a StatefulSet of as many replicas as an int32 holds, when it is made, then pods come one after the other."""
+    """Given a StatefulSet of as many replicas as an int32 holds, when it is made, then pods come
+    one after the other.
+    """
     spec = {"replicas": 2**31 - 1, "serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}}
     async with Cluster(nodes=1, clock="manual") as cluster:
@@ -90,13 +98,17 @@ async def test_a_set_of_two_thousand_million_replicas_is_made_in_bursts() -> Non
 
 @pytest.mark.parametrize("start", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 def test_a_cluster_cannot_start_where_no_clock_can_be(start: str) -> None:
-    """Given a start at the edge of all years, when options are made of it, then that is an OptionError."""
+    """Given a start at the edge of all years, when options are made of it, then that is an
+    OptionError.
+    """
     with pytest.raises(OptionError, match="a clock holds the times from"):
         ClusterOptions.of(start=start)
 
 
 def test_a_snapshot_that_unpacks_to_a_thousand_times_its_size_is_refused() -> None:
-    """Given a small file that unpacks to much, when it is read, then it is refused before all of it is unpacked."""
+    """Given a small file that unpacks to much, when it is read, then it is refused before all of it
+    is unpacked.
+    """
     bomb = gzip.compress(b"0" * (100 << 20))
     assert len(bomb) < 1 << 20
     with pytest.raises(snapshot.SnapshotError, match=f"its {len(bomb)} bytes unpack to more than"):

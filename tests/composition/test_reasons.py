@@ -47,8 +47,9 @@ async def cluster() -> AsyncIterator[Cluster]:
     (pod(spec={"activeDeadlineSeconds": 5}, run_duration="1h"), "pod default/p has failed: DeadlineExceeded: "),
 ])
 async def test_a_pod_that_is_not_well_is_told_with_its_reason(cluster: Cluster, made: dict[str, Any], text: str) -> None:
-    """Given a pod that cannot be scheduled, start or succeed, when its reason is asked for, then it is one line, in the words of
-    who refused it."""
+    """Given a pod that cannot be scheduled, start or succeed, when its reason is asked for, then it
+    is one line, in the words of who refused it.
+    """
     await cluster.client.create(PODS, made)
     await cluster.advance("1m")
     (line,) = reasons.lines(cluster.apiserver.storage)
@@ -56,7 +57,9 @@ async def test_a_pod_that_is_not_well_is_told_with_its_reason(cluster: Cluster, 
 
 
 async def test_a_pod_that_is_well_is_not_told(cluster: Cluster) -> None:
-    """Given a pod that runs and one that has succeeded, when reasons are asked for, then there are none."""
+    """Given a pod that runs and one that has succeeded, when reasons are asked for, then there are
+    none.
+    """
     await cluster.client.create(PODS, pod("runs", run_duration="1h"))
     await cluster.client.create(PODS, pod("ends"))
     await cluster.advance("1m")
@@ -64,8 +67,9 @@ async def test_a_pod_that_is_well_is_not_told(cluster: Cluster) -> None:
 
 
 async def test_of_a_job_its_conditions_are_told(cluster: Cluster) -> None:
-    """Given Jobs that are failed, complete, suspended and at work, when they are told, then each by its conditions, without those
-    that another one repeats; the pods that failed alike are one line."""
+    """Given Jobs that are failed, complete, suspended and at work, when they are told, then each by
+    its conditions, without those that another one repeats; the pods that failed alike are one line.
+    """
     await cluster.client.create(JOBS, job("a-failed", {"backoffLimit": 1}, exit_codes="2"))
     await cluster.client.create(JOBS, job("b-done"))
     await cluster.client.create(JOBS, job("c-suspended", {"suspend": True}))
@@ -81,7 +85,9 @@ async def test_of_a_job_its_conditions_are_told(cluster: Cluster) -> None:
 
 
 async def test_there_is_an_end_to_what_is_told(cluster: Cluster) -> None:
-    """Given more pods than anybody reads, each with a message of its own, when they are told, then the rest is counted."""
+    """Given more pods than anybody reads, each with a message of its own, when they are told, then
+    the rest is counted.
+    """
     for number in range(reasons.MAX_LINES + 3):
         await cluster.client.create(PODS, pod(f"p{number:02}", exit_codes=str(number + 1)))
     await cluster.advance("1m")
@@ -90,8 +96,10 @@ async def test_there_is_an_end_to_what_is_told(cluster: Cluster) -> None:
 
 
 async def test_a_wait_in_vain_says_why_first(cluster: Cluster) -> None:
-    """Given a pod that no node takes, when something is waited for in vain, then the first line after the predicate is why; with
-    the writes and Events that led there, when a state was waited for, it is said once."""
+    """Given a pod that no node takes, when something is waited for in vain, then the first line
+    after the predicate is why; with the writes and Events that led there, when a state was waited
+    for, it is said once.
+    """
     await cluster.client.create(PODS, pod(spec=BIG))
     with pytest.raises(Stalled) as caught:
         await cluster.run_until(lambda: False)
@@ -103,8 +111,9 @@ async def test_a_wait_in_vain_says_why_first(cluster: Cluster) -> None:
 
 
 async def test_a_claim_that_is_false_says_why(cluster: Cluster) -> None:
-    """Given a pod that failed, when it is claimed to have succeeded, and when an Event is missed, then reasons, Events and writes
-    with their fields are told, each once."""
+    """Given a pod that failed, when it is claimed to have succeeded, and when an Event is missed,
+    then reasons, Events and writes with their fields are told, each once.
+    """
     await cluster.client.create(PODS, pod(exit_codes="3"))
     await cluster.advance("1m")
     with pytest.raises(HistoryError) as caught:
@@ -124,7 +133,9 @@ async def test_a_claim_that_is_false_says_why(cluster: Cluster) -> None:
 
 
 async def test_what_was_said_is_not_said_again(cluster: Cluster) -> None:
-    """Given the text of an explanation, when it is explained once more to who has read that, then nothing is left to say."""
+    """Given the text of an explanation, when it is explained once more to who has read that, then
+    nothing is left to say.
+    """
     await cluster.client.create(PODS, pod(exit_codes="3"))
     await cluster.advance("1m")
     history = History.of(cluster)
@@ -134,8 +145,10 @@ async def test_what_was_said_is_not_said_again(cluster: Cluster) -> None:
 
 
 async def test_what_the_server_makes_by_itself_is_nobodys_request(cluster: Cluster) -> None:
-    """Given objects that the server stores when their resource is first needed, when the history tells of them, then it is by the
-    server itself, and the request that came first is told of what it wrote."""
+    """Given objects that the server stores when their resource is first needed, when the history
+    tells of them, then it is by the server itself, and the request that came first is told of what
+    it wrote.
+    """
     await cluster.client.create(PODS, pod())
     await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "c", "namespace": "default"}})
     history = History.of(cluster)
@@ -146,8 +159,10 @@ async def test_what_the_server_makes_by_itself_is_nobodys_request(cluster: Clust
 
 
 async def test_warnings_are_told_that_nothing_else_tells_and_daemon_timers_are_counted(cluster: Cluster) -> None:
-    """Given a container that is not healthy, and a pod that has succeeded, when something is waited for in vain, then warnings
-    are told once, nothing is told of the pod, and daemon timers have one line."""
+    """Given a container that is not healthy, and a pod that has succeeded, when something is waited
+    for in vain, then warnings are told once, nothing is told of the pod, and daemon timers have one
+    line.
+    """
     await cluster.client.create(PODS, pod("fine"))
     await cluster.client.create(PODS, pod("loop", {"restartPolicy": "Always"}, exit_codes="3"))
     await cluster.client.create(PODS, pod("big", BIG))

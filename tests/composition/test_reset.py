@@ -29,8 +29,9 @@ async def lived(cluster: Cluster) -> list[tuple[float, str, str, bytes]]:
 
 @pytest.mark.parametrize("clock", ["manual", "auto"])
 async def test_it_is_as_a_new_one(clock: str) -> None:
-    """Given a cluster that has lived, in which time was stopped and a controller, too, when it is reset, then it has the
-    history of a new one, byte for byte, and lives as that does."""
+    """Given a cluster that has lived, in which time was stopped and a controller, too, when it is
+    reset, then it has the history of a new one, byte for byte, and lives as that does.
+    """
     async with Cluster(clock=clock, load=MAP, seed=3) as new:
         begun, life = told(new), await lived(new)
     async with Cluster(clock=clock, load=MAP, seed=3) as cluster:
@@ -45,8 +46,10 @@ async def test_it_is_as_a_new_one(clock: str) -> None:
 
 
 async def test_connections_and_the_port_stay_and_watches_end() -> None:
-    """Given a served cluster with a client that watches, when it is reset, then the watch is told to begin anew, the client needs
-    no other connection, the address is the same, and what the client had created is gone."""
+    """Given a served cluster with a client that watches, when it is reset, then the watch is told
+    to begin anew, the client needs no other connection, the address is the same, and what the
+    client had created is gone.
+    """
     made = []
     tracing = aiohttp.TraceConfig()
 
@@ -70,8 +73,10 @@ async def test_connections_and_the_port_stay_and_watches_end() -> None:
 
 
 async def test_after_a_restore_it_is_what_it_was_made_as(tmp_path: Path) -> None:
-    """Given a cluster that was restored to another one's snapshot, when it is reset, then it is what its own options say; one
-    that began with a snapshot, the file of one here, goes back to that."""
+    """Given a cluster that was restored to another one's snapshot, when it is reset, then it is
+    what its own options say; one that began with a snapshot, the file of one here, goes back to
+    that.
+    """
     async with Cluster(clock="manual", nodes=0, controllers="") as other:
         await other.client.create(CONFIG_MAPS, {"metadata": {"name": "kept", "namespace": "default"}})
         other.snapshot().write(tmp_path / "file")
@@ -89,7 +94,9 @@ async def test_after_a_restore_it_is_what_it_was_made_as(tmp_path: Path) -> None
 
 
 async def test_what_was_counted_is_forgotten() -> None:
-    """Given a cluster whose controllers have counted and whose log has requests, when it is reset, then both begin anew."""
+    """Given a cluster whose controllers have counted and whose log has requests, when it is reset,
+    then both begin anew.
+    """
     async with Cluster(clock="manual") as cluster:
         await lived(cluster)
         assert any(entry.verb == "create" and entry.resource == "jobs" for entry in cluster.apiserver.log)
@@ -100,7 +107,9 @@ async def test_what_was_counted_is_forgotten() -> None:
 
 
 async def test_a_failure_that_nobody_saw_is_raised_once() -> None:
-    """Given a component that has failed, when the cluster is reset, then that raises its error, and the cluster is new."""
+    """Given a component that has failed, when the cluster is reset, then that raises its error, and
+    the cluster is new.
+    """
     async with Cluster(clock="manual", nodes=0) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "old", "namespace": "default"}})
         cluster.driver.fail(ZeroDivisionError("broken"))

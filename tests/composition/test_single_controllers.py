@@ -1,4 +1,6 @@
-"""Controllers that are stopped and started one by one, while the cluster runs and while it does not."""
+"""Controllers that are stopped and started one by one, while the cluster runs and while it does
+not.
+"""
 
 import json
 
@@ -25,8 +27,9 @@ async def is_bound(cluster: Cluster) -> bool:
 
 @pytest.mark.parametrize("used_before", [False, True])
 async def test_a_stopped_controller_catches_up_when_it_is_started(used_before: bool) -> None:
-    """Given a scheduler that was stopped, before it had a pod or after, when a pod comes, then nobody schedules it until the
-    scheduler is started."""
+    """Given a scheduler that was stopped, before it had a pod or after, when a pod comes, then
+    nobody schedules it until the scheduler is started.
+    """
     async with Cluster(clock="manual") as cluster:
         if used_before:
             await cluster.client.create(PODS, {**POD, "metadata": {"name": "first", "namespace": "default"}})
@@ -41,8 +44,9 @@ async def test_a_stopped_controller_catches_up_when_it_is_started(used_before: b
 
 
 async def test_each_may_be_stopped_and_started_again() -> None:
-    """Given a running cluster, when every controller is restarted, twice some, and then a Job comes, then it completes; stopping
-    what is stopped and starting what runs changes nothing."""
+    """Given a running cluster, when every controller is restarted, twice some, and then a Job
+    comes, then it completes; stopping what is stopped and starting what runs changes nothing.
+    """
     async with Cluster(clock="manual") as cluster:
         for name in cluster.manager.names:
             await cluster.restart_controller(name)
@@ -59,7 +63,9 @@ async def test_each_may_be_stopped_and_started_again() -> None:
 
 
 async def test_pods_go_on_while_the_kubelet_restarts() -> None:
-    """Given a pod that runs, when the kubelet is restarted, then the pod comes to its end once, as on a node."""
+    """Given a pod that runs, when the kubelet is restarted, then the pod comes to its end once, as
+    on a node.
+    """
     async with Cluster(clock="manual") as cluster:
         await cluster.client.create(PODS, POD)
         await cluster.advance("30s")
@@ -71,8 +77,9 @@ async def test_pods_go_on_while_the_kubelet_restarts() -> None:
 
 @pytest.mark.parametrize("controllers", ["", "namespace,serviceaccount"])
 async def test_one_that_the_options_left_out_can_be_started(controllers: str) -> None:
-    """Given a cluster without it, even without any, when the namespace controller is started by name, then it
-    empties a namespace."""
+    """Given a cluster without it, even without any, when the namespace controller is started by
+    name, then it empties a namespace.
+    """
     async with Cluster(clock="manual", controllers=controllers, nodes=0) as cluster:
         await cluster.start_controller("namespace")
         await cluster.client.create(NAMESPACES, {"metadata": {"name": "team"}})
@@ -83,8 +90,9 @@ async def test_one_that_the_options_left_out_can_be_started(controllers: str) ->
 
 
 async def test_who_is_stopped_stays_stopped_across_a_restore_and_in_a_fork() -> None:
-    """Given a scheduler that was stopped, when the cluster is restored, and when it is forked, then it is still stopped; after a
-    reset it runs."""
+    """Given a scheduler that was stopped, when the cluster is restored, and when it is forked, then
+    it is still stopped; after a reset it runs.
+    """
     async with Cluster(clock="manual") as cluster:
         await cluster.stop_controller("scheduler")
         await cluster.restore(cluster.snapshot())
@@ -100,8 +108,9 @@ async def test_who_is_stopped_stays_stopped_across_a_restore_and_in_a_fork() -> 
 
 
 async def test_a_controller_can_be_stopped_before_the_cluster_starts() -> None:
-    """Given a cluster that is not started, when one controller is stopped and one that is left out is started, then the cluster
-    starts without the one and with the other."""
+    """Given a cluster that is not started, when one controller is stopped and one that is left out
+    is started, then the cluster starts without the one and with the other.
+    """
     cluster = Cluster(clock="manual", nodes=0, controllers="*,-job")
     await cluster.stop_controller("scheduler")
     await cluster.start_controller("job")
@@ -117,8 +126,9 @@ async def states(cluster: Cluster) -> dict[str, bool]:
 
 
 async def test_it_can_be_done_over_http() -> None:
-    """Given a cluster, when controllers are stopped, started and restarted through its own path, in a body and in a query, then
-    the answer and the path say who runs."""
+    """Given a cluster, when controllers are stopped, started and restarted through its own path, in
+    a body and in a query, then the answer and the path say who runs.
+    """
     async with Cluster(clock="manual", nodes=0) as cluster:
         assert (await states(cluster))["scheduler"] is True
         answer = await cluster.client.request("POST", PATH, body=b'{"stop": "scheduler"}')
@@ -138,7 +148,9 @@ async def test_it_can_be_done_over_http() -> None:
     (b'{"halt": "job"}', "unknown field 'halt'"), (b"[]", "the body is no JSON object"), (b"{", "the body is no JSON"),
 ])
 async def test_what_cannot_be_meant_is_refused_with_a_sentence(body: bytes, text: str) -> None:
-    """Given a request that names no controller or no action, when it is sent, then it is answered with 400 and a sentence."""
+    """Given a request that names no controller or no action, when it is sent, then it is answered
+    with 400 and a sentence.
+    """
     async with Cluster(clock="manual", nodes=0, controllers="job") as cluster:
         with pytest.raises(APIError, match=text) as caught:
             await cluster.client.request("POST", PATH, body=body)
@@ -149,7 +161,9 @@ async def test_what_cannot_be_meant_is_refused_with_a_sentence(body: bytes, text
 
 
 async def test_an_unknown_controller_is_refused() -> None:
-    """Given a name that nobody has, when it is stopped or started, then OptionError names it and those that there are."""
+    """Given a name that nobody has, when it is stopped or started, then OptionError names it and
+    those that there are.
+    """
     async with Cluster(clock="manual", nodes=0, controllers="") as cluster:
         for change in (cluster.stop_controller, cluster.start_controller, cluster.restart_controller):
             with pytest.raises(OptionError, match=r'"jobs" is not in the list of known controllers: .*scheduler'):

@@ -29,8 +29,9 @@ async def job_of(cluster: Cluster):
 
 @pytest.mark.parametrize("by_file", [False, True])
 async def test_a_cluster_goes_on_from_a_snapshot_as_it_would_have(by_file: bool) -> None:
-    """Given a Job whose second pod is running, when a snapshot of it, in memory or as a file, becomes a cluster of its own, then
-    the pod runs on and the Job completes at the same second."""
+    """Given a Job whose second pod is running, when a snapshot of it, in memory or as a file,
+    becomes a cluster of its own, then the pod runs on and the Job completes at the same second.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(JOBS, JOB)
         await cluster.advance(90)
@@ -51,8 +52,9 @@ async def test_a_cluster_goes_on_from_a_snapshot_as_it_would_have(by_file: bool)
 
 
 async def test_one_snapshot_has_one_future() -> None:
-    """Given a snapshot of a running Job, when two clusters go on from it, then what they come to is the same, byte for byte:
-    names, uids, history and all."""
+    """Given a snapshot of a running Job, when two clusters go on from it, then what they come to is
+    the same, byte for byte: names, uids, history and all.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(JOBS, JOB)
         await cluster.advance(90)
@@ -67,8 +69,9 @@ async def test_one_snapshot_has_one_future() -> None:
 
 
 async def test_forks_go_their_own_ways() -> None:
-    """Given a running cluster and a fork of it, when each is changed, then neither sees the other's changes, and a comparison
-    tells them apart by object and field."""
+    """Given a running cluster and a fork of it, when each is changed, then neither sees the other's
+    changes, and a comparison tells them apart by object and field.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a", "namespace": "default"}, "data": {"x": "1"}})
         async with cluster.fork() as other:
@@ -83,8 +86,10 @@ async def test_forks_go_their_own_ways() -> None:
 
 
 async def test_a_cluster_goes_back() -> None:
-    """Given a snapshot from before a Job ran, when the cluster is restored to it, then time, objects and versions are those of
-    then, a watch that was open is told to begin anew, and the Job runs again to the same end."""
+    """Given a snapshot from before a Job ran, when the cluster is restored to it, then time,
+    objects and versions are those of then, a watch that was open is told to begin anew, and the Job
+    runs again to the same end.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(JOBS, JOB)
         await cluster.advance(90)
@@ -103,7 +108,9 @@ async def test_a_cluster_goes_back() -> None:
 
 
 async def test_a_served_cluster_stays_where_it_is_when_it_is_restored() -> None:
-    """Given a served cluster, when it is restored, then clients on the network see the restored state at the same address."""
+    """Given a served cluster, when it is restored, then clients on the network see the restored
+    state at the same address.
+    """
     async with cluster_of(controllers="namespace", nodes=0) as cluster:
         server = await cluster.serve()
         taken = cluster.snapshot()
@@ -120,8 +127,9 @@ async def test_a_served_cluster_stays_where_it_is_when_it_is_restored() -> None:
 
 
 async def test_a_file_holds_all_that_the_snapshot_does(tmp_path: Path) -> None:
-    """Given a snapshot with a history, when it is written and read, then it is the same, byte for byte, causes and past states
-    among it."""
+    """Given a snapshot with a history, when it is written and read, then it is the same, byte for
+    byte, causes and past states among it.
+    """
     async with cluster_of() as cluster:
         await cluster.client.create(JOBS, JOB)
         await cluster.advance(30)
@@ -168,8 +176,9 @@ def of_version(number: int):
     (lambda path: altered(path, of_version(2)), "has format 2 of snapshots, and this fakekube reads format 1"),
 ])
 async def test_what_is_no_snapshot_leaves_everything_as_it_was(file: Path, spoil, text: str) -> None:
-    """Given a file that was cut short, altered, or written by another release, when a cluster is restored from it, then one
-    sentence says what is wrong, and the cluster is as it was."""
+    """Given a file that was cut short, altered, or written by another release, when a cluster is
+    restored from it, then one sentence says what is wrong, and the cluster is as it was.
+    """
     spoil(file)
     async with cluster_of(controllers="", nodes=0) as cluster:
         before = cluster.snapshot().encode()
@@ -180,7 +189,9 @@ async def test_what_is_no_snapshot_leaves_everything_as_it_was(file: Path, spoil
 
 
 async def test_the_snapshot_decides_what_its_cluster_is_like(file: Path) -> None:
-    """Given a snapshot, when a cluster of another version is to go on from it, then that is refused; another clock is not."""
+    """Given a snapshot, when a cluster of another version is to go on from it, then that is
+    refused; another clock is not.
+    """
     taken: Snapshot = read(file)
     with pytest.raises(OptionError, match="nodes: the snapshot decides that; only clock and controllers may"):
         Cluster(state=taken, nodes=3)

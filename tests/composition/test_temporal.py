@@ -56,8 +56,9 @@ async def cluster():
 
 
 async def test_what_was_is_found_after_the_fact(cluster) -> None:
-    """Given a Job that is long done, when its history is asked, then passing states are found, with the versions that they
-    had, and nothing is moved or waited for."""
+    """Given a Job that is long done, when its history is asked, then passing states are found, with
+    the versions that they had, and nothing is moved or waited for.
+    """
     before = cluster.clock.time()
     came = eventually(cluster, running, within="5s")
     assert eventually(cluster, failed, within="1m") > came
@@ -68,8 +69,9 @@ async def test_what_was_is_found_after_the_fact(cluster) -> None:
 
 
 async def test_states_are_asked_about_once_where_nothing_changed_that_matters(cluster) -> None:
-    """Given a predicate that looks at Jobs alone, when it is asked of a whole history, then it is called once for each change
-    of a Job, and once for the beginning."""
+    """Given a predicate that looks at Jobs alone, when it is asked of a whole history, then it is
+    called once for each change of a Job, and once for the beginning.
+    """
     asked = []
     always(cluster, lambda state: asked.append(state.get(JOBS, "j")) or True)
     assert len(asked) == 1 + len(History.of(cluster).of_object(JOBS, "j"))
@@ -84,8 +86,9 @@ async def test_states_are_asked_about_once_where_nothing_changed_that_matters(cl
     (lambda c: leads_to(c, complete, running), r"complete .* came true at .*running .* did not follow"),
 ])
 async def test_what_was_not_is_told_with_the_way_there(cluster, claim, text: str) -> None:
-    """Given a history that is not as claimed, when it is asked, then the error says when, how it came about, request by request
-    back to the test's own, and how to see it again."""
+    """Given a history that is not as claimed, when it is asked, then the error says when, how it
+    came about, request by request back to the test's own, and how to see it again.
+    """
     with pytest.raises(HistoryError, match=text) as caught:
         claim(cluster)
     told = str(caught.value)
@@ -98,8 +101,9 @@ async def test_what_was_not_is_told_with_the_way_there(cluster, claim, text: str
 
 
 async def test_what_may_still_come_is_said_to_have_time_left() -> None:
-    """Given a Job that has just been created, when its end is claimed to follow within an hour, then the error says that it has
-    not yet, and until when it may."""
+    """Given a Job that has just been created, when its end is claimed to follow within an hour,
+    then the error says that it has not yet, and until when it may.
+    """
     async with Cluster(nodes=1, clock="manual", controllers=CONTROLLERS) as cluster:
         await cluster.client.create(JOBS, job("j"))
         await cluster.advance(20)
@@ -116,8 +120,9 @@ async def test_asking_begins_where_it_is_told_to(cluster) -> None:
 
 
 async def test_what_is_forgotten_is_not_judged(cluster) -> None:
-    """Given a history whose beginning was compacted away, when a claim about all of it is made, then the error says from where
-    on it is retained; about what is left claims can be made."""
+    """Given a history whose beginning was compacted away, when a claim about all of it is made,
+    then the error says from where on it is retained; about what is left claims can be made.
+    """
     storage = cluster.apiserver.storage
     storage.compact(storage.revision - 3)
     with pytest.raises(HistoryForgotten, match=rf"the history begins at version {storage.revision - 3}"):
@@ -126,8 +131,9 @@ async def test_what_is_forgotten_is_not_judged(cluster) -> None:
 
 
 async def test_a_wait_that_is_in_vain_says_what_happened() -> None:
-    """Given a cluster in which nothing will ever run, when a pod is waited for, then the error names the predicate, the last
-    writes and the seed."""
+    """Given a cluster in which nothing will ever run, when a pod is waited for, then the error
+    names the predicate, the last writes and the seed.
+    """
     async with Cluster(nodes=0, clock="auto", controllers=CONTROLLERS, seed=7) as cluster:
         await cluster.client.create(JOBS, job("j"))
         with pytest.raises(Stalled, match=r"(?s)running .*the last writes:.*pods default/j-.*seed 7") as caught:
@@ -136,8 +142,9 @@ async def test_a_wait_that_is_in_vain_says_what_happened() -> None:
 
 
 async def test_a_timeline_tells_a_pods_life(cluster) -> None:
-    """Given a pod that failed, when its timeline is asked for, then it has every phase in order, the fields that changed, and
-    the Events about it."""
+    """Given a pod that failed, when its timeline is asked for, then it has every phase in order,
+    the fields that changed, and the Events about it.
+    """
     pod = next(pod for pod in (await cluster.client.list(PODS)).items if pod["status"]["phase"] == "Failed")
     name = pod["metadata"]["name"]
     story = timeline(cluster, PODS, name)
@@ -154,8 +161,9 @@ async def test_a_timeline_tells_a_pods_life(cluster) -> None:
 
 
 async def test_events_are_asserted(cluster) -> None:
-    """Given a Job's history, when its Events are asserted, then those that were are found, with their number; others are told to
-    be missing with those that there are."""
+    """Given a Job's history, when its Events are asserted, then those that were are found, with
+    their number; others are told to be missing with those that there are.
+    """
     created = await cluster.client.get(JOBS, "j", "default")
     assert len(events(cluster, about=created, reason="SuccessfulCreate")) == 2
     assert assert_event(cluster, about="j", reason="Completed", type="Normal", message="^Job completed$")["count"] == 1
@@ -171,8 +179,9 @@ async def test_events_are_asserted(cluster) -> None:
 
 
 async def test_requests_are_asserted(cluster) -> None:
-    """Given what a server was asked, when requests are asserted by verb, resource and user agent, then they are found and
-    counted; for what was never asked the latest are listed."""
+    """Given what a server was asked, when requests are asserted by verb, resource and user agent,
+    then they are found and counted; for what was never asked the latest are listed.
+    """
     assert [entry.name for entry in requests(cluster, verb="create", subresource="binding")]
     assert_requested(cluster, verb="create", resource="pods", subresource="", user_agent="kube-controller-manager", count=2)
     assert_requested(cluster, verb="delete", resource="jobs", count=0)
@@ -183,7 +192,9 @@ async def test_requests_are_asserted(cluster) -> None:
 
 
 async def test_a_file_is_asked_like_a_cluster(cluster, tmp_path) -> None:
-    """Given the file of a snapshot, when claims are made about it, then they are judged by the history in it."""
+    """Given the file of a snapshot, when claims are made about it, then they are judged by the
+    history in it.
+    """
     from fakekube.composition.snapshot import read
 
     cluster.snapshot().write(tmp_path / "file")
@@ -194,8 +205,9 @@ async def test_a_file_is_asked_like_a_cluster(cluster, tmp_path) -> None:
 
 
 def test_a_cluster_in_the_background_is_asked_from_the_tests_thread() -> None:
-    """Given a cluster in a thread of its own, when claims are made from the test's, then they are judged, and time can be moved
-    until a state."""
+    """Given a cluster in a thread of its own, when claims are made from the test's, then they are
+    judged, and time can be moved until a state.
+    """
     options = ClusterOptions.of(nodes=0, controllers="namespace", clock="manual")
     with BackgroundCluster(options) as server:
         server.call(lambda c: c.client.create(CONFIG_MAPS, {"metadata": {"name": "m", "namespace": "default"}}))

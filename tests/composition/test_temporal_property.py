@@ -18,7 +18,9 @@ limits = st.none() | st.integers(0, 40)
 
 
 def played(story: list[tuple[str, str, bool, int]]) -> tuple[Cluster, list[tuple[float, dict[str, int]]]]:
-    """A cluster in which it happened, and every state: its time, and how many objects of each kind there were."""
+    """A cluster in which it happened, and every state: its time, and how many objects of each kind
+    there were.
+    """
     cluster = Cluster(nodes=0, controllers="", clock="manual")
     now, counts = cluster.clock.time(), dict.fromkeys(KINDS, 0)
     states = [(now, dict(counts))]
@@ -52,8 +54,9 @@ def holds(claim: Any) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(changes, claims, claims, limits)
 def test_verdicts_are_those_of_a_patient_reader(story, first, then, within) -> None:
-    """Given any story of objects that come and go, when claims about their numbers are judged, then each verdict is the one that
-    looking at every state gives."""
+    """Given any story of objects that come and go, when claims about their numbers are judged, then
+    each verdict is the one that looking at every state gives.
+    """
     cluster, states = played(story)
     one, two = ([(at, counts[kind] >= least) for at, counts in states] for kind, least in (first, then))
 

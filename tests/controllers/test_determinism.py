@@ -1,4 +1,6 @@
-"""One seed, one history: every event of every resource, byte for byte, whatever Python's hashes are."""
+"""One seed, one history: every event of every resource, byte for byte, whatever Python's hashes
+are.
+"""
 
 import os
 import subprocess
@@ -74,8 +76,9 @@ def history(hash_seed, seed=7, clock="auto"):
 
 @pytest.mark.parametrize("clock", ["auto", "manual"])
 def test_one_seed_gives_one_history_under_any_hash_seed(clock):
-    """Given two nodes and an indexed Job of which one pod fails / when it is run in three processes with other hashes
-    / then every object and every event is the same: type, resource, name, uid, revision, time.
+    """Given two nodes and an indexed Job of which one pod fails / when it is run in three processes
+    with other hashes / then every object and every event is the same: type, resource, name, uid,
+    revision, time.
     """
     first, second, third = (history(seed, clock=clock) for seed in ("0", "1", "4711"))
     assert first == second == third

@@ -18,8 +18,9 @@ def adds(cluster):
 
 
 async def test_the_life_of_a_jobs_pods_concerns_only_who_works_on_it():
-    """Given a cluster in which every controller runs that may hear of pods / when a Job of four pods runs to its end
-    / then nobody queued anything but who makes, places, and runs pods."""
+    """Given a cluster in which every controller runs that may hear of pods / when a Job of four
+    pods runs to its end / then nobody queued anything but who makes, places, and runs pods.
+    """
     async with Cluster(nodes=2, clock="manual") as cluster:
         for name in cluster.manager.names:
             cluster.manager.activate(name)
@@ -36,8 +37,10 @@ async def test_the_life_of_a_jobs_pods_concerns_only_who_works_on_it():
 
 
 async def test_a_pod_by_itself_concerns_no_controller_of_workloads(world):
-    """Given a Job, so that its controller listens / when a pod comes, changes and goes that nobody controls and that no selector
-    matches / then the Job is not looked at again, and neither queue of its controller takes anything."""
+    """Given a Job, so that its controller listens / when a pod comes, changes and goes that nobody
+    controls and that no selector matches / then the Job is not looked at again, and neither queue
+    of its controller takes anything.
+    """
     await world.create_job()
     await world.advance(5)
     before = adds(world.cluster)

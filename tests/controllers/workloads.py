@@ -35,7 +35,10 @@ def image_of(obj):
 
 
 class Workloads(World):
-    """A cluster and what tests do to workloads in it. Objects are in the namespace ``default`` and called ``a``."""
+    """A cluster and what tests do to workloads in it.
+
+    Objects are in the namespace ``default`` and called ``a``.
+    """
 
     async def create(self, resource, name="a", **spec):
         """Create a workload; what it is once all is still."""
@@ -90,7 +93,9 @@ class Workloads(World):
         await self.settle()
 
     async def add_node(self, name, *, labels=None, taints=None):
-        """A node that is fit for pods: what admission taints new nodes with is taken off, as once they are ready."""
+        """A node that is fit for pods: what admission taints new nodes with is taken off, as once
+        they are ready.
+        """
         await self.client.create(NODES, {"metadata": {"name": name, "labels": labels or {}}})
         await self.client.patch(NODES, name, body={"spec": {"taints": taints}})
         await self.settle()

@@ -1,4 +1,6 @@
-"""A cluster without nodes, where the test plays scheduler and kubelet by writing pod status by hand."""
+"""A cluster without nodes, where the test plays scheduler and kubelet by writing pod status by
+hand.
+"""
 
 from fakekube.apimachinery import times
 from fakekube.client.resources import EVENTS, JOBS, NAMESPACES, PODS
@@ -59,7 +61,8 @@ def counts(job):
 
 
 class World:
-    """A cluster and what tests do to it again and again. Objects are in the namespace ``default``."""
+    """A cluster and what tests do to it again and again. Objects are in the namespace ``default``.
+    """
 
     def __init__(self, cluster):
         self.cluster, self.client = cluster, cluster.client
@@ -140,7 +143,8 @@ class World:
             await self.client.delete(PODS, pod["metadata"]["name"], NAMESPACE, **options)
 
     async def bind(self, *pods, node="somewhere"):
-        """Put pods on a node, so that a deletion of theirs waits for a kubelet that is not there."""
+        """Put pods on a node, so that a deletion of theirs waits for a kubelet that is not there.
+        """
         for pod in pods:
             await self.client.bind(pod["metadata"]["name"], NAMESPACE, node)
 

@@ -1,7 +1,8 @@
-"""The history of some Jobs, with every component at work: ``python -m tests.differential.histories JOBS PODS NODES``.
+"""The history of some Jobs, with every component at work: ``python -m tests.differential.histories
+JOBS PODS NODES``.
 
-Prints a line a commit: its revision, its type, the digest of its bytes, the object. The last line is the digest of it all, as it
-has always been made.
+Prints a line a commit: its revision, its type, the digest of its bytes, the object. The last line
+is the digest of it all, as it has always been made.
 """
 
 import asyncio

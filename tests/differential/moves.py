@@ -1,4 +1,6 @@
-"""The single requests of a random scenario, drawn with what earlier answers said: names, versions, objects, tokens."""
+"""The single requests of a random scenario, drawn with what earlier answers said: names, versions,
+objects, tokens.
+"""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -84,7 +86,9 @@ class Moves:
         return rng.choices([make for _, make in writes], [weight for weight, _ in writes])[0]()
 
     def every(self, kind: Kind) -> list[Move]:
-        """The life of a small right object of a kind, twice over: what is remembered of the first one meets the second one."""
+        """The life of a small right object of a kind, twice over: what is remembered of the first
+        one meets the second one.
+        """
         path, tree = collection(kind), specimen(kind)
         item = f"{path}/{tree.get('metadata', {}).get('name', '')}"
         label = {"metadata": {"labels": {"l": "1"}}}

@@ -1,9 +1,12 @@
-"""A random scenario: writes of every kind that a server serves, reads and watches between them, several at a time.
+"""A random scenario: writes of every kind that a server serves, reads and watches between them,
+several at a time.
 
-``python -m tests.differential.scenario STEPS SEED ...`` prints a line a step, with the digest of its answers and what was asked,
-then the digest of the whole history; of several seeds one after the other, in one process. A server that remembers things and
-one that remembers nothing have to print the same lines: the first that differs names the step and its requests. Nothing here
-depends on anything but the seed and the answers. Seed 0 is no random one: it is the life of an object of every kind.
+``python -m tests.differential.scenario STEPS SEED ...`` prints a line a step, with the digest of
+its answers and what was asked, then the digest of the whole history; of several seeds one after the
+other, in one process. A server that remembers things and one that remembers nothing have to print
+the same lines: the first that differs names the step and its requests. Nothing here depends on
+anything but the seed and the answers. Seed 0 is no random one: it is the life of an object of every
+kind.
 """
 
 import asyncio

@@ -30,7 +30,10 @@ def new_cluster(controllers: str = "namespace,serviceaccount", **options: Any) -
 async def send(
     cluster: Cluster, method: str, path: str, body: object = None, media: str = JSON, query: Mapping[str, str] | None = None,
 ) -> tuple[int, Tree]:
-    """Status and tree of an answer. A body that is no bytes is encoded; one of bytes is sent as it is."""
+    """Status and tree of an answer.
+
+    A body that is no bytes is encoded; one of bytes is sent as it is.
+    """
     data = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
     asked = {name: [value] for name, value in (query or {}).items()}
     answer = await cluster.apiserver.handle(Request(method, path, asked, {"content-type": media}, data, user=users.admin()))
@@ -47,7 +50,9 @@ async def post(cluster: Cluster, name: str, spec: Tree, **metadata: Any) -> tupl
 
 
 def own(answer: Tree) -> Tree:
-    """An answer to a create of a pod without what is that pod's own: its name, uid, version, and names drawn at random."""
+    """An answer to a create of a pod without what is that pod's own: its name, uid, version, and
+    names drawn at random.
+    """
     meta = answer.get("metadata") or {}
     text = orjson.dumps(answer)
     for volume in (answer.get("spec") or {}).get("volumes") or ():
@@ -65,7 +70,10 @@ def own(answer: Tree) -> Tree:
 
 
 class Waiting(DefaultTolerationSeconds):
-    """A built-in plugin as it would be if it were far away. ``wait`` gives what is awaited for an object, or nothing."""
+    """A built-in plugin as it would be if it were far away.
+
+    ``wait`` gives what is awaited for an object, or nothing.
+    """
 
     def wait(self, attrs: Attributes) -> Awaitable[None] | None:
         raise NotImplementedError
@@ -112,10 +120,13 @@ class Turning(Waiting):
 
 
 def use_plugin(cluster: Cluster, plugin: Waiting) -> None:
-    """Put a plugin in the place of the one that it is made of: in the middle of the mutating pass."""
+    """Put a plugin in the place of the one that it is made of: in the middle of the mutating pass.
+    """
     cluster.apiserver.use_admission(Chain([plugin if each.name == plugin.name else each for each in build_chain().plugins]))
 
 
 def pause(cluster: Cluster, meanwhile: Callable[[], Awaitable[Any]]) -> None:
-    """From now on the create of a pod called ``paused`` awaits this, in the middle of the mutating pass."""
+    """From now on the create of a pod called ``paused`` awaits this, in the middle of the mutating
+    pass.
+    """
     use_plugin(cluster, Pausing(meanwhile))

@@ -1,4 +1,6 @@
-"""What a caller in the same process does with the trees that it handed over, or was handed, is its own business."""
+"""What a caller in the same process does with the trees that it handed over, or was handed, is its
+own business.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -36,8 +38,9 @@ def fresh() -> Tree:
 
 
 async def test_one_tree_is_created_many_times_under_other_names() -> None:
-    """Given one tree / when its caller changes the name, a label and an image in it and creates it again and again
-    Then each object is as the tree was at that time, and stays so."""
+    """Given one tree / when its caller changes the name, a label and an image in it and creates it
+    again and again Then each object is as the tree was at that time, and stays so.
+    """
     body = fresh()
     async with new_cluster() as cluster:
         for number in range(6):
@@ -53,7 +56,9 @@ async def test_one_tree_is_created_many_times_under_other_names() -> None:
 
 
 async def test_a_tree_that_was_handed_over_is_as_it_was() -> None:
-    """Given a tree / when it is created, updated with, or applied as a patch / then the caller's tree has not changed."""
+    """Given a tree / when it is created, updated with, or applied as a patch / then the caller's
+    tree has not changed.
+    """
     async with new_cluster() as cluster:
         body = fresh()
         pod = await cluster.client.create(PODS, body)
@@ -96,8 +101,9 @@ ANSWERS: dict[str, Callable[[Client], Awaitable[Tree]]] = {
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_what_a_client_hands_out_is_the_callers_own(answer: Callable[[Client], Awaitable[Tree]]) -> None:
-    """Given a pod and others of its template / when a caller spoils every part of what it was answered, time and again
-    Then the stored pod and the next of the template are as before."""
+    """Given a pod and others of its template / when a caller spoils every part of what it was
+    answered, time and again Then the stored pod and the next of the template are as before.
+    """
     async with new_cluster() as cluster:
         created = await cluster.client.create(PODS, fresh())
         before = await state(cluster)
@@ -116,7 +122,9 @@ async def state(cluster: Cluster) -> Tree:
 
 
 async def test_refusals_and_lists_are_the_callers_own_too() -> None:
-    """Given maps / when a list of them is spoilt / then the next list, which has the same bytes, is not."""
+    """Given maps / when a list of them is spoilt / then the next list, which has the same bytes, is
+    not.
+    """
     async with new_cluster() as cluster:
         for name in ("a", "b"):
             await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": name, "namespace": "default"}, "data": {"k": name}})

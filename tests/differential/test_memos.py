@@ -1,7 +1,9 @@
-"""No answer depends on what a server remembers: with all memos off it gives the same bytes, and stores the same history.
+"""No answer depends on what a server remembers: with all memos off it gives the same bytes, and
+stores the same history.
 
-A difference names the scenario's seed, the step and what was asked in it; ``python -m tests.differential.scenario`` shows
-either side, with ``FAKEKUBE_MEMO=off`` in its environment or without.
+A difference names the scenario's seed, the step and what was asked in it; ``python -m
+tests.differential.scenario`` shows either side, with ``FAKEKUBE_MEMO=off`` in its environment or
+without.
 """
 
 import os
@@ -43,12 +45,15 @@ def check_same(seeds: list[int], steps: int) -> None:
         seed = line if line.startswith("seed ") else seed
         assert line == other, f"{seed}, with memos on and off:\n{line}\n{other}"
     codes = [line for line in lines_on if line.startswith("answers ")]
-    assert all("200: " in line and "201: " in line for line in codes), codes  # what is refused only would prove little
+    # what is refused only would prove little
+    assert all("200: " in line and "201: " in line for line in codes), codes
 
 
 def test_a_server_without_memos_answers_the_same() -> None:
-    """Given the lives of objects of every kind, then some hundred random writes, reads and watches, several at a time
-    When a process with all memos and one without any serve them / then all answers and the history have the same bytes."""
+    """Given the lives of objects of every kind, then some hundred random writes, reads and watches,
+    several at a time When a process with all memos and one without any serve them / then all
+    answers and the history have the same bytes.
+    """
     check_same(list(range(SEEDS_A_PROCESS + 1)), STEPS)
 
 
@@ -56,7 +61,9 @@ def test_a_server_without_memos_answers_the_same() -> None:
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("part", range(SLOW_PROCESSES))
 def test_very_many_scenarios(part: int) -> None:
-    """Given two thousand scenarios, some after the other in one process / when run with memos and without / then the same."""
+    """Given two thousand scenarios, some after the other in one process / when run with memos and
+    without / then the same.
+    """
     first = 1000 + part * SLOW_SEEDS
     check_same(list(range(first, first + SLOW_SEEDS)), SLOW_STEPS)
 
@@ -64,8 +71,9 @@ def test_very_many_scenarios(part: int) -> None:
 @pytest.mark.parametrize(("jobs", "pods", "nodes"), [
     (3, 4, 2), pytest.param(100, 8, 20, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])])
 def test_a_history_is_one_whatever_is_remembered_and_however_python_hashes(jobs: int, pods: int, nodes: int) -> None:
-    """Given some Jobs with every component at work / when they run with other hash seeds, and without memos
-    Then the history has the same bytes each time."""
+    """Given some Jobs with every component at work / when they run with other hash seeds, and
+    without memos Then the history has the same bytes each time.
+    """
     module = "tests.differential.histories"
     runs = [start(module, jobs, pods, nodes, memo=memo, hash_seed=hash_seed)
             for memo, hash_seed in (("on", "0"), ("on", "1"), ("off", "2"))]
@@ -94,9 +102,12 @@ asyncio.run(main())
 
 
 def test_a_server_without_memos_keeps_no_trees() -> None:
-    """Given a process without memos / when an object is read from the storage time and again / then no two reads share a tree."""
+    """Given a process without memos / when an object is read from the storage time and again / then
+    no two reads share a tree.
+    """
     environment = os.environ | {
-        "FAKEKUBE_MEMO": "off", "FAKEKUBE_CHECK_TREES": "",  # which would keep trees to compare with
+        # which would keep trees to compare with
+        "FAKEKUBE_MEMO": "off", "FAKEKUBE_CHECK_TREES": "",
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'controllers'}"}
     done = subprocess.run(
         [sys.executable, "-c", READS], cwd=ROOT, env=environment, text=True, capture_output=True, check=True, timeout=60)

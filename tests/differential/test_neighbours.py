@@ -1,6 +1,8 @@
-"""Hostile neighbours: what somebody else writes, changes or deletes between two writes of the same template.
+"""Hostile neighbours: what somebody else writes, changes or deletes between two writes of the same
+template.
 
-Every answer is the one that a server gives which never saw the template, and, where upstream words it, in its words.
+Every answer is the one that a server gives which never saw the template, and, where upstream words
+it, in its words.
 """
 
 import re
@@ -38,9 +40,10 @@ WRONG_NAMES = ["kube-api-access-UPPER", "kube-api-access-", "kube-api-access-a_b
 @pytest.mark.parametrize("name", WRONG_NAMES)
 @pytest.mark.parametrize("before", [[], ["kube-api-access-abcde"]], ids=["first", "after good ones"])
 async def test_a_volume_whose_name_looks_generated_is_validated(name: str, before: list[str]) -> None:
-    """Given pods with a volume named as ServiceAccount admission names its own, or none
-    When one comes whose volume has a wrong name with the same beginning
-    Then it is refused with every complaint that any other name would get: admission has mounted it, so nobody finds it either."""
+    """Given pods with a volume named as ServiceAccount admission names its own, or none When one
+    comes whose volume has a wrong name with the same beginning Then it is refused with every
+    complaint that any other name would get: admission has mounted it, so nobody finds it either.
+    """
     async with new_cluster() as cluster:
         for number in range(EARLIER if before else 0):
             assert (await post(cluster, f"p{number}", with_volumes(*before)))[0] == 201
@@ -53,7 +56,9 @@ async def test_a_volume_whose_name_looks_generated_is_validated(name: str, befor
 
 @pytest.mark.parametrize("name", WRONG_NAMES)
 async def test_a_volume_that_looks_generated_is_validated_in_a_dry_run_and_in_an_update(name: str) -> None:
-    """Given a pod / when one with a wrong volume name is sent as a dry run, and put over it / then both are refused."""
+    """Given a pod / when one with a wrong volume name is sent as a dry run, and put over it / then
+    both are refused.
+    """
     async with new_cluster() as cluster:
         code, pod = await post(cluster, "p", with_volumes("kube-api-access-abcde"))
         assert code == 201
@@ -97,8 +102,9 @@ TEMPLATE_PATHS = {"CronJob": "spec.jobTemplate.spec.template.spec", "PodTemplate
 @pytest.mark.parametrize("kind", TEMPLATES)
 @pytest.mark.parametrize("before", [[], ["kube-api-access-abcde"]], ids=["first", "after good ones"])
 async def test_templates_validate_a_volume_whose_name_looks_generated(kind: str, before: list[str]) -> None:
-    """Given workloads with a volume that is named as admission names its own, or none
-    When one comes whose template has a wrong name with the same beginning / then it is refused, by its path."""
+    """Given workloads with a volume that is named as admission names its own, or none When one
+    comes whose template has a wrong name with the same beginning / then it is refused, by its path.
+    """
     root, plural, body = TEMPLATES[kind]
     path = f"{root}/namespaces/default/{plural}"
     async with new_cluster() as cluster:
@@ -115,7 +121,9 @@ async def test_templates_validate_a_volume_whose_name_looks_generated(kind: str,
 
 
 async def test_the_same_generated_name_twice_is_a_duplicate() -> None:
-    """Given pods of a template / when one has two volumes of one name that looks generated / then it is refused."""
+    """Given pods of a template / when one has two volumes of one name that looks generated / then
+    it is refused.
+    """
     async with new_cluster() as cluster:
         for number in range(EARLIER):
             assert (await post(cluster, f"p{number}", with_volumes("kube-api-access-abcde")))[0] == 201
@@ -127,7 +135,9 @@ async def test_the_same_generated_name_twice_is_a_duplicate() -> None:
 
 @pytest.mark.parametrize(("field", "value"), [("hostname", "UPPER"), ("subdomain", "a_b"), ("nodeName", "-x")])
 async def test_what_differs_between_pods_of_a_template_is_validated(field: str, value: str) -> None:
-    """Given pods that differ in a name only / when one comes with a wrong one / then it is refused, as a first one would be."""
+    """Given pods that differ in a name only / when one comes with a wrong one / then it is refused,
+    as a first one would be.
+    """
     async with new_cluster() as cluster, new_cluster() as fresh:
         for number in range(EARLIER):
             assert (await post(cluster, f"p{number}", {**SPEC, field: f"good-{number}"}))[0] == 201
@@ -224,8 +234,10 @@ async def test_a_neighbour_comes_and_goes_between_pods_of_a_template(neighbour: 
 @pytest.mark.parametrize("earlier", [0, 1, 2, 3, 8])
 @pytest.mark.parametrize("neighbour", NEIGHBOURS)
 async def test_a_neighbour_comes_while_a_plugin_awaits(neighbour: str, earlier: int) -> None:
-    """Given pods of a template, and one more for which an admission plugin is waiting
-    When what decides about pods comes in that moment / then all that follow are treated by it, and without it after it went."""
+    """Given pods of a template, and one more for which an admission plugin is waiting When what
+    decides about pods comes in that moment / then all that follow are treated by it, and without it
+    after it went.
+    """
     comes, goes = NEIGHBOURS[neighbour]
     async with new_cluster("namespace,serviceaccount,resourcequota") as cluster:
         pause(cluster, lambda: do(cluster, comes))
@@ -245,8 +257,9 @@ async def test_a_neighbour_comes_while_a_plugin_awaits(neighbour: str, earlier: 
 @pytest.mark.parametrize("earlier", [0, 1, 2, 3, 8])
 @pytest.mark.parametrize("neighbour", NEIGHBOURS)
 async def test_a_neighbour_goes_while_a_plugin_awaits(neighbour: str, earlier: int) -> None:
-    """Given what decides about pods, and pods of a template that were treated by it
-    When it goes while an admission plugin is waiting for one of them / then all that follow know nothing of it."""
+    """Given what decides about pods, and pods of a template that were treated by it When it goes
+    while an admission plugin is waiting for one of them / then all that follow know nothing of it.
+    """
     comes, goes = NEIGHBOURS[neighbour]
     async with new_cluster("namespace,serviceaccount,resourcequota") as cluster, new_cluster() as fresh:
         _, plain = await post(fresh, "first", SPEC)
@@ -264,8 +277,9 @@ async def test_a_neighbour_goes_while_a_plugin_awaits(neighbour: str, earlier: i
 
 
 async def test_a_runtime_class_comes_and_goes() -> None:
-    """Given pods that name a runtime class / when it is made, removed, and made again with another overhead
-    Then each pod is refused or gets the overhead of that moment."""
+    """Given pods that name a runtime class / when it is made, removed, and made again with another
+    overhead Then each pod is refused or gets the overhead of that moment.
+    """
     classes, spec = "/apis/node.k8s.io/v1/runtimeclasses", {**SPEC, "runtimeClassName": "sandbox"}
     async with new_cluster() as cluster:
         for overhead in ("250m", "300m"):
@@ -281,7 +295,9 @@ async def test_a_runtime_class_comes_and_goes() -> None:
 
 
 async def test_a_named_priority_class_changes_its_value() -> None:
-    """Given pods of a priority class / when it goes and comes back with another value / then the next pods have that one."""
+    """Given pods of a priority class / when it goes and comes back with another value / then the
+    next pods have that one.
+    """
     spec = {**SPEC, "priorityClassName": "usual"}
     async with new_cluster() as cluster:
         for value in (7, 9):
@@ -296,7 +312,9 @@ async def test_a_named_priority_class_changes_its_value() -> None:
 
 
 async def test_a_warning_comes_to_a_template_that_had_none() -> None:
-    """Given pods without a warning / when the namespace asks for one / then each next pod gets it, and none once it is gone."""
+    """Given pods without a warning / when the namespace asks for one / then each next pod gets it,
+    and none once it is gone.
+    """
     spec = {**SPEC, "hostNetwork": True}
     async with new_cluster() as cluster:
         for patch, expected in ((NOT_ENFORCED, False), (WARNED, True), (NOT_ENFORCED, False), (WARNED, True)):
@@ -311,8 +329,9 @@ async def test_a_warning_comes_to_a_template_that_had_none() -> None:
 
 @pytest.mark.parametrize("first", [True, False])
 async def test_clusters_of_one_process_with_other_gates_do_not_meet(first: bool) -> None:
-    """Given two clusters in one process, one of which has a gate off / when both get pods of one template, in turn
-    Then each pod is as in a cluster that is alone."""
+    """Given two clusters in one process, one of which has a gate off / when both get pods of one
+    template, in turn Then each pod is as in a cluster that is alone.
+    """
     spec = {"os": {"name": "linux"}, "containers": [{**CONTAINER, "lifecycle": {"stopSignal": "SIGUSR1"}}]}
     async with new_cluster(feature_gates={"ContainerStopSignals": first}) as one, new_cluster(
             feature_gates={"ContainerStopSignals": not first}) as other:
@@ -378,8 +397,9 @@ async def answers_about(cluster: Cluster, name: str, spec: Tree) -> list[Any]:
 
 @pytest.mark.usefixtures("undetected")
 async def test_who_changes_a_cached_workload_changes_no_pod_of_its_template() -> None:
-    """Given a controller that changes ReplicaSets in its cache / when pods are created from the template as it is stored
-    Then they are as the template says."""
+    """Given a controller that changes ReplicaSets in its cache / when pods are created from the
+    template as it is stored Then they are as the template says.
+    """
     class Breaker:
         def __init__(self, ctx: Any) -> None:
             self.sets = ctx.lister(REPLICA_SETS)

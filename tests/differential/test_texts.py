@@ -1,6 +1,8 @@
-"""Bodies that differ from those before in a way that a reader of text would take for nothing, or would take for more than it is.
+"""Bodies that differ from those before in a way that a reader of text would take for nothing, or
+would take for more than it is.
 
-What a server answers to a body does not depend on the bodies that came before: a second server gets each of them alone.
+What a server answers to a body does not depend on the bodies that came before: a second server gets
+each of them alone.
 """
 
 import orjson
@@ -79,8 +81,10 @@ DIRECTIVES = ("Warn", "Strict", "Ignore")
 @pytest.mark.parametrize("directive", DIRECTIVES)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 async def test_a_body_means_what_it_means_alone(body: bytes, directive: str) -> None:
-    """Given plain bodies, a body that is nearly one of them several times over, and plain ones again
-    When each is posted to one server / then each gets the answer of a server that sees no other body."""
+    """Given plain bodies, a body that is nearly one of them several times over, and plain ones
+    again When each is posted to one server / then each gets the answer of a server that sees no
+    other body.
+    """
     query = {"fieldValidation": directive}
     async with new_cluster() as cluster, new_cluster() as fresh, new_cluster() as other:
         alone = await send(fresh, "POST", PODS, body.replace(b"@", b"alone"), query=query)
@@ -99,7 +103,9 @@ def said(answer: dict[str, object], name: bytes) -> bytes:
 
 
 async def test_patches_of_the_same_text_on_other_objects_are_worked_out_for_each() -> None:
-    """Given two pods that are not alike / when the same bytes patch both, again and again / then each result is its own."""
+    """Given two pods that are not alike / when the same bytes patch both, again and again / then
+    each result is its own.
+    """
     patch = b'{"metadata":{"annotations":{"spec":"{\\"spec\\":1}","n":null}}}'
     async with new_cluster() as cluster:
         for name, image in ((b"a", b"one"), (b"b", b"two")):

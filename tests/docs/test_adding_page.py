@@ -22,7 +22,8 @@ def insert(path: Path, above: str, code: str) -> None:
 
 
 def follow(section: str, folder: Path) -> tuple[str, str]:
-    """Do what a section says in a copy of the packages. Its test, and the name of a file for that."""
+    """Do what a section says in a copy of the packages. Its test, and the name of a file for that.
+    """
     for package in (ROOT / "fakekube", ROOT / "controllers" / "fakekube_controllers"):
         shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     test = ""
@@ -47,7 +48,9 @@ def test_every_block_is_used() -> None:
 
 @pytest.mark.parametrize("title", SECTIONS)
 def test_an_example_works(tmp_path: Path, title: str) -> None:
-    """Given the packages with what a section of the page adds, when its test is run, then it passes."""
+    """Given the packages with what a section of the page adds, when its test is run, then it
+    passes.
+    """
     test, name = follow(SECTIONS[title], tmp_path)
     settings = ("-q", "-p", "no:cacheprovider", "-o", "asyncio_default_fixture_loop_scope=function")
     assert f"{test.count('async def test_')} passed" in python(tmp_path, "-m", "pytest", *settings, name)

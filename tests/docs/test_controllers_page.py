@@ -11,7 +11,9 @@ from tests.types.test_user_project import mypy
 
 @pytest.mark.parametrize("name", ["headless", "expiry"])
 def test_the_controllers_work_and_type_check(tmp_path: Path, name: str) -> None:
-    """Given a controller of the page and its test, when pytest runs them and mypy reads them strictly, then both are content."""
+    """Given a controller of the page and its test, when pytest runs them and mypy reads them
+    strictly, then both are content.
+    """
     (tmp_path / f"{name}.py").write_text(of_page("controllers.md", f"module {name}.py"))
     (tmp_path / "test_page.py").write_text(of_page("controllers.md", f"pytest, {name}"))
     settings = ("-q", "-p", "no:cacheprovider", "-o", "asyncio_default_fixture_loop_scope=function")

@@ -58,7 +58,8 @@ def told(pod: dict | None) -> str:
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: ",".join(annotations_of(example)))
 async def test_what_it_shows_comes_true(example: Example) -> None:
-    """Given a pod that the page shows / when so much time has passed / then it is as the page says."""
+    """Given a pod that the page shows / when so much time has passed / then it is as the page says.
+    """
     spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}], **example.pod.get("spec", {})}
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.client.create(PODS, {
@@ -83,7 +84,9 @@ def test_it_shows_every_word() -> None:
 
 
 def test_the_tests_that_it_shows_pass(tmp_path) -> None:
-    """Given the tests that the page shows, when pytest runs them in an empty project, then all pass."""
+    """Given the tests that the page shows, when pytest runs them in an empty project, then all
+    pass.
+    """
     for number, code in enumerate(re.findall(r"<!-- run: pytest -->\n```python\n(.*?)```", PAGE, re.DOTALL)):
         (tmp_path / f"test_{number}.py").write_text(code)
     printed = python(tmp_path, "-m", "pytest", "-q", "-o", "asyncio_default_fixture_loop_scope=function")

@@ -1,4 +1,6 @@
-"""The pages for those who carry the work on name what there is: modules, functions, files, targets of make."""
+"""The pages for those who carry the work on name what there is: modules, functions, files, targets
+of make.
+"""
 
 import importlib
 import re
@@ -16,7 +18,8 @@ MAKE = re.compile(r"make ([a-z-]+)")
 
 
 def spans(page: str) -> Iterator[str]:
-    """What stands between backticks outside of blocks, and every line of a block of shell commands."""
+    """What stands between backticks outside of blocks, and every line of a block of shell commands.
+    """
     text = (ROOT / page).read_text()
     for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
         yield from block.splitlines()
@@ -24,7 +27,9 @@ def spans(page: str) -> Iterator[str]:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or what a module or class has by that name, fields of instances included."""
+    """Whether a dotted name is a module, or what a module or class has by that name, fields of
+    instances included.
+    """
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         try:
@@ -40,13 +45,16 @@ def exists(name: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Whether a file or folder stands where a page says, from the top or from the library's folder."""
+    """Whether a file or folder stands where a page says, from the top or from the library's folder.
+    """
     return any((ROOT / folder / path).exists() for folder in ("", "fakekube", "controllers/fakekube_controllers"))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_names_of_code_lead_somewhere(page: str) -> None:
-    """Given a page, when it names a module, a class or a function by its dotted name, then there is one."""
+    """Given a page, when it names a module, a class or a function by its dotted name, then there is
+    one.
+    """
     names = {span.removesuffix("()") for span in spans(page) if DOTTED.fullmatch(span.removesuffix("()"))}
     assert names or page.endswith("CONTRIBUTING.md"), "a map without names leads nowhere"
     assert sorted(name for name in names if not exists(name)) == []
@@ -73,5 +81,7 @@ def test_targets_of_make_exist(page: str) -> None:
     ("fakekube.registry.store.Store.create", True), ("fakekube.registry.store.Store.created", False),
     ("fakekube.registry.shop", False), ("fakekube.registry.write.Write.tree", True)])
 def test_a_name_is_told_from_a_mistake(name: str, there: bool) -> None:
-    """Given names that exist and names that do not, when they are looked up, then they are told apart."""
+    """Given names that exist and names that do not, when they are looked up, then they are told
+    apart.
+    """
     assert exists(name) is there

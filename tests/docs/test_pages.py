@@ -19,7 +19,9 @@ def page(name: str) -> str:
 
 
 def test_coverage_names_every_controller() -> None:
-    """Given the controllers that the package brings, when the page about coverage is read, then it has a row for each."""
+    """Given the controllers that the package brings, when the page about coverage is read, then it
+    has a row for each.
+    """
     rows = re.findall(r"^\| `([\w-]+)` \|", page("docs/coverage.md"), re.MULTILINE)
     points = tomllib.loads(page("pyproject.toml"))["project"]["entry-points"]
     assert sorted(rows) == sorted([*points[CONTROLLERS], *points[ADDONS]])
@@ -38,7 +40,9 @@ def test_every_clock_is_explained(clock: str) -> None:
 
 
 def test_the_marker_takes_what_the_command_line_takes() -> None:
-    """Given the options of the ini file, when they are compared with those of ``serve``, then each is there by the same name."""
+    """Given the options of the ini file, when they are compared with those of ``serve``, then each
+    is there by the same name.
+    """
     options = {option.name for option in cli.commands["serve"].params}
     assert [name for name in INI if name not in options] == []
 

@@ -46,7 +46,8 @@ def python(folder: Path, *arguments: str) -> str:
     environment = {
         name: value for name, value in os.environ.items()
         if not name.startswith("PYTEST_") and name != "KUBE_CACHE_MUTATION_DETECTOR"}
-    path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "controllers")])  # this checkout, installed or not
+    # this checkout, installed or not
+    path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "controllers")])
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment | {"PYTHONPATH": path}, capture_output=True, text=True,
         timeout=110, check=False)
@@ -55,7 +56,9 @@ def python(folder: Path, *arguments: str) -> str:
 
 
 def test_every_block_is_run() -> None:
-    """Given the README, when its blocks of code are counted, then each but configuration says how it is run."""
+    """Given the README, when its blocks of code are counted, then each but configuration says how
+    it is run.
+    """
     assert [block.code for block in BLOCKS if not block.how and block.language != "toml"] == []
     assert {block.how.split(" ")[0] for block in BLOCKS if block.how} == {
         "make", "serve", "curl", "kubectl", "pytest", "python", "module"}
@@ -69,7 +72,9 @@ def test_the_commands_of_make_exist() -> None:
 
 
 def test_the_tests_that_it_shows_pass(tmp_path: Path) -> None:
-    """Given the tests and the module that the README shows, when pytest runs them in an empty project, then all pass."""
+    """Given the tests and the module that the README shows, when pytest runs them in an empty
+    project, then all pass.
+    """
     for block in of("module"):
         (tmp_path / block.how.split(" ")[1]).write_text(block.code)
     for number, block in enumerate(of("pytest")):
@@ -79,7 +84,9 @@ def test_the_tests_that_it_shows_pass(tmp_path: Path) -> None:
 
 
 def test_the_program_that_it_shows_runs(tmp_path: Path) -> None:
-    """Given the program that the README shows, when it is run, then it prints two pods that have succeeded."""
+    """Given the program that the README shows, when it is run, then it prints two pods that have
+    succeeded.
+    """
     (tmp_path / "program.py").write_text(of("python")[0].code)
     printed = python(tmp_path, "program.py").splitlines()
     assert [line.split()[1:3] for line in printed[:2]] == [["Succeeded", "on"], ["Succeeded", "on"]]
@@ -115,7 +122,9 @@ def shell(folder: Path, code: str, address: str) -> str:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
 def test_curl_works_as_it_shows(tmp_path: Path, served: str) -> None:
-    """Given a served cluster, when the commands with curl are run, then a namespace, a new object and a watch are seen."""
+    """Given a served cluster, when the commands with curl are run, then a namespace, a new object
+    and a watch are seen.
+    """
     printed = shell(tmp_path, of("curl")[0].code, served)
     assert '"kubernetes.io/metadata.name": "default"' in printed or '"kubernetes.io/metadata.name":"default"' in printed
     assert '"type":"ADDED"' in printed
@@ -125,14 +134,18 @@ def test_curl_works_as_it_shows(tmp_path: Path, served: str) -> None:
 @pytest.mark.kubectl
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on this machine")
 def test_kubectl_works_as_it_shows(tmp_path: Path, served: str) -> None:
-    """Given a served cluster, when the commands with kubectl are run, then a Job goes from apply to delete."""
+    """Given a served cluster, when the commands with kubectl are run, then a Job goes from apply to
+    delete.
+    """
     printed = shell(tmp_path, of("kubectl")[0].code, served)
     for text in ("node-1", "job.batch/hello created", "condition met", "Completed", "Hello from a pod", '"hello" deleted'):
         assert text in printed
 
 
 def test_links_lead_somewhere() -> None:
-    """Given the README and the pages under docs, when links to files are followed, then the files exist."""
+    """Given the README and the pages under docs, when links to files are followed, then the files
+    exist.
+    """
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
@@ -145,13 +158,17 @@ def test_links_lead_somewhere() -> None:
         "~ configmaps default/settings", '    data.mode: "slow" -> "fast"', "2026-01-01 00:00:00+00:00", "{'mode': 'fast'}"]),
 ])
 def test_programs_on_other_pages_run(tmp_path: Path, page: str, printed: list[str]) -> None:
-    """Given the program that a page under docs shows, when it is run, then it prints what the page says it would."""
+    """Given the program that a page under docs shows, when it is run, then it prints what the page
+    says it would.
+    """
     (tmp_path / "program.py").write_text(of_page(page, "python"))
     assert python(tmp_path, "program.py").splitlines() == printed
 
 
 def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
-    """Given the tests that the page about testing shows, when pytest runs them in an empty project, then they pass."""
+    """Given the tests that the page about testing shows, when pytest runs them in an empty project,
+    then they pass.
+    """
     (tmp_path / "test_page.py").write_text(of_page("testing.md", "pytest"))
     for name in ("a mutated cache", "options", "aiohttp"):
         (tmp_path / f"test_{name.replace(' ', '_')}.py").write_text(of_page("testing.md", f"pytest, {name}"))
@@ -164,7 +181,9 @@ def test_the_test_on_the_page_about_testing_passes(tmp_path: Path) -> None:
     ("time.md", ["paused", '"paused":false', "times as fast as the wall's"]), ("snapshots.md", ["+ configmaps default/settings"]),
 ])
 def test_commands_on_other_pages_work(tmp_path: Path, served: str, page: str, printed: list[str]) -> None:
-    """Given a served cluster, when the commands of a page under docs are run, then they do what the page says."""
+    """Given a served cluster, when the commands of a page under docs are run, then they do what the
+    page says.
+    """
     (tmp_path / "fakekube").write_text(f'#!/bin/sh\nexec {sys.executable} -c "from fakekube.cli import main; main()" "$@"\n')
     (tmp_path / "fakekube").chmod(0o755)
     text = "export PATH=$PWD:$PATH KUBECONFIG=$PWD/fakekube.kubeconfig\n" + of_page(page, "shell")

@@ -22,7 +22,9 @@ def block(how: str) -> str:
 
 
 def test_the_command_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given the page's command for all addresses / when it is run / then it ends with the sentence that names the option."""
+    """Given the page's command for all addresses / when it is run / then it ends with the sentence
+    that names the option.
+    """
     monkeypatch.chdir(tmp_path)
     words = shlex.split(block("refused"))
     assert words.pop(0) == "fakekube"
@@ -40,8 +42,9 @@ async def test_the_code_that_lets_a_page_in() -> None:
 
 
 def test_every_option_is_there() -> None:
-    """Given the options that the page names / when they are looked up / then ``serve`` has them, and the marker those that it is
-    said to have."""
+    """Given the options that the page names / when they are looked up / then ``serve`` has them,
+    and the marker those that it is said to have.
+    """
     known = {name for parameter in cli.commands["serve"].params for name in parameter.opts}
     assert [name for name in re.findall(r"`(--[a-z-]+)", PAGE) if name not in known | {"--cors-allowed-origins"}] == []
     assert {"allow_host", "allow_origin"} <= set(INI)

@@ -48,7 +48,8 @@ async def test_the_annotation_of_the_page_works(command: list[str], expected: ob
 
 
 async def test_the_port_of_the_page_answers() -> None:
-    """Given the page's callback for ports, when a client connects to its port, then it is answered."""
+    """Given the page's callback for ports, when a client connects to its port, then it is answered.
+    """
     names: dict[str, object] = {}
     exec(example(2, "python"), names)
     async with Machine(on_connect=names["on_connect"]) as machine:
@@ -61,7 +62,9 @@ async def test_the_port_of_the_page_answers() -> None:
 
 
 async def test_the_shell_of_the_page_runs_by_itself() -> None:
-    """Given the page's shell without a cluster, when its script runs, then it comes to what the page says."""
+    """Given the page's shell without a cluster, when its script runs, then it comes to what the
+    page says.
+    """
     names: dict[str, Any] = {}
     exec(example(1, "python"), names)
     result = await names["hello"]()

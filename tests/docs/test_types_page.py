@@ -15,7 +15,9 @@ def test_the_programs_run(tmp_path: Path, how: str) -> None:
 
 
 def test_the_controller_works_and_type_checks(tmp_path: Path) -> None:
-    """Given the page's controller and its test, when pytest runs them and mypy reads them strictly, then both are content."""
+    """Given the page's controller and its test, when pytest runs them and mypy reads them strictly,
+    then both are content.
+    """
     (tmp_path / "test_page.py").write_text(of_page("types.md", "pytest, models"))
     settings = ("-q", "-p", "no:cacheprovider", "-o", "asyncio_default_fixture_loop_scope=function")
     assert "1 passed" in python(tmp_path, "-m", "pytest", *settings, "test_page.py")

@@ -122,7 +122,8 @@ class World:
     ) -> Sink:
         """Start a watch; options that are texts are query parameters, others go to the stream.
 
-        A receiver that is to ``leave_after`` so many events stops the stream within the last of them.
+        A receiver that is to ``leave_after`` so many events stops the stream within the last of
+        them.
         """
         query = {name: [value] for name, value in options.items() if isinstance(value, str)}
         own = {name: value for name, value in options.items() if not isinstance(value, str)}
@@ -135,7 +136,8 @@ class World:
         return sink
 
     def pass_time(self, seconds: float) -> None:
-        """Fire what is due in so many seconds, each timer at its own instant, lazy ones at the end."""
+        """Fire what is due in so many seconds, each timer at its own instant, lazy ones at the end.
+        """
         until = self.clock.time() + seconds
         for _ in range(2):
             while (due := self.clock.next_due()) is not None and due <= until:

@@ -1,4 +1,6 @@
-"""exec, attach and port-forward until the protocol changes: who is asked, what is agreed, what a kubelet's refusal becomes."""
+"""exec, attach and port-forward until the protocol changes: who is asked, what is agreed, what a
+kubelet's refusal becomes.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,8 +70,9 @@ async def connect(api: Api, path: str, *protocols: str, method: str = "GET", **h
 
 
 async def test_a_command_and_its_streams_reach_the_kubelet(connected: Api) -> None:
-    """Given words and flags in a query / when a client connects / then the kubelet is asked for exactly that; with a terminal
-    there is no standard error; ``false``, ``0`` and nothing are no."""
+    """Given words and flags in a query / when a client connects / then the kubelet is asked for
+    exactly that; with a terminal there is no standard error; ``false``, ``0`` and nothing are no.
+    """
     response = await connect(connected, "p/exec?command=sh&command=-c&command=&stdin=true&stdout=1&stderr=1&tty=TRUE", V5)
     assert isinstance(response.session, CommandSession)
     assert (response.status, response.session.protocol) == (101, V5)
@@ -87,7 +90,9 @@ async def test_a_command_and_its_streams_reach_the_kubelet(connected: Api) -> No
     ("p/portforward?ports=80,0", 400, 'port "80,0" must be > 0'),
 ])
 async def test_what_a_kubelet_cannot_do_is_told_in_its_words(connected: Api, path: str, status: int, text: str) -> None:
-    """Given requests that lack something / when they come to the kubelet's checks / then its plain text comes back."""
+    """Given requests that lack something / when they come to the kubelet's checks / then its plain
+    text comes back.
+    """
     response = await connect(connected, path, V4)
     assert (response.status, response.body.decode(), response.content_type) == (status, text, "text/plain; charset=utf-8")
 
@@ -99,7 +104,9 @@ async def test_what_a_kubelet_cannot_do_is_told_in_its_words(connected: Api, pat
 ])
 async def test_the_first_protocol_that_both_know_is_chosen(
     connected: Api, path: str, protocols: tuple[str, ...], chosen: str) -> None:
-    """Given what a client offers / when it connects / then the first that is known is spoken, version 5 before all others."""
+    """Given what a client offers / when it connects / then the first that is known is spoken,
+    version 5 before all others.
+    """
     response = await connect(connected, path, *protocols)
     assert response.session is not None
     assert (response.status, response.session.protocol, response.session.spdy) == (101, chosen, False)
@@ -113,7 +120,9 @@ async def test_ports_come_one_by_one_or_together(connected: Api) -> None:
 
 
 async def test_spdy_is_agreed_upon_by_post(connected: Api) -> None:
-    """Given an old client / when it asks for SPDY / then that is agreed, with the protocol that it named first and we know."""
+    """Given an old client / when it asks for SPDY / then that is agreed, with the protocol that it
+    named first and we know.
+    """
     response = await connect(connected, "p/exec?command=x&stdout=1", method="POST", upgrade="SPDY/3.1",
                              **{"x-stream-protocol-version": "v5.channel.k8s.io, v4.channel.k8s.io"})
     assert response.session is not None
@@ -122,7 +131,9 @@ async def test_spdy_is_agreed_upon_by_post(connected: Api) -> None:
 
 
 async def test_a_refusal_of_the_kubelet_is_the_answer(connected: Api) -> None:
-    """Given a container that does not run / when anybody connects / then the kubelet's answer comes before any protocol."""
+    """Given a container that does not run / when anybody connects / then the kubelet's answer comes
+    before any protocol.
+    """
     connected.server.nodes = Nodes(NodeError(500, 'container not found ("c")'))
     for path in ("p/exec?command=x&stdout=1", "p/attach?stdout=1", "p/portforward?ports=80"):
         response = await connect(connected, path, V5, V4)
@@ -131,8 +142,9 @@ async def test_a_refusal_of_the_kubelet_is_the_answer(connected: Api) -> None:
 
 @pytest.mark.parametrize("gates", [{"ExtendWebSocketsToKubelet": False}])
 async def test_before_kubelets_spoke_websocket_the_refusal_came_inside(connected: Api, gates: dict[str, bool]) -> None:
-    """Given a release whose API server translates version 5 / when the kubelet refuses / then the connection is made, and the
-    error channel has the refusal; other versions get it as before."""
+    """Given a release whose API server translates version 5 / when the kubelet refuses / then the
+    connection is made, and the error channel has the refusal; other versions get it as before.
+    """
     connected.server.nodes = Nodes(NodeError(500, 'container not found ("c")'))
     connected.server.cluster.gate = lambda name: gates.get(name, True)
     response = await connect(connected, "p/exec?command=x&stdout=1", V5)
@@ -147,7 +159,9 @@ async def test_before_kubelets_spoke_websocket_the_refusal_came_inside(connected
 
 
 async def test_old_api_servers_do_not_know_what_came_later(connected: Api) -> None:
-    """Given a release before version 5 and tunnels / when a client offers them / then it gets what was there, or a refusal."""
+    """Given a release before version 5 and tunnels / when a client offers them / then it gets what
+    was there, or a refusal.
+    """
     connected.server.cluster.gate = lambda _: False
     path = "p/exec?command=x&stdout=1"
     response = await connect(connected, path, V5, V4)
@@ -158,7 +172,9 @@ async def test_old_api_servers_do_not_know_what_came_later(connected: Api) -> No
 
 
 async def test_a_node_without_a_kubelet_cannot_be_reached(connected: Api) -> None:
-    """Given a cluster without a kubelet / when anybody connects / then the API server says that it reached nobody."""
+    """Given a cluster without a kubelet / when anybody connects / then the API server says that it
+    reached nobody.
+    """
     connected.server.nodes = NoNodes()
     for path in ("p/exec?command=x&stdout=1", "p/attach?stdout=1", "p/portforward?ports=80"):
         response = await connect(connected, path, V5, TUNNEL)

@@ -15,7 +15,9 @@ async def make(api: Api, name: str = "a", **metadata: object) -> str:
 
 @pytest.mark.spec("API-141")
 async def test_answers(api: Api) -> None:
-    """Given a ConfigMap, a Service and nothing / when they are deleted / then a Status, the object, 404."""
+    """Given a ConfigMap, a Service and nothing / when they are deleted / then a Status, the object,
+    404.
+    """
     uid = await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a")
     assert (answer.tree["status"], answer.tree["details"]) == ("Success", {"name": "a", "kind": "configmaps", "uid": uid})
@@ -30,7 +32,9 @@ async def test_answers(api: Api) -> None:
 
 @pytest.mark.spec("API-141")
 async def test_preconditions(api: Api) -> None:
-    """Given a precondition that fails / when the object is deleted / then a Conflict names the kind."""
+    """Given a precondition that fails / when the object is deleted / then a Conflict names the
+    kind.
+    """
     uid = await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a", {"preconditions": {"uid": "u"}})
     assert answer.message == (
@@ -42,7 +46,9 @@ async def test_preconditions(api: Api) -> None:
 
 @pytest.mark.spec("API-147")
 async def test_body_wins_over_the_query(api: Api) -> None:
-    """Given an object that a finalizer holds / when body and query differ / then the body counts, unless it is empty."""
+    """Given an object that a finalizer holds / when body and query differ / then the body counts,
+    unless it is empty.
+    """
     for name, body, finalizers in (
         ("a", {"propagationPolicy": "Background"}, ["x.io/hold"]),
         ("b", {}, ["x.io/hold"]),
@@ -81,7 +87,9 @@ async def test_body_wins_over_the_query(api: Api) -> None:
     ],
 )
 async def test_options_that_are_none(api: Api, query: str, body: object, status: int, text: str) -> None:
-    """Given options that cannot be / when something is deleted with them / then it stays, and the answer says why."""
+    """Given options that cannot be / when something is deleted with them / then it stays, and the
+    answer says why.
+    """
     await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a{query}", body)  # type: ignore[arg-type]
     assert answer.status == status
@@ -91,7 +99,9 @@ async def test_options_that_are_none(api: Api, query: str, body: object, status:
 
 @pytest.mark.spec("API-146")
 async def test_job_without_a_policy_warns(api: Api) -> None:
-    """Given a Job / when it is deleted without saying what becomes of its pods / then a Warning tells that they stay."""
+    """Given a Job / when it is deleted without saying what becomes of its pods / then a Warning
+    tells that they stay.
+    """
     spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}
     await api("POST", "/apis/batch/v1/namespaces/t/jobs", {"metadata": {"name": "j"}, "spec": spec})
     answer = await api("DELETE", "/apis/batch/v1/namespaces/t/jobs/j")
@@ -99,14 +109,18 @@ async def test_job_without_a_policy_warns(api: Api) -> None:
 
 
 async def test_accepted_when_orphaning_is_refused(api: Api) -> None:
-    """Given a held object / when orphanDependents=false is given / then 202 says that it is not gone yet."""
+    """Given a held object / when orphanDependents=false is given / then 202 says that it is not
+    gone yet.
+    """
     await make(api, finalizers=["x.io/hold"])
     assert (await api("DELETE", f"{CONFIG_MAPS}/a?orphanDependents=false")).status == 202
 
 
 @pytest.mark.spec("API-148")
 async def test_collection(api: Api) -> None:
-    """Given labelled objects / when a selection is deleted / then those are listed as they were, and the others stay."""
+    """Given labelled objects / when a selection is deleted / then those are listed as they were,
+    and the others stay.
+    """
     await make(api, "a", labels={"x": "y"})
     await make(api, "b")
     latest = (await api("GET", f"{CONFIG_MAPS}/b")).tree["metadata"]["resourceVersion"]
@@ -118,7 +132,9 @@ async def test_collection(api: Api) -> None:
 
 
 async def test_what_waited_for_the_collector_goes_as_it_was_stored(api: Api) -> None:
-    """Given an object deleted in the foreground / when it is deleted in the background / then it is gone, and told as stored."""
+    """Given an object deleted in the foreground / when it is deleted in the background / then it is
+    gone, and told as stored.
+    """
     accounts = "/api/v1/namespaces/t/serviceaccounts"
     await api("POST", accounts, {"metadata": {"name": "s"}})
     held = (await api("DELETE", f"{accounts}/s?propagationPolicy=Foreground")).tree
@@ -140,7 +156,9 @@ async def test_events_have_no_dependents(api: Api, group: str) -> None:
 
 @pytest.mark.parametrize("parameter", ["gracePeriodSeconds=", "gracePeriodSeconds=1.5"])
 async def test_numbers_of_the_query(api: Api, parameter: str) -> None:
-    """Given no number where one belongs / when an object is deleted / then 400 in strconv's words, and it stays."""
+    """Given no number where one belongs / when an object is deleted / then 400 in strconv's words,
+    and it stays.
+    """
     await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a?{parameter}")
     text = parameter.partition("=")[2]
@@ -149,7 +167,9 @@ async def test_numbers_of_the_query(api: Api, parameter: str) -> None:
 
 
 async def test_what_can_be_read_is_not_deleted_unsafely(api: Api) -> None:
-    """Given an object that can be read / when it is to be deleted without being read / then that is a Conflict."""
+    """Given an object that can be read / when it is to be deleted without being read / then that is
+    a Conflict.
+    """
     await make(api)
     answer = await api("DELETE", f"{CONFIG_MAPS}/a?ignoreStoreReadErrorWithClusterBreakingPotential=true")
     assert answer.status == 409
@@ -157,7 +177,9 @@ async def test_what_can_be_read_is_not_deleted_unsafely(api: Api) -> None:
 
 
 async def test_preconditions_of_namespaces_are_told_as_storage_does(api: Api) -> None:
-    """Given a Namespace / when a precondition of its deletion fails / then the Conflict is storage's."""
+    """Given a Namespace / when a precondition of its deletion fails / then the Conflict is
+    storage's.
+    """
     answer = await api("DELETE", "/api/v1/namespaces/t", {"preconditions": {"resourceVersion": "0"}})
     assert answer.message.startswith(
         'Operation cannot be fulfilled on namespaces "t": Precondition failed: ResourceVersion in precondition: 0, ')

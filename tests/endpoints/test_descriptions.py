@@ -26,7 +26,9 @@ async def index(cluster: Cluster) -> dict:
 @pytest.mark.parametrize("version", ["v2", "v3"])
 @pytest.mark.parametrize("release", ["1.25", "1.37"])
 async def test_kinds_and_fields_are_described(release: str, version: str) -> None:
-    """Given the extra, when OpenAPI of a release is read, then kinds and fields, references among them, say what they are."""
+    """Given the extra, when OpenAPI of a release is read, then kinds and fields, references among
+    them, say what they are.
+    """
     pytest.importorskip("kubernetes_validate", reason="the extra explain is not installed")
     async with Cluster(kubernetes_version=release, controllers="") as cluster:
         found = await schemas(cluster, version)
@@ -39,7 +41,9 @@ async def test_kinds_and_fields_are_described(release: str, version: str) -> Non
 
 @pytest.mark.parametrize("version", ["v2", "v3"])
 async def test_without_the_extra_kinds_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    """Given no such package, when OpenAPI is read, then a kind's description names the extra, and fields have none."""
+    """Given no such package, when OpenAPI is read, then a kind's description names the extra, and
+    fields have none.
+    """
     monkeypatch.setitem(sys.modules, "kubernetes_validate", None)
     async with Cluster(controllers="") as cluster:
         found = await schemas(cluster, version)
@@ -48,7 +52,9 @@ async def test_without_the_extra_kinds_say_how_to_get_them(monkeypatch: pytest.M
 
 
 async def test_documents_with_descriptions_have_another_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given clients that keep a document by its hash, when the extra is installed, then the hashes are others."""
+    """Given clients that keep a document by its hash, when the extra is installed, then the hashes
+    are others.
+    """
     if not descriptions.are_installed():
         pytest.skip("the extra explain is not installed")
     async with Cluster(controllers="") as cluster:

@@ -50,7 +50,9 @@ def kinds_with(server: APIServer, verb: str) -> Iterator[tuple[Kind, str]]:
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_every_list_in_every_form(server: APIServer, form: str) -> None:
-    """Given all kinds with what they hold from the start / when each is listed in a form / then all answer."""
+    """Given all kinds with what they hold from the start / when each is listed in a form / then all
+    answer.
+    """
     wrong = []
     for _, path in kinds_with(server, "list"):
         answer = await server.handle(Request("GET", path, {}, {"accept": FORMS[form]}))
@@ -62,7 +64,9 @@ async def test_every_list_in_every_form(server: APIServer, form: str) -> None:
 @pytest.mark.spec("API-081")
 @pytest.mark.parametrize("accept", [FORMS["json"], FORMS["table"], ONE_BY_ONE])
 async def test_every_streamed_list_ends_in_its_bookmark(server: APIServer, accept: str) -> None:
-    """Given all kinds / when each is watched with its list first / then the last frame so far marks the end of the list."""
+    """Given all kinds / when each is watched with its list first / then the last frame so far marks
+    the end of the list.
+    """
     wrong = []
     for _, path in kinds_with(server, "watch"):
         answer = await server.handle(Request("GET", path, STREAMED_LIST, {"accept": accept}))
@@ -76,7 +80,9 @@ async def test_every_streamed_list_ends_in_its_bookmark(server: APIServer, accep
 
 
 async def test_every_kind_has_its_patch_in_openapi(server: APIServer) -> None:
-    """Given all kinds that can be patched / when OpenAPI v3 is read / then each has a PATCH that knows fieldValidation."""
+    """Given all kinds that can be patched / when OpenAPI v3 is read / then each has a PATCH that
+    knows fieldValidation.
+    """
     import orjson
 
     index = orjson.loads((await server.handle(Request("GET", "/openapi/v3"))).body)["paths"]

@@ -19,7 +19,8 @@ async def refused(cluster: Cluster) -> list[tuple[str, str, str]]:
 
 
 async def test_every_kind_in_every_version_takes_a_name_that_is_made_up() -> None:
-    """Given all kinds in all versions, stored ones and others / when an object with generateName is created in each
-    Then it gets a name that begins so."""
+    """Given all kinds in all versions, stored ones and others / when an object with generateName is
+    created in each Then it gets a name that begins so.
+    """
     async with new_cluster(runtime_config="api/all=true") as cluster:
         assert await refused(cluster) == []

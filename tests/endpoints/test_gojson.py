@@ -52,7 +52,9 @@ def test_words_for_bodies_that_are_no_json(body: bytes, text: str) -> None:
 
 
 def test_bytes_that_are_no_text_are_replaced() -> None:
-    """Given a string with a byte that is no UTF-8 / when it is read / then that byte is replaced, as Go does."""
+    """Given a string with a byte that is no UTF-8 / when it is read / then that byte is replaced,
+    as Go does.
+    """
     assert gojson.loads(b'{"a":"\xff"}') == {"a": "\ufffd"}
 
 
@@ -64,13 +66,17 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
     (b'["\xff", "\\\\ud800"]', ["\ufffd", "\\ud800"], b'["\xef\xbf\xbd", "\\\\ud800"]'),
 ])
 def test_half_characters_are_replaced_one_by_one(body: bytes, value: object, spelled: bytes) -> None:
-    """Given bytes or escapes that are half of a character / when they are read / then each is replaced, as Go does."""
+    """Given bytes or escapes that are half of a character / when they are read / then each is
+    replaced, as Go does.
+    """
     assert gojson.read(body) == (value, spelled, "", "")
 
 
 @pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 5000, "1e999", "-1E400"])
 def test_a_number_that_nobody_can_hold_is_told(number: str) -> None:
-    """Given a number beyond all floats / when it is read / then its spelling is told, and the value can be printed."""
+    """Given a number beyond all floats / when it is read / then its spelling is told, and the value
+    can be printed.
+    """
     read = gojson.read(b'{"a":%b,"b":1e998}' % number.encode())
     assert read.beyond == number
     assert isinstance(read.value["a"], float)
@@ -83,7 +89,9 @@ def test_a_whole_number_beyond_64_bits_is_a_float() -> None:
 
 @pytest.mark.parametrize(("opening", "closing", "times"), [(b"[", b"]", 9_998), (b'{"a":[', b"]}", 4_999)])
 def test_what_nobody_can_walk_is_left_out(opening: bytes, closing: bytes, times: int) -> None:
-    """Given containers as deep as upstream allows / when they are read / then those beyond what is walked here are empty."""
+    """Given containers as deep as upstream allows / when they are read / then those beyond what is
+    walked here are empty.
+    """
     read = gojson.read(b'{"x":[%b1%b,2],"y":3}' % (opening * times, closing * times))
     assert read.cut == f"invalid character '{opening.decode()[0]}' exceeded max depth"
     assert gojson.loads(read.body) == read.value
@@ -94,7 +102,9 @@ def test_what_nobody_can_walk_is_left_out(opening: bytes, closing: bytes, times:
 
 @given(st.binary(max_size=40) | st.text('{}[]",:\\u0d8f-1e.tn ', max_size=40).map(str.encode))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
-    """Given any bytes / when they are read / then there is a value that can be written again, or a complaint."""
+    """Given any bytes / when they are read / then there is a value that can be written again, or a
+    complaint.
+    """
     try:
         read = gojson.read(body)
     except gojson.SyntaxProblem:
@@ -112,7 +122,9 @@ def test_what_is_json_is_read(value: object) -> None:
 
 @given(JSON, st.integers(0, 200))
 def test_what_is_cut_short_is_never_read_as_something_else(value: object, at: int) -> None:
-    """Given JSON cut somewhere / when it is read / then either it is still JSON, or a complaint comes."""
+    """Given JSON cut somewhere / when it is read / then either it is still JSON, or a complaint
+    comes.
+    """
     text = json.dumps(value)[:at]
     try:
         expected = json.loads(text)

@@ -42,7 +42,9 @@ def test_options_that_cannot_go_together(watch: bool, query: dict[str, str], mes
 
 
 def test_without_the_gate_no_watch_streams_a_list() -> None:
-    """Given WatchList off / when initial events are asked for / then 422; a plain watch asks for none by itself."""
+    """Given WatchList off / when initial events are asked for / then 422; a plain watch asks for
+    none by itself.
+    """
     with pytest.raises(APIError) as error:
         parse(watch=True, watch_list=False, sendInitialEvents="true", resourceVersionMatch="NotOlderThan")
     assert error.value.message == LIST + (
@@ -66,7 +68,9 @@ def test_options_that_cannot_be_read(query: dict[str, str], message: str) -> Non
 
 
 def test_numbers_are_read_before_selectors_and_selectors_before_rules() -> None:
-    """Given several mistakes / when they are read / then upstream's order decides which one is told."""
+    """Given several mistakes / when they are read / then upstream's order decides which one is
+    told.
+    """
     wrong = {"resourceVersionMatch": "Exact", "fieldSelector": "spec.foo=1"}
     with pytest.raises(APIError, match="resourceVersionMatch"):
         parse(**wrong)
@@ -78,7 +82,9 @@ def test_numbers_are_read_before_selectors_and_selectors_before_rules() -> None:
 
 @pytest.mark.spec("API-066")
 def test_a_kind_may_word_its_own_refusal_of_a_field() -> None:
-    """Given a kind without fields of its own / when one is asked for / then the refusal says which there are."""
+    """Given a kind without fields of its own / when one is asked for / then the refusal says which
+    there are.
+    """
     with pytest.raises(APIError) as error:
         parse(kind=CONFIG_MAP, fieldSelector="data.x=1")
     assert error.value.message == (
@@ -91,7 +97,9 @@ def test_a_field_may_have_an_older_name() -> None:
 
 
 def test_a_watch_from_nothing_streams_a_list() -> None:
-    """Given no version, or "0" / when a watch begins / then it is a watch-list, unless it names a version."""
+    """Given no version, or "0" / when a watch begins / then it is a watch-list, unless it names a
+    version.
+    """
     assert parse(watch=True).send_initial_events is True
     assert parse(watch=True, resourceVersion="0").send_initial_events is True
     assert parse(watch=True, resourceVersion="5").send_initial_events is None
@@ -100,14 +108,18 @@ def test_a_watch_from_nothing_streams_a_list() -> None:
 
 
 def test_a_path_of_the_old_form_names_one_object() -> None:
-    """Given a watch path with a name / when a field selector names another / then 400, else it is confined to it."""
+    """Given a watch path with a name / when a field selector names another / then 400, else it is
+    confined to it.
+    """
     assert parse(watch=True, name="a").exact_field("metadata.name") == "a"
     with pytest.raises(APIError, match=r"fieldSelector metadata.name doesn't match requested name"):
         parse(watch=True, name="a", fieldSelector="metadata.name=b")
 
 
 def test_empty_selectors_select_everything() -> None:
-    """Given empty selectors and a limit below nothing / when they are read / then nothing narrows the list."""
+    """Given empty selectors and a limit below nothing / when they are read / then nothing narrows
+    the list.
+    """
     options = parse(labelSelector="", fieldSelector="", limit="-5")
     assert options.selects_all
     assert options.limit == 0

@@ -29,7 +29,9 @@ def asking(accept: str, agent: str = "", pretty: str | None = None) -> Request:
     ],
 )
 def test_media_type(accept: str, media: str) -> None:
-    """Given an Accept header / when the form is chosen / then quality counts, then the order, and protobuf is passed over."""
+    """Given an Accept header / when the form is chosen / then quality counts, then the order, and
+    protobuf is passed over.
+    """
     request = asking(accept)
     negotiation.check_route(request)
     assert negotiation.negotiate(request).media == media
@@ -38,7 +40,9 @@ def test_media_type(accept: str, media: str) -> None:
 @pytest.mark.spec("API-030")
 @pytest.mark.parametrize("accept", ["text/html", "application/*", ";;nonsense"])
 def test_router_refuses(accept: str) -> None:
-    """Given only forms that are not on offer / when the router looks / then 406 lists what is, streams for collections."""
+    """Given only forms that are not on offer / when the router looks / then 406 lists what is,
+    streams for collections.
+    """
     with pytest.raises(APIError) as caught:
         negotiation.check_route(asking(accept), streams=True)
     assert caught.value.message.startswith("406: Not Acceptable\n\nAvailable representations: application/json, ")
@@ -47,7 +51,9 @@ def test_router_refuses(accept: str) -> None:
 
 @pytest.mark.parametrize("params", ["as=Table;g=meta.k8s.io;v=v2", "as=Chair;g=meta.k8s.io;v=v1", "as=Table", "stream=other"])
 def test_handler_refuses(params: str) -> None:
-    """Given a transformation that is none / when the handler looks / then 406 in its own words; plain JSON beside it is taken."""
+    """Given a transformation that is none / when the handler looks / then 406 in its own words;
+    plain JSON beside it is taken.
+    """
     with pytest.raises(APIError) as caught:
         negotiation.negotiate(asking(f"{JSON};{params}"))
     assert caught.value.message.startswith("only the following media types are accepted: application/json, application/yaml")
@@ -69,14 +75,16 @@ def test_handler_refuses(params: str) -> None:
     ],
 )
 def test_indentation(agent: str, pretty: str | None, expected: bool) -> None:
-    """Given a User-Agent and perhaps ?pretty / when the form is chosen / then people get indented answers, or who asks."""
+    """Given a User-Agent and perhaps ?pretty / when the form is chosen / then people get indented
+    answers, or who asks.
+    """
     assert negotiation.negotiate(asking("", agent, pretty)).pretty is expected
 
 
 @pytest.mark.spec("API-073")
 async def test_bodies_as_they_go_out(api: Api) -> None:
-    """Given one object / when it is read plain, pretty and as YAML / then keys keep upstream's order, and only plain ends a
-    line.
+    """Given one object / when it is read plain, pretty and as YAML / then keys keep upstream's
+    order, and only plain ends a line.
     """
     await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": "a", "labels": {"z": "1"}}, "type": "x"})
     plain = (await api("GET", "/api/v1/namespaces/t/secrets/a")).response.body
@@ -92,7 +100,9 @@ async def test_bodies_as_they_go_out(api: Api) -> None:
 
 @pytest.mark.spec("API-030")
 async def test_write_with_an_impossible_accept_stores_nothing(api: Api) -> None:
-    """Given an Accept that cannot be met / when something is created / then 406 comes, indented, and nothing is there."""
+    """Given an Accept that cannot be met / when something is created / then 406 comes, indented,
+    and nothing is there.
+    """
     answer = await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": "a"}}, {"accept": "text/html"})
     assert answer.status == 406
     assert answer.response.body.startswith(b"{\n")
@@ -101,7 +111,9 @@ async def test_write_with_an_impossible_accept_stores_nothing(api: Api) -> None:
 
 @pytest.mark.spec("API-070", "API-071", "API-072")
 async def test_tables_and_metadata(api: Api) -> None:
-    """Given objects / when Tables or metadata are asked for / then rows, or the wrong form is refused by name."""
+    """Given objects / when Tables or metadata are asked for / then rows, or the wrong form is
+    refused by name.
+    """
     url = "/api/v1/namespaces/t/secrets"
     created = await api("POST", url, {"metadata": {"name": "a"}}, TABLE)
     assert (created.status, created.tree["kind"], created.tree["rows"][0]["cells"][:3]) == (201, "Table", ["a", "Opaque", 0])
@@ -121,7 +133,8 @@ async def test_tables_and_metadata(api: Api) -> None:
 
 @pytest.mark.spec("API-084")
 async def test_table_watch_has_columns_once(api: Api) -> None:
-    """Given a watch as Tables / when two events come / then only the first has column definitions."""
+    """Given a watch as Tables / when two events come / then only the first has column definitions.
+    """
     receiver = await api.watch("/api/v1/namespaces/t/secrets?watch=1", TABLE)
     for name in ("a", "b"):
         await api("POST", "/api/v1/namespaces/t/secrets", {"metadata": {"name": name}})
@@ -131,7 +144,9 @@ async def test_table_watch_has_columns_once(api: Api) -> None:
 
 
 def test_yaml_is_quoted_as_go_quotes_it() -> None:
-    """Given texts that look like something else, that are long, or have lines / when told in YAML / then as Go's encoder does."""
+    """Given texts that look like something else, that are long, or have lines / when told in YAML /
+    then as Go's encoder does.
+    """
     long = "word " * 20 + "end"
     texts = {"a": "1", "b": "yes", "c": "y", "d": "x: y", "e": "1e3", "f": "k\nl\n", "g": "plain", "h": "", "i": long}
     told = encode_yaml(texts).decode()

@@ -1,4 +1,6 @@
-"""Clients that know more than the server: fields that it has not, watches that its release did not have yet."""
+"""Clients that know more than the server: fields that it has not, watches that its release did not
+have yet.
+"""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -33,8 +35,10 @@ async def ask(cluster: Cluster, method: str, path: str, body: bytes = b"", media
 
 @pytest.mark.spec("API-027")
 async def test_unknown_numbers_are_skipped_however_strict(older: Cluster) -> None:
-    """Given what a typed client of a newer release sends, with fields that the server has not, when it insists on strictness,
-    then protobuf is taken without them and without a warning, and the same in JSON is refused."""
+    """Given what a typed client of a newer release sends, with fields that the server has not, when
+    it insists on strictness, then protobuf is taken without them and without a warning, and the
+    same in JSON is refused.
+    """
     sent = ProtobufCodec(release("1.37")).encode(POD)
     assert sent is not None
     made, tree = await ask(older, "POST", PODS, sent, "application/vnd.kubernetes.protobuf", fieldValidation="Strict")
@@ -47,8 +51,10 @@ async def test_unknown_numbers_are_skipped_however_strict(older: Cluster) -> Non
 
 
 async def test_a_streamed_list_hangs_on_its_gate(older: Cluster) -> None:
-    """Given a release whose gate WatchList is off, when a watch asks for its list first, then it is refused, so that clients
-    fall back to lists, and a plain watch begins with what is there; where the gate is on, it is begun."""
+    """Given a release whose gate WatchList is off, when a watch asks for its list first, then it is
+    refused, so that clients fall back to lists, and a plain watch begins with what is there; where
+    the gate is on, it is begun.
+    """
     refused, tree = await ask(older, "GET", PODS, **STREAMED)
     assert (refused.status, tree["details"]["causes"][0]["field"]) == (422, "sendInitialEvents")
     plain, _ = await ask(older, "GET", "/api/v1/namespaces", watch="1")

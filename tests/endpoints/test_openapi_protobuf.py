@@ -1,4 +1,6 @@
-"""The protobuf forms of OpenAPI: that of v2 is what older kubectls read before they create anything."""
+"""The protobuf forms of OpenAPI: that of v2 is what older kubectls read before they create
+anything.
+"""
 
 from collections.abc import Iterator
 
@@ -43,7 +45,9 @@ def of(data: bytes, number: int) -> list[bytes]:
 
 @pytest.mark.spec("API-012")
 async def test_it_says_what_the_json_form_says() -> None:
-    """Given both forms, when their definitions and paths are compared, then names, types, extensions and verbs agree."""
+    """Given both forms, when their definitions and paths are compared, then names, types,
+    extensions and verbs agree.
+    """
     async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
         answers = [
             await cluster.apiserver.handle(Request("GET", "/openapi/v2", {}, {"accept": accept}))
@@ -71,7 +75,9 @@ async def test_it_says_what_the_json_form_says() -> None:
 
 @pytest.mark.spec("API-010")
 async def test_a_document_of_v3_says_what_the_json_form_says() -> None:
-    """Given both forms of a group's document, when compared, then paths, verbs, schemas, references and extensions agree."""
+    """Given both forms of a group's document, when compared, then paths, verbs, schemas, references
+    and extensions agree.
+    """
     async with Cluster(nodes=0, controllers="", clock="manual") as cluster:
         answers = [
             await cluster.apiserver.handle(Request("GET", "/openapi/v3/apis/batch/v1", {}, {"accept": accept}))

@@ -34,7 +34,9 @@ async def test_plain_patches(api: Api, media: str, body: Any) -> None:
 
 @pytest.mark.spec("API-108")
 async def test_unknown_kind_of_patch(api: Api) -> None:
-    """Given a Content-Type that is no patch's, or none / when it is patched / then the router's 415."""
+    """Given a Content-Type that is no patch's, or none / when it is patched / then the router's
+    415.
+    """
     for headers in ({"content-type": "application/json"}, {"content-type": "application/apply-patch+cbor"}, {}):
         answer = await api("PATCH", f"{CONFIG_MAPS}/a", {}, headers)
         assert (answer.status, answer.message, answer.tree["details"]) == (415, "415: Unsupported Media Type", {})
@@ -94,8 +96,8 @@ async def test_too_many_operations(api: Api) -> None:
 
 
 async def test_strict_patches(api: Api) -> None:
-    """Given patches that add an unknown field / when validation is strict or warning / then 422 quotes the result, or a
-    Warning.
+    """Given patches that add an unknown field / when validation is strict or warning / then 422
+    quotes the result, or a Warning.
     """
     await make(api)
     url = f"{CONFIG_MAPS}/a?fieldValidation=Strict"
@@ -118,14 +120,18 @@ async def test_strict_patches(api: Api) -> None:
      ["aa", "metadata.q", "zz"]),
 ])
 async def test_strict_patches_tell_in_the_order_of_keys(api: Api, body: Any, media: str, told: list[str]) -> None:
-    """Given a patch that adds unknown fields / when it is sent / then a Warning for each comes in the order of sorted keys."""
+    """Given a patch that adds unknown fields / when it is sent / then a Warning for each comes in
+    the order of sorted keys.
+    """
     await make(api)
     warned = await api.patch(f"{CONFIG_MAPS}/a", body, media)
     assert warned.warnings == [rf'299 - "unknown field \"{path}\""' for path in told]
 
 
 async def test_what_is_wrong_with_operations_is_told_operation_by_operation(api: Api) -> None:
-    """Given operations with members that are repeated and unknown / when they are sent / then Warnings take them in turn."""
+    """Given operations with members that are repeated and unknown / when they are sent / then
+    Warnings take them in turn.
+    """
     await make(api)
     body = (
         b'[{"op":"test","op":"test","path":"/data/k","value":"v","foo":1},'
@@ -139,7 +145,9 @@ async def test_what_is_wrong_with_operations_is_told_operation_by_operation(api:
 
 
 async def test_force_is_for_apply(api: Api) -> None:
-    """Given a merge patch / when it is forced, and an apply without a manager / then 422 of PatchOptions."""
+    """Given a merge patch / when it is forced, and an apply without a manager / then 422 of
+    PatchOptions.
+    """
     forced = await api.patch(f"{CONFIG_MAPS}/a?force=false", {})
     assert forced.message == 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch'
     nobody = await api.patch(f"{CONFIG_MAPS}/a", {}, APPLY)
@@ -148,7 +156,9 @@ async def test_force_is_for_apply(api: Api) -> None:
 
 @pytest.mark.spec("API-113", "API-120", "API-123")
 async def test_apply(api: Api) -> None:
-    """Given nothing / when an object is applied twice / then 201, then 200 with the same version; mistakes get their texts."""
+    """Given nothing / when an object is applied twice / then 201, then 200 with the same version;
+    mistakes get their texts.
+    """
     url, body = (
         f"{CONFIG_MAPS}/a?fieldManager=m",
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}},
@@ -167,7 +177,9 @@ async def test_apply(api: Api) -> None:
 
 
 async def test_apply_with_a_key_twice(api: Api) -> None:
-    """Given YAML with a key twice / when it is applied strictly or not / then 400 or a Warning names the line."""
+    """Given YAML with a key twice / when it is applied strictly or not / then 400 or a Warning
+    names the line.
+    """
     body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a\n  k: b\n"
     strict = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m&fieldValidation=Strict", body, {"content-type": APPLY})
     assert strict.message == (
@@ -179,7 +191,9 @@ async def test_apply_with_a_key_twice(api: Api) -> None:
 
 
 def test_quoting_of_what_a_patch_made() -> None:
-    """Given a patched object / when it is quoted / then touched levels are sorted and the others keep their order."""
+    """Given a patched object / when it is quoted / then touched levels are sorted and the others
+    keep their order.
+    """
     patched = {
         "kind": "X",
         "apiVersion": "v1",
@@ -195,7 +209,9 @@ def test_quoting_of_what_a_patch_made() -> None:
 
 
 def test_go_prints_a_map() -> None:
-    """Given a value / when it is printed as Go prints maps / then keys are sorted and nothing is quoted."""
+    """Given a value / when it is printed as Go prints maps / then keys are sorted and nothing is
+    quoted.
+    """
     assert go_map({"b": [1, None, True], "a": {"x": "y z"}}) == "map[a:map[x:y z] b:[1 <nil> true]]"
 
 
@@ -216,7 +232,8 @@ def test_go_prints_a_map() -> None:
     ],
 )
 def test_words_of_the_converter(text: str, converted: str) -> None:
-    """Given a type error / when it arises in a strategic merge / then it has the converter's words."""
+    """Given a type error / when it arises in a strategic merge / then it has the converter's words.
+    """
     assert convert_error(text) == converted
 
 
@@ -232,7 +249,9 @@ POD_TEMPLATES = "/api/v1/namespaces/t/podtemplates"
     ({"kind": "Nope", "apiVersion": "x"}, STRATEGIC, 200, ""),
 ])
 async def test_patched_kind(api: Api, value: dict[str, object], media: str, status: int, text: str) -> None:
-    """Given a patch of what an object is / when it is applied / then it is read as that, but by the strategic one."""
+    """Given a patch of what an object is / when it is applied / then it is read as that, but by the
+    strategic one.
+    """
     await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
     answer = await api("PATCH", f"{CONFIG_MAPS}/a", value, {"content-type": media})
     assert answer.status == status
@@ -248,7 +267,9 @@ async def test_patched_kind(api: Api, value: dict[str, object], media: str, stat
         "json: cannot unmarshal bool into Go value of type int32")),
 ])
 async def test_values_that_cannot_be_converted(api: Api, spec: dict[str, object], text: str) -> None:
-    """Given a value of the wrong type / when a strategic merge brings it / then the converter names the Go kind that it needs."""
+    """Given a value of the wrong type / when a strategic merge brings it / then the converter names
+    the Go kind that it needs.
+    """
     template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
     await api("POST", POD_TEMPLATES, {"metadata": {"name": "a"}, "template": template})
     answer = await api("PATCH", f"{POD_TEMPLATES}/a", {"template": {"spec": spec}}, {"content-type": STRATEGIC})
@@ -257,7 +278,9 @@ async def test_values_that_cannot_be_converted(api: Api, spec: dict[str, object]
 
 
 async def test_applied_values_that_cannot_be_converted(api: Api) -> None:
-    """Given a text that is no amount / when it is applied / then 500 says which object could not be converted, and why."""
+    """Given a text that is no amount / when it is applied / then 500 says which object could not be
+    converted, and why.
+    """
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "binaryData": {"b": "**"}}
     answer = await api("PATCH", f"{CONFIG_MAPS}/a?fieldManager=m", config, {"content-type": "application/apply-patch+yaml"})
     assert (answer.status, answer.message) == (500, (
@@ -266,7 +289,9 @@ async def test_applied_values_that_cannot_be_converted(api: Api) -> None:
 
 
 async def test_lists_of_a_merge_patch_are_quoted_with_sorted_keys(api: Api) -> None:
-    """Given a merge patch whose list cannot be taken / when the error quotes the object / then the keys in it are sorted."""
+    """Given a merge patch whose list cannot be taken / when the error quotes the object / then the
+    keys in it are sorted.
+    """
     await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
     owners = [{"uid": "u", "controller": "x"}]
     answer = await api("PATCH", f"{CONFIG_MAPS}/a", {"metadata": {"ownerReferences": owners}}, {"content-type": MERGE})

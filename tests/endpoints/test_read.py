@@ -22,7 +22,9 @@ def five(world: World) -> None:
 
 @pytest.mark.spec("API-052", "API-053")
 async def test_a_list_is_the_stored_bytes_joined(world: World) -> None:
-    """Given nothing, then a pod / when pods are listed / then the envelope is upstream's and items have no kind."""
+    """Given nothing, then a pod / when pods are listed / then the envelope is upstream's and items
+    have no kind.
+    """
     assert await world.body() == b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}\n'
     world.make("a")
     assert await world.body() == (
@@ -35,7 +37,9 @@ async def test_a_list_is_the_stored_bytes_joined(world: World) -> None:
 
 @pytest.mark.spec("API-053")
 async def test_a_list_of_custom_resources_is_sorted_and_whole() -> None:
-    """Given a custom resource / when it is listed / then keys are sorted, items whole, and continue is always there."""
+    """Given a custom resource / when it is listed / then keys are sorted, items whole, and continue
+    is always there.
+    """
     world = World(WIDGET)
     record = world.make("a")
     assert await world.body() == (
@@ -60,7 +64,9 @@ async def test_another_version_is_rendered_anew() -> None:
 
 @pytest.mark.spec("API-054")
 async def test_pages_are_of_one_state_whatever_is_written_in_between(world: World) -> None:
-    """Given five pods and writers / when they are read by twos / then all pages show the state of the first."""
+    """Given five pods and writers / when they are read by twos / then all pages show the state of
+    the first.
+    """
     five(world)
     first = await world.read(limit="2")
     world.make("bb")
@@ -78,7 +84,9 @@ async def test_pages_are_of_one_state_whatever_is_written_in_between(world: Worl
 
 @pytest.mark.spec("API-055")
 async def test_with_a_selector_nobody_counts_the_rest(world: World) -> None:
-    """Given a selector and a limit / when a page is read / then it is filled with matches and remaining is not told."""
+    """Given a selector and a limit / when a page is read / then it is filled with matches and
+    remaining is not told.
+    """
     five(world)
     page = await world.read(limit="2", labelSelector="t=1")
     assert [record.name for record in page.records] == ["a", "c"]
@@ -110,7 +118,9 @@ async def test_lists_that_cannot_be_understood(world: World, query: dict[str, st
 
 @pytest.mark.spec("API-058")
 async def test_an_expired_token_hands_over_another_that_goes_on(world: World) -> None:
-    """Given a token whose state is compacted / when it is used / then 410 with a token that goes on in the present."""
+    """Given a token whose state is compacted / when it is used / then 410 with a token that goes on
+    in the present.
+    """
     for name in "abc":
         world.make(name)
     page = await world.read(limit="1")
@@ -129,7 +139,9 @@ async def test_an_expired_token_hands_over_another_that_goes_on(world: World) ->
 
 @pytest.mark.spec("API-058", "API-060")
 async def test_a_state_is_told_exactly_until_it_is_compacted(world: World) -> None:
-    """Given an older revision / when its state is asked for / then exactly that, by Exact or by a limit, until 410."""
+    """Given an older revision / when its state is asked for / then exactly that, by Exact or by a
+    limit, until 410.
+    """
     world.make("a")
     world.make("b")
     world.remove("a")
@@ -155,7 +167,9 @@ async def test_a_list_of_any_version_knows_no_limit(world: World) -> None:
 
 @pytest.mark.spec("API-061")
 async def test_a_revision_to_come_is_waited_for(world: World) -> None:
-    """Given a revision that is not there / when it is read / then the read waits, and 504 comes after three seconds."""
+    """Given a revision that is not there / when it is read / then the read waits, and 504 comes
+    after three seconds.
+    """
     reading = asyncio.ensure_future(world.names(resourceVersion="2"))
     await asyncio.sleep(0)
     world.make("a")
@@ -195,7 +209,9 @@ async def test_selectors_choose_whether_an_index_helps_or_not(world: World, coun
 
 
 async def test_a_namespace_may_be_chosen_by_field(world: World) -> None:
-    """Given pods in two namespaces / when metadata.namespace is selected / then tokens are those of that namespace."""
+    """Given pods in two namespaces / when metadata.namespace is selected / then tokens are those of
+    that namespace.
+    """
     world.make("a", "one")
     world.make("b", "one")
     world.make("c", "two")

@@ -22,7 +22,9 @@ CASES = {
 
 @pytest.mark.parametrize("line", CASES)
 def test_resource_paths(line: str) -> None:
-    """Given a path below a version / when it is parsed / then verb, group, version, namespace, resource and name are known."""
+    """Given a path below a version / when it is parsed / then verb, group, version, namespace,
+    resource and name are known.
+    """
     method, path = line.split()
     info = parse(method, path, {})
     assert info.is_resource
@@ -40,7 +42,9 @@ def test_resource_paths(line: str) -> None:
     ],
 )
 def test_watch_is_told_by_the_query(query: dict[str, list[str]], verb: str) -> None:
-    """Given a GET of a collection / when watch is given in any form but false and 0 / then the verb is watch."""
+    """Given a GET of a collection / when watch is given in any form but false and 0 / then the verb
+    is watch.
+    """
     assert parse("GET", "/api/v1/pods", query).verb == verb
 
 

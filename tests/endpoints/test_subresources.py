@@ -1,4 +1,6 @@
-"""Sub-resources that are not the object: binding, eviction, scale, log; and the kinds that only answer questions."""
+"""Sub-resources that are not the object: binding, eviction, scale, log; and the kinds that only
+answer questions.
+"""
 
 import pytest
 
@@ -18,7 +20,9 @@ async def make_pod(api: Api, name: str = "p", **spec: object) -> None:
 @pytest.mark.spec("API-133")
 @pytest.mark.parametrize("url", [f"{PODS}/p/binding", "/api/v1/namespaces/t/bindings"])
 async def test_binding(api: Api, url: str) -> None:
-    """Given a pod / when it is bound, by either path, and bound again / then Success with a code, then Conflict."""
+    """Given a pod / when it is bound, by either path, and bound again / then Success with a code,
+    then Conflict.
+    """
     await make_pod(api)
     body = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
     bound = await api("POST", url, body)
@@ -30,7 +34,9 @@ async def test_binding(api: Api, url: str) -> None:
 
 @pytest.mark.spec("API-134")
 async def test_eviction(api: Api) -> None:
-    """Given a pod / when evictions of either version come, one under another name / then 400, then 201."""
+    """Given a pod / when evictions of either version come, one under another name / then 400, then
+    201.
+    """
     await make_pod(api)
     wrong = await api("POST", f"{PODS}/p/eviction", {"metadata": {"name": "q"}})
     assert wrong.message == "name in URL does not match name in Eviction object"
@@ -40,7 +46,8 @@ async def test_eviction(api: Api) -> None:
 
 @pytest.mark.spec("API-132")
 async def test_scale(api: Api) -> None:
-    """Given a Deployment / when its Scale is read, put, patched and applied / then replicas follow."""
+    """Given a Deployment / when its Scale is read, put, patched and applied / then replicas follow.
+    """
     labels = {"app": "d"}
     template = {"metadata": {"labels": labels}, "spec": SPEC}
     await api(
@@ -70,7 +77,9 @@ async def test_scale(api: Api) -> None:
 
 @pytest.mark.spec("API-136")
 async def test_log(api: Api) -> None:
-    """Given pods with and without a node / when their logs are read / then text, 204, or what is wrong with the question."""
+    """Given pods with and without a node / when their logs are read / then text, 204, or what is
+    wrong with the question.
+    """
     await make_pod(api)
     assert (await api("GET", f"{PODS}/p/log")).status == 204
     await make_pod(api, "q", nodeName="n")
@@ -87,7 +96,9 @@ async def test_log(api: Api) -> None:
 
 @pytest.mark.spec("API-168")
 async def test_access_reviews(api: Api) -> None:
-    """Given questions about access / when they are well put / then 201 with an answer; else 422 names what is missing."""
+    """Given questions about access / when they are well put / then 201 with an answer; else 422
+    names what is missing.
+    """
     url = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     asked = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
     assert (await api("POST", url, asked)).tree["status"] == {"allowed": True}
@@ -103,14 +114,18 @@ async def test_access_reviews(api: Api) -> None:
 
 
 async def test_self_review_prints_the_user(api: Api) -> None:
-    """Given a user with everything / when it asks who it is / then all of it comes back, and nothing is stored."""
+    """Given a user with everything / when it asks who it is / then all of it comes back, and
+    nothing is stored.
+    """
     user = UserInfo("ann", ("a", "b"), "u-1", {"k": ("v",)})
     answer = await api("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, user=user)
     assert answer.tree["status"]["userInfo"] == {"username": "ann", "uid": "u-1", "groups": ["a", "b"], "extra": {"k": ["v"]}}
 
 
 async def test_component_statuses(api: Api) -> None:
-    """Given components / when they are listed or read / then they are well; another is not there; always with a Warning."""
+    """Given components / when they are listed or read / then they are well; another is not there;
+    always with a Warning.
+    """
     answer = await api("GET", "/api/v1/componentstatuses")
     assert [item["metadata"]["name"] for item in answer.tree["items"]] == ["controller-manager", "scheduler", "etcd-0"]
     table = (await api("GET", "/api/v1/componentstatuses", headers=TABLE)).tree
@@ -136,7 +151,9 @@ async def test_component_statuses(api: Api) -> None:
     ("services/s:80/proxy/", 404, 'services "s" not found'),
 ])
 async def test_connections_are_refused_clearly(api: Api, path: str, status: int, text: str) -> None:
-    """Given pods / when somebody connects who may not / then the first of upstream's checks that fails is told."""
+    """Given pods / when somebody connects who may not / then the first of upstream's checks that
+    fails is told.
+    """
     await make_pod(api)
     await make_pod(api, "q", nodeName="n")
     answer = await api("GET", f"/api/v1/namespaces/t/{path}")
@@ -152,8 +169,10 @@ APPROVED = {"type": "Approved", "status": "True", "reason": "Fine"}
 
 @pytest.mark.spec("API-140")
 async def test_approval_takes_conditions_and_metadata_only(api: Api) -> None:
-    """Given a signing request, when its approver sends a condition, a label, another spec and a certificate, then condition and
-    label stay, with their times; the signer's endpoint cannot approve, and no endpoint takes an approval back."""
+    """Given a signing request, when its approver sends a condition, a label, another spec and a
+    certificate, then condition and label stay, with their times; the signer's endpoint cannot
+    approve, and no endpoint takes an approval back.
+    """
     path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
     created = await api("POST", path, SIGNING_REQUEST)
     assert created.status == 201
@@ -178,7 +197,9 @@ async def test_approval_takes_conditions_and_metadata_only(api: Api) -> None:
 
 
 async def test_a_scale_is_read_and_written_at_versions_of_its_object(api: Api) -> None:
-    """Given a Deployment / when its Scale is asked for at no version, or written under another uid / then 500, and a Conflict."""
+    """Given a Deployment / when its Scale is asked for at no version, or written under another uid
+    / then 500, and a Conflict.
+    """
     path = "/apis/apps/v1/namespaces/t/deployments"
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
@@ -195,13 +216,17 @@ async def test_a_scale_is_read_and_written_at_versions_of_its_object(api: Api) -
     ({"metadata": {"name": "p"}, "target": {"name": "n"}}, 404, 'pods "p" not found'),
 ])
 async def test_bindings_of_the_collection(api: Api, body: dict[str, object], status: int, text: str) -> None:
-    """Given a Binding of no pod / when it is posted to the collection / then its target is looked at before its name."""
+    """Given a Binding of no pod / when it is posted to the collection / then its target is looked
+    at before its name.
+    """
     answer = await api("POST", "/api/v1/namespaces/t/bindings", body)
     assert (answer.status, answer.message) == (status, text)
 
 
 async def test_a_token_request_is_owned_by_who_asks(api: Api) -> None:
-    """Given a TokenRequest with labels / when it is posted / then they stay, and managedFields say who asked for what."""
+    """Given a TokenRequest with labels / when it is posted / then they stay, and managedFields say
+    who asked for what.
+    """
     path = "/api/v1/namespaces/t/serviceaccounts"
     await api("POST", path, {"metadata": {"name": "s"}})
     asked = {"metadata": {"labels": {"a": "b"}}, "spec": {"audiences": ["x"]}}
@@ -214,7 +239,9 @@ async def test_a_token_request_is_owned_by_who_asks(api: Api) -> None:
 
 
 async def test_who_finalizes_a_namespace_owns_no_status(api: Api) -> None:
-    """Given a Namespace / when its finalizers are written with a status / then nobody owns the status."""
+    """Given a Namespace / when its finalizers are written with a status / then nobody owns the
+    status.
+    """
     body = {"metadata": {"name": "t"}, "status": {"phase": "Active"}}
     written = await api("PUT", "/api/v1/namespaces/t/finalize?fieldManager=m", body)
     assert written.status == 200
@@ -222,7 +249,9 @@ async def test_who_finalizes_a_namespace_owns_no_status(api: Api) -> None:
 
 
 async def test_the_status_of_some_kinds_has_no_metadata_of_its_own(api: Api) -> None:
-    """Given a ServiceCIDR and a Service / when status is written with labels / then only the Service takes them."""
+    """Given a ServiceCIDR and a Service / when status is written with labels / then only the
+    Service takes them.
+    """
     port = {"spec": {"clusterIP": "None", "ports": [{"port": 1}]}}
     for path, spec in (("/apis/networking.k8s.io/v1/servicecidrs", {"spec": {"cidrs": ["10.7.0.0/24"]}}), (
             "/api/v1/namespaces/t/services", port)):
@@ -233,7 +262,9 @@ async def test_the_status_of_some_kinds_has_no_metadata_of_its_own(api: Api) -> 
 
 
 async def test_sub_resources_without_tables(api: Api) -> None:
-    """Given an Accept header for Tables alone / when a resize or an approval is read / then 406 before anything is looked for."""
+    """Given an Accept header for Tables alone / when a resize or an approval is read / then 406
+    before anything is looked for.
+    """
     table = {"accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
     approval = "/apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval"
     for path in ("/api/v1/namespaces/t/pods/x/resize", "/api/v1/namespaces/t/pods/x/ephemeralcontainers", approval):

@@ -1,4 +1,6 @@
-"""Whoever lists and then watches, with whatever selector and from whatever version, has what a list would show him."""
+"""Whoever lists and then watches, with whatever selector and from whatever version, has what a list
+would show him.
+"""
 
 import asyncio
 from typing import Any
@@ -32,7 +34,8 @@ def write(world: World, namespace: str, name: str, node: str, labels: dict[str, 
 
 
 def apply(known: dict[str, Any], events: list[dict[str, Any]]) -> None:
-    """What an informer does; it minds an event that makes no sense to one who knows what it knows."""
+    """What an informer does; it minds an event that makes no sense to one who knows what it knows.
+    """
     for event in events:
         meta = event["object"]["metadata"]
         key = f"{meta['namespace']}/{meta['name']}"
@@ -55,7 +58,9 @@ def listed(world: World, namespace: str, query: dict[str, str], **more: str) -> 
 def test_list_and_watch_is_the_list(
     before: list[Any], after: list[Any], query: dict[str, str], namespace: str, back: int,
 ) -> None:
-    """Given writes / when a list at an older version is followed by a watch from it / then it ends where a list is."""
+    """Given writes / when a list at an older version is followed by a watch from it / then it ends
+    where a list is.
+    """
     world = World()
     for one in before:
         write(world, *one)

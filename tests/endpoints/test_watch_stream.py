@@ -17,7 +17,9 @@ def world() -> World:
 
 @pytest.mark.spec("API-076")
 def test_a_watch_tells_what_follows_its_version(world: World) -> None:
-    """Given events before and after a version / when a watch begins there / then it tells those after it, once each."""
+    """Given events before and after a version / when a watch begins there / then it tells those
+    after it, once each.
+    """
     world.make("a")
     world.make("b")
     sink = world.watch(resourceVersion="2")
@@ -30,7 +32,9 @@ def test_a_watch_tells_what_follows_its_version(world: World) -> None:
 @pytest.mark.spec("API-077")
 @pytest.mark.parametrize("query", [{}, {"resourceVersion": ""}, {"resourceVersion": "0"}])
 def test_a_watch_from_nothing_tells_what_is_there(world: World, query: dict[str, str]) -> None:
-    """Given objects / when a watch begins without a version / then they are added, in key order, and changes follow."""
+    """Given objects / when a watch begins without a version / then they are added, in key order,
+    and changes follow.
+    """
     world.make("b")
     world.make("a")
     sink = world.watch(**query)
@@ -41,7 +45,9 @@ def test_a_watch_from_nothing_tells_what_is_there(world: World, query: dict[str,
 
 @pytest.mark.spec("API-081")
 def test_a_streamed_list_ends_in_a_mark(world: World) -> None:
-    """Given objects / when their list is streamed / then a bookmark says where it ends, also when there is nothing."""
+    """Given objects / when their list is streamed / then a bookmark says where it ends, also when
+    there is nothing.
+    """
     empty = world.watch(sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
     assert empty.events == [{"type": "BOOKMARK", "object": {
         "kind": "Pod", "apiVersion": "v1",
@@ -54,7 +60,9 @@ def test_a_streamed_list_ends_in_a_mark(world: World) -> None:
 
 
 def test_initial_events_may_be_declined(world: World) -> None:
-    """Given objects / when a watch from any version declines them / then it begins now, without a mark."""
+    """Given objects / when a watch from any version declines them / then it begins now, without a
+    mark.
+    """
     world.make("a")
     query = {"sendInitialEvents": "false", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     for version in ({}, {"resourceVersion": "0"}):
@@ -106,7 +114,9 @@ def test_one_object_by_name(world: World) -> None:
 
 
 def test_a_node_hears_of_its_pods(world: World) -> None:
-    """Given a watch of a node's pods / when a pod is bound, changed and moved / then added, modified and deleted."""
+    """Given a watch of a node's pods / when a pod is bound, changed and moved / then added,
+    modified and deleted.
+    """
     sink = world.watch("", fieldSelector="spec.nodeName=n1")
     world.make("a")
     world.change("a", node="n1")
@@ -117,7 +127,9 @@ def test_a_node_hears_of_its_pods(world: World) -> None:
 
 @pytest.mark.spec("API-085")
 def test_watchers_of_one_event_share_its_frame(world: World) -> None:
-    """Given many watchers / when something happens / then its frame was made once, and decoded without decoding."""
+    """Given many watchers / when something happens / then its frame was made once, and decoded
+    without decoding.
+    """
     sinks = [world.watch(resourceVersion="1") for _ in range(3)]
     record = world.make("a")
     assert sinks[0].frames[0] is sinks[1].frames[0] is sinks[2].frames[0]
@@ -127,7 +139,9 @@ def test_watchers_of_one_event_share_its_frame(world: World) -> None:
 
 @pytest.mark.spec("API-078")
 def test_a_version_that_is_compacted_is_an_error_event(world: World) -> None:
-    """Given a compacted history / when a watch begins in it / then one ERROR event with 410, and the end."""
+    """Given a compacted history / when a watch begins in it / then one ERROR event with 410, and
+    the end.
+    """
     for name in "abc":
         world.make(name)
     world.storage.compact(3)
@@ -140,7 +154,8 @@ def test_a_version_that_is_compacted_is_an_error_event(world: World) -> None:
 
 
 def test_a_version_to_come_is_waited_for_in_silence(world: World) -> None:
-    """Given a version ahead / when a plain watch begins there / then events up to it are not told."""
+    """Given a version ahead / when a plain watch begins there / then events up to it are not told.
+    """
     sink = world.watch(resourceVersion="3", allowWatchBookmarks="true")
     world.make("a")
     world.pass_time(61)
@@ -150,7 +165,9 @@ def test_a_version_to_come_is_waited_for_in_silence(world: World) -> None:
 
 
 def test_a_streamed_list_waits_three_seconds_for_its_version(world: World) -> None:
-    """Given a version ahead / when a list of it is streamed / then it waits; too long, and one ERROR event with 504."""
+    """Given a version ahead / when a list of it is streamed / then it waits; too long, and one
+    ERROR event with 504.
+    """
     query = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
     soon, never = world.watch(resourceVersion="2", **query), world.watch(resourceVersion="900", **query)
     world.pass_time(1)
@@ -174,7 +191,9 @@ def test_a_version_that_is_no_number_is_refused_before_the_stream(world: World) 
 
 @pytest.mark.spec("API-080")
 def test_bookmarks_come_every_minute_and_before_the_end(world: World) -> None:
-    """Given a watch of 150 seconds with bookmarks / when time passes / then at 60, 120 and 148, then the end."""
+    """Given a watch of 150 seconds with bookmarks / when time passes / then at 60, 120 and 148,
+    then the end.
+    """
     empty = {"kind": "Pod", "apiVersion": "v1", "metadata": {}, "spec": {"containers": None}, "status": {}}
     sink = world.watch(resourceVersion="1", allowWatchBookmarks="true", timeout_seconds=150, empty=lambda: empty)
     world.make("a")
@@ -201,7 +220,9 @@ def test_who_asks_for_no_bookmarks_gets_none(world: World) -> None:
 
 @pytest.mark.spec("API-083")
 def test_time_is_over_without_a_word(world: World) -> None:
-    """Given a watch of five seconds / when they are over / then it ends, and later events are not sent."""
+    """Given a watch of five seconds / when they are over / then it ends, and later events are not
+    sent.
+    """
     sink = world.watch(resourceVersion="1", timeout_seconds=5)
     world.pass_time(5)
     assert sink.ended == 1
@@ -210,7 +231,9 @@ def test_time_is_over_without_a_word(world: World) -> None:
 
 
 def test_only_a_short_watch_pulls_time_forward(world: World) -> None:
-    """Given a short and a long watch / when virtual time looks for what to wait for / then the short one counts."""
+    """Given a short and a long watch / when virtual time looks for what to wait for / then the
+    short one counts.
+    """
     world.watch(resourceVersion="1", timeout_seconds=400)
     assert world.clock.pending == 0
     world.watch(resourceVersion="1", timeout_seconds=5)
@@ -227,7 +250,9 @@ def test_a_watch_that_does_not_say_lasts_half_an_hour_or_more() -> None:
 
 
 def test_a_receiver_that_left_costs_nothing(world: World) -> None:
-    """Given a stream that was stopped, twice / when things happen / then nothing is sent and no timer is left."""
+    """Given a stream that was stopped, twice / when things happen / then nothing is sent and no
+    timer is left.
+    """
     sink = world.watch(resourceVersion="1", allowWatchBookmarks="true")
     sink.stream.stop()
     sink.stream.stop()
@@ -238,7 +263,9 @@ def test_a_receiver_that_left_costs_nothing(world: World) -> None:
 
 
 def test_a_receiver_may_leave_while_the_past_is_told(world: World) -> None:
-    """Given history and a receiver that leaves after one event / when the watch begins / then it gets no more, ever."""
+    """Given history and a receiver that leaves after one event / when the watch begins / then it
+    gets no more, ever.
+    """
     for name in "abc":
         world.make(name)
     from_history, from_list = world.watch(resourceVersion="1", leave_after=2), world.watch(leave_after=1)
@@ -250,7 +277,9 @@ def test_a_receiver_may_leave_while_the_past_is_told(world: World) -> None:
 
 @pytest.mark.spec("API-084")
 def test_a_rendered_stream_shows_its_own_form_of_everything(world: World) -> None:
-    """Given a stream that renders / when objects and bookmarks come / then each went through it, errors did not."""
+    """Given a stream that renders / when objects and bookmarks come / then each went through it,
+    errors did not.
+    """
     world.make("a")
     sink = world.watch(
         allowWatchBookmarks="true", labelSelector="!gone", render=lambda tree: {
@@ -262,7 +291,9 @@ def test_a_rendered_stream_shows_its_own_form_of_everything(world: World) -> Non
 
 
 def test_a_form_that_does_not_exist_ends_the_stream(world: World) -> None:
-    """Given a stream that cannot show an object / when one comes / then the stream ends without a word."""
+    """Given a stream that cannot show an object / when one comes / then the stream ends without a
+    word.
+    """
     def refuse(_):
         raise not_acceptable("no such form")
 
@@ -274,7 +305,9 @@ def test_a_form_that_does_not_exist_ends_the_stream(world: World) -> None:
 
 @pytest.mark.spec("API-170")
 def test_another_version_sees_the_same_events_in_its_words(world: World) -> None:
-    """Given pods in two versions / when one changes / then each watcher sees it in its version, also as it leaves."""
+    """Given pods in two versions / when one changes / then each watcher sees it in its version,
+    also as it leaves.
+    """
     world.make("a", node="n1")
     world.kind = OTHER
     sink = world.watch(resourceVersion="1", fieldSelector="spec.host=n1")
@@ -295,7 +328,9 @@ def test_a_resource_that_goes_away_ends_its_watches(world: World) -> None:
 
 
 def test_all_namespaces_or_one(world: World) -> None:
-    """Given pods in two namespaces / when one, all, or one by field are watched / then each tells its own."""
+    """Given pods in two namespaces / when one, all, or one by field are watched / then each tells
+    its own.
+    """
     one, everywhere = world.watch("one"), world.watch("")
     chosen = world.watch("", fieldSelector="metadata.namespace=two")
     world.make("a", "one")

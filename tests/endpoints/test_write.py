@@ -12,7 +12,9 @@ YAML = {"content-type": "application/yaml"}
 
 @pytest.mark.spec("API-015", "API-016", "API-025")
 async def test_create(api: Api) -> None:
-    """Given a body without Content-Type, kind and apiVersion / when it is posted twice / then 201, then AlreadyExists."""
+    """Given a body without Content-Type, kind and apiVersion / when it is posted twice / then 201,
+    then AlreadyExists.
+    """
     made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}})
     assert (made.status, made.tree["kind"], made.tree["apiVersion"]) == (201, "ConfigMap", "v1")
     assert made.tree["metadata"]["managedFields"][0]["manager"] == "unknown"
@@ -30,7 +32,9 @@ async def test_yaml_in(api: Api) -> None:
 @pytest.mark.spec("API-028", "API-029", "API-108")
 @pytest.mark.parametrize("media", ["text/plain", "application/cbor", ";;", "application/merge-patch+json"])
 async def test_unknown_media_type(api: Api, media: str) -> None:
-    """Given a Content-Type that a create does not take / when it is posted / then 415 lists those it takes."""
+    """Given a Content-Type that a create does not take / when it is posted / then 415 lists those
+    it takes.
+    """
     answer = await api("POST", CONFIG_MAPS, b"{}", {"content-type": media})
     assert answer.status == 415
     assert answer.message.startswith(
@@ -102,7 +106,9 @@ async def test_body_beyond_the_limit(api: Api) -> None:
     ],
 )
 async def test_bodies_that_are_no_object_of_the_kind(api: Api, body: bytes, message: str) -> None:
-    """Given a body that cannot be a ConfigMap here / when it is posted / then 400 says why in upstream's words."""
+    """Given a body that cannot be a ConfigMap here / when it is posted / then 400 says why in
+    upstream's words.
+    """
     answer = await api("POST", CONFIG_MAPS, body)
     assert (answer.status, answer.message) == (400, message)
 
@@ -118,7 +124,9 @@ async def test_another_version_of_the_kind(api: Api) -> None:
 
 @pytest.mark.spec("API-036", "API-037", "API-038")
 async def test_strictness(api: Api) -> None:
-    """Given an unknown field and a key given twice / when validation is strict, warning or off / then 400, Warnings, nothing."""
+    """Given an unknown field and a key given twice / when validation is strict, warning or off /
+    then 400, Warnings, nothing.
+    """
     body = b'{"metadata":{"name":"a"},"spec":{"foo":1,"holderIdentity":"x","holderIdentity":"y"}}'
     strict = await api("POST", f"{LEASES}?fieldValidation=Strict", body)
     problems = 'unknown field "spec.foo", duplicate field "spec.holderIdentity"'
@@ -131,8 +139,10 @@ async def test_strictness(api: Api) -> None:
 
 @pytest.mark.spec("API-036", "API-038")
 async def test_strictness_keeps_to_the_order_of_the_body(api: Api) -> None:
-    """Given unknown and repeated fields in turn, one within a value that a later one hides, one below an unknown field / when
-    validation is strict or warning / then each is told once, in the order of the body."""
+    """Given unknown and repeated fields in turn, one within a value that a later one hides, one
+    below an unknown field / when validation is strict or warning / then each is told once, in the
+    order of the body.
+    """
     body = (
         b'{"zeta":1,"metadata":{"name":"a","name":"a","quux":1,"labels":{"a":"1","a":"2"}},"data":{"k":"1","k":"1"},"bar":1,'
         b'"bar":{"a":1,"a":2},"metadata":{"name":"a","alpha":1},"alpha":1}')
@@ -158,7 +168,9 @@ async def test_strictness_of_yaml(api: Api) -> None:
 
 
 async def test_warnings_come_with_errors_too(api: Api) -> None:
-    """Given an unknown field in an object that is invalid besides / when it is posted / then 422, and the Warning."""
+    """Given an unknown field in an object that is invalid besides / when it is posted / then 422,
+    and the Warning.
+    """
     answer = await api("POST", CONFIG_MAPS, {"Metadata": {"name": "b"}})
     assert (answer.status, answer.warnings) == (422, [r'299 - "unknown field \"Metadata\""'])
 
@@ -195,7 +207,9 @@ async def test_options_that_are_none(api: Api, query: str, message: str) -> None
 
 @pytest.mark.spec("API-035")
 async def test_dry_run_stores_nothing(api: Api) -> None:
-    """Given dryRun=All / when something is created / then the answer has a uid and nothing is there."""
+    """Given dryRun=All / when something is created / then the answer has a uid and nothing is
+    there.
+    """
     answer = await api("POST", f"{CONFIG_MAPS}?dryRun=All", {"metadata": {"name": "a"}})
     assert answer.status == 201
     assert answer.tree["metadata"]["uid"]
@@ -204,7 +218,9 @@ async def test_dry_run_stores_nothing(api: Api) -> None:
 
 @pytest.mark.spec("API-092", "API-093", "API-095", "API-097")
 async def test_update(api: Api) -> None:
-    """Given an object / when it is put: unchanged, without a version, stale, under another name / then as upstream."""
+    """Given an object / when it is put: unchanged, without a version, stale, under another name /
+    then as upstream.
+    """
     made = (await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}})).tree
     same = await api("PUT", f"{CONFIG_MAPS}/a", made)
     assert same.tree["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
@@ -220,13 +236,17 @@ async def test_update(api: Api) -> None:
 
 @pytest.mark.spec("API-094")
 async def test_update_of_what_is_not_there(api: Api) -> None:
-    """Given nothing / when a ConfigMap and a Lease are put / then 404, and 201 for the kind that PUT may create."""
+    """Given nothing / when a ConfigMap and a Lease are put / then 404, and 201 for the kind that
+    PUT may create.
+    """
     assert (await api("PUT", f"{CONFIG_MAPS}/a", {"metadata": {"name": "a"}})).status == 404
     assert (await api("PUT", f"{LEASES}/a", {"metadata": {"name": "a"}})).status == 201
 
 
 async def test_owner_of_a_write_is_the_user_agent(api: Api) -> None:
-    """Given no fieldManager / when something is written / then its manager is the User-Agent up to the slash."""
+    """Given no fieldManager / when something is written / then its manager is the User-Agent up to
+    the slash.
+    """
     made = await api(
         "POST", CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "v"}}, {"user-agent": "kubectl/v1.37 (linux)"}
     )
@@ -236,7 +256,8 @@ async def test_owner_of_a_write_is_the_user_agent(api: Api) -> None:
 
 
 async def test_answer_is_what_is_stored(api: Api) -> None:
-    """Given a create / when the object is read / then the bytes are those that the create answered."""
+    """Given a create / when the object is read / then the bytes are those that the create answered.
+    """
     made = await api("POST", CONFIG_MAPS, {"metadata": {"name": "a"}})
     read = await api("GET", f"{CONFIG_MAPS}/a")
     assert made.response.body == read.response.body
@@ -244,8 +265,9 @@ async def test_answer_is_what_is_stored(api: Api) -> None:
 
 
 async def test_an_overhead_with_nothing_in_it(api: Api) -> None:
-    """Given a pod with an empty overhead / when it is posted, once and again / then it is refused as one with an overhead; a PUT
-    that has it changes nothing."""
+    """Given a pod with an empty overhead / when it is posted, once and again / then it is refused
+    as one with an overhead; a PUT that has it changes nothing.
+    """
     pods = "/api/v1/namespaces/t/pods"
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     for _ in range(2):
@@ -261,7 +283,9 @@ DEEP = b"[" * 9_000 + b"]" * 9_000
 
 
 async def test_what_is_deep_and_unknown_is_dropped(api: Api) -> None:
-    """Given an unknown field thousands of lists deep / when it is sent / then it is told and dropped like any other."""
+    """Given an unknown field thousands of lists deep / when it is sent / then it is told and
+    dropped like any other.
+    """
     body = b'{"metadata":{"name":"a"},"foo":%b,"data":{"k":"v"}}' % DEEP
     refused = await api("POST", f"{CONFIG_MAPS}?fieldValidation=Strict", body)
     assert refused.message.endswith('cannot be handled as a ConfigMap: strict decoding error: unknown field "foo"')
@@ -273,7 +297,9 @@ async def test_what_is_deep_and_unknown_is_dropped(api: Api) -> None:
 
 
 async def test_what_is_deep_and_would_be_kept_is_refused(api: Api) -> None:
-    """Given data of any form that is thousands of lists deep / when it is sent / then it is too deep, as more is upstream."""
+    """Given data of any form that is thousands of lists deep / when it is sent / then it is too
+    deep, as more is upstream.
+    """
     revisions = "/apis/apps/v1/namespaces/t/controllerrevisions"
     refused = await api("POST", revisions, b'{"metadata":{"name":"a"},"revision":1,"data":{"a":%b}}' % DEEP)
     assert refused.status == 400
@@ -288,7 +314,9 @@ async def test_what_is_deep_and_would_be_kept_is_refused(api: Api) -> None:
     ("apis/events.k8s.io/v1/namespaces/t/events", {"metadata": {"name": "A_b"}}, 'Event "A_b" is invalid: '),
 ])
 async def test_objects_without_a_name_to_be_had(api: Api, path: str, body: dict[str, object], message: str) -> None:
-    """Given a body without a name, or with a bad one / when it is posted / then 422 says so, of Events without a group."""
+    """Given a body without a name, or with a bad one / when it is posted / then 422 says so, of
+    Events without a group.
+    """
     answer = await api("POST", f"/{path}", body)
     assert answer.status == 422
     assert message in answer.message
@@ -304,7 +332,9 @@ async def test_limit_ranges_get_a_name(api: Api) -> None:
     ("api/v1/nodes", "minions"), ("apis/apiregistration.k8s.io/v1/apiservices", "apiregistration.k8s.io/apiservices"),
 ])
 async def test_where_an_object_is_kept(api: Api, path: str, folder: str) -> None:
-    """Given an object / when a PUT names another uid / then the Conflict names the key of the one that is stored."""
+    """Given an object / when a PUT names another uid / then the Conflict names the key of the one
+    that is stored.
+    """
     spec = {"group": "a", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}
     body = {"metadata": {"name": "v1.a"}, "spec": spec}
     made = (await api("POST", f"/{path}", body)).tree
@@ -313,7 +343,9 @@ async def test_where_an_object_is_kept(api: Api, path: str, folder: str) -> None
 
 
 async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:
-    """Given a DaemonSet / when its metadata alone is asked for / then the annotation for its template's generation is missing."""
+    """Given a DaemonSet / when its metadata alone is asked for / then the annotation for its
+    template's generation is missing.
+    """
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
     path = "/apis/apps/v1/namespaces/t/daemonsets"
@@ -324,7 +356,9 @@ async def test_a_field_shown_as_an_annotation_is_no_metadata(api: Api) -> None:
 
 
 async def test_a_dry_run_leaves_versions_to_storage(api: Api) -> None:
-    """Given a new object with a resourceVersion / when it is made or applied as a dry run / then it is told as it came."""
+    """Given a new object with a resourceVersion / when it is made or applied as a dry run / then it
+    is told as it came.
+    """
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "resourceVersion": "5"}}
     assert (await api("POST", CONFIG_MAPS, body)).message == "resourceVersion should not be set on objects to be created"
     posted = await api("POST", f"{CONFIG_MAPS}?dryRun=All", body)

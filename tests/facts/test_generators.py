@@ -1,4 +1,6 @@
-"""The generators of the tables, on small sources of their own: what they read, compare, write and leave out."""
+"""The generators of the tables, on small sources of their own: what they read, compare, write and
+leave out.
+"""
 
 import gzip
 import json
@@ -25,7 +27,9 @@ def module(folder: Path, name: str, files: dict[str, str]) -> None:
 
 
 def test_go_structs_are_read_without_go(tmp_path: Path) -> None:
-    """Given a Go file with an embedded struct, a named map and comments / when it is read / then the facts come out."""
+    """Given a Go file with an embedded struct, a named map and comments / when it is read / then
+    the facts come out.
+    """
     module(tmp_path, "api", {"demo/v1/types.go":
         'package v1\n\nimport (\n\tmetav1 "k8s.io/apimachinery/pkg/apis/meta/v1"\n)\n\n'
         "type Sizes map[string]Size\n\ntype Size struct {\n"
@@ -41,7 +45,9 @@ def test_go_structs_are_read_without_go(tmp_path: Path) -> None:
 
 
 def test_files_of_builds_with_a_tag_are_not_read(tmp_path: Path) -> None:
-    """Given two files that declare a type, one for builds with a tag / when read / then the other one counts."""
+    """Given two files that declare a type, one for builds with a tag / when read / then the other
+    one counts.
+    """
     module(tmp_path, "api", {
         "demo/v1/bytes.go": '//go:build !text\n\npackage v1\n\ntype Raw struct {\n\tData []byte `json:"data"`\n}\n',
         "demo/v1/text.go": '//go:build text\n\npackage v1\n\ntype Raw struct {\n\tData string `json:"data"`\n}\n'})
@@ -77,7 +83,9 @@ var needs = map[featuregate.Feature][]featuregate.Feature{
 
 
 def test_gates_are_read_as_a_release_has_them(tmp_path: Path) -> None:
-    """Given gates with specs for several releases / when one is asked / then each is as it is there, with what it needs."""
+    """Given gates with specs for several releases / when one is asked / then each is as it is
+    there, with what it needs.
+    """
     for name, folders in gates.FOLDERS.items():
         module(tmp_path, name, {f"{folder}/none.go": "package none\n" for folder in folders})
     module(tmp_path, "kubernetes", {"pkg/features/kube_features.go": GATES})
@@ -90,7 +98,9 @@ def test_gates_are_read_as_a_release_has_them(tmp_path: Path) -> None:
 
 
 def test_first_objects_come_from_the_newest_recording(tmp_path: Path) -> None:
-    """Given the recorded objects of a fresh cluster / when the table is built / then roles have their notation."""
+    """Given the recorded objects of a fresh cluster / when the table is built / then roles have
+    their notation.
+    """
     role = {"metadata": {"name": "r", "labels": {}}, "rules": [
         {"verbs": ["get"], "apiGroups": ["", "apps"], "resources": ["pods"]}, {"verbs": ["get"], "nonResourceURLs": ["/x"]}]}
     (tmp_path / "data").mkdir()
@@ -104,8 +114,9 @@ def test_first_objects_come_from_the_newest_recording(tmp_path: Path) -> None:
 
 
 def test_a_table_is_stale_when_a_file_differs_or_is_too_much(tmp_path: Path, monkeypatch) -> None:
-    """Given a compressed file, a text and a stray one / when compared with what was built / then only what differs is named,
-    and renewing writes it and removes the stray one."""
+    """Given a compressed file, a text and a stray one / when compared with what was built / then
+    only what differs is named, and renewing writes it and removes the stray one.
+    """
     monkeypatch.setattr(facts, "ROOT", tmp_path)
     table = facts.Table("t", lambda _: {}, "t/*")
     same, old, stray = (tmp_path / "t" / name for name in ("same.gz", "old.txt", "stray.txt"))
@@ -121,7 +132,9 @@ def test_a_table_is_stale_when_a_file_differs_or_is_too_much(tmp_path: Path, mon
 
 
 def test_the_newest_definitions_are_what_the_generator_makes() -> None:
-    """Given the package with the definitions / when the newest table is built anew / then it is the one that ships."""
+    """Given the package with the definitions / when the newest table is built anew / then it is the
+    one that ships.
+    """
     sources = Sources(None, None)
     try:
         sources.definitions(NEWEST)
@@ -132,7 +145,9 @@ def test_the_newest_definitions_are_what_the_generator_makes() -> None:
 
 
 def test_without_sources_nothing_is_checked_and_one_line_says_so(tmp_path: Path) -> None:
-    """Given no Go modules and no recordings / when tables are checked / then that is no failure, and it is said."""
+    """Given no Go modules and no recordings / when tables are checked / then that is no failure,
+    and it is said.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "tools.facts", "--check", "--modules", tmp_path, "--recordings", tmp_path, "gates", "bootstrap"],
         cwd=ROOT, capture_output=True, text=True, check=False)

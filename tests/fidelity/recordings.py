@@ -1,8 +1,10 @@
-"""Compares a served cluster with answers recorded on a real control plane, and keeps the list of cases that still differ.
+"""Compares a served cluster with answers recorded on a real control plane, and keeps the list of
+cases that still differ.
 
-``python tests/fidelity/recordings.py --write`` plays everything and writes the list anew, with ``--release 1.36`` that of
-another release. The recordings and the tool that plays them are not part of this repository: FAKEKUBE_RECORDINGS names the
-folder that has them, ``../shared`` beside the repository by default.
+``python tests/fidelity/recordings.py --write`` plays everything and writes the list anew, with
+``--release 1.36`` that of another release. The recordings and the tool that plays them are not part
+of this repository: FAKEKUBE_RECORDINGS names the folder that has them, ``../shared`` beside the
+repository by default.
 """
 
 import argparse
@@ -20,7 +22,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 RELEASES = tuple(reversed(releases.RECORDED))
 RELEASE = RELEASES[0]
-PHASES = ("quiet", "full")  # the ground that is held; the others need schedulers, gates and add-ons that are yet to come
+# the ground that is held; the others need schedulers, gates and add-ons that are yet to come
+PHASES = ("quiet", "full")
 SERVE = f"{sys.executable} -c 'from fakekube.cli import main; main()' serve"
 
 
@@ -32,7 +35,9 @@ def tool() -> Path | None:
 
 
 def play(fidelity: Path, release: str = RELEASE, *, options: Iterable[str] = (), timeout_seconds: float = 1500) -> list[str]:
-    """The names of the cases that differ, sorted: in an answer, or because their server did not start."""
+    """The names of the cases that differ, sorted: in an answer, or because their server did not
+    start.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         done = subprocess.run(
@@ -69,7 +74,10 @@ def _file(release: str) -> Path:
 
 
 def main() -> int:
-    """Print what is new and what is mended; with --write, make the list what was found. Exit code 1 for any difference."""
+    """Print what is new and what is mended; with --write, make the list what was found.
+
+    Exit code 1 for any difference.
+    """
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--write", action="store_true", help="write the list anew")
     parser.add_argument("--release", default=RELEASE, choices=RELEASES)

@@ -1,7 +1,9 @@
-"""``python -m tests.fuzz REQUESTS SEED``: blown requests against one server, and what they came to. Fails when one broke it.
+"""``python -m tests.fuzz REQUESTS SEED``: blown requests against one server, and what they came to.
 
-Prints the seed, how many were sent, those that broke a promise (a panic above all), answers of 500 and above by status, and those
-that cost more CPU time than their bytes allow.
+Fails when one broke it.
+
+Prints the seed, how many were sent, those that broke a promise (a panic above all), answers of 500
+and above by status, and those that cost more CPU time than their bytes allow.
 """
 
 import logging

@@ -1,7 +1,9 @@
-"""Requests that are large in one place: a seeded generator of them, and how much CPU time each may cost.
+"""Requests that are large in one place: a seeded generator of them, and how much CPU time each may
+cost.
 
-An object, a query or a header is taken, one place in it is found by chance, and there stands a long text, a huge number, a long
-list or a map of many keys. A cost that grows with the square of the size shows at once. ``python -m tests.fuzz`` runs it.
+An object, a query or a header is taken, one place in it is found by chance, and there stands a long
+text, a huge number, a long list or a map of many keys. A cost that grows with the square of the
+size shows at once. ``python -m tests.fuzz`` runs it.
 """
 
 import copy
@@ -29,7 +31,9 @@ from tests.fuzz.objects import METADATA, objects
 
 CONSTANT_SECONDS = 0.05
 SECONDS_A_BYTE = 10e-6
-"""What a request may cost in CPU time: several times of what the dearest shapes do, so that only growth shows."""
+"""What a request may cost in CPU time: several times of what the dearest shapes do, so that only
+growth shows.
+"""
 
 SMALL, LARGE = 2_000, 100_000
 ALPHABETS = (
@@ -78,7 +82,10 @@ class Sent(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What one request came to. ``status`` is 0 where a promise of the server was broken, which ``why`` tells."""
+    """What one request came to.
+
+    ``status`` is 0 where a promise of the server was broken, which ``why`` tells.
+    """
 
     sent: Sent
     status: int
@@ -92,8 +99,11 @@ class Spent(NamedTuple):
 
 
 def spend(target: Target, sent: Sent) -> Spent:
-    """Send a request. One that is over its budget is sent twice more, and the cheapest counts: a collection of garbage or
-    what is made at first use is nobody's fault."""
+    """Send a request.
+
+    One that is over its budget is sent twice more, and the cheapest counts: a collection of garbage
+    or what is made at first use is nobody's fault.
+    """
     found = _once(target, sent)
     for _ in range(2):
         if not found.over_budget or found.why:

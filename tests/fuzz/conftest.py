@@ -62,7 +62,8 @@ class Target:
         self.server = plane.apiserver
         self.storage = plane.apiserver.storage
         pod = {"metadata": {"name": "kept"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-        for kind in self.server.resources.kinds:  # what a resource has from the beginning comes to be when it is first asked for
+        # what a resource has from the beginning comes to be when it is first asked for
+        for kind in self.server.resources.kinds:
             if "list" in kind.verbs:
                 self.read(f"/{'apis/' + kind.group if kind.group else 'api'}/{kind.version}/{kind.plural}")
         assert self.send("POST", MAPS, orjson.dumps({"metadata": {"name": "kept"}, "data": {"k": "v"}})).status == 201
@@ -82,7 +83,10 @@ class Target:
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """One request. Its answer is no panic, can be written, and, if it is a refusal, nothing has happened."""
+        """One request.
+
+        Its answer is no panic, can be written, and, if it is a refusal, nothing has happened.
+        """
         asked = {name: [value] if isinstance(value, str) else value for name, value in (query or {}).items()}
         request = Request(method, path, asked, {"content-type": media, **(headers or {})}, body, patience=Hurried())
         before = self.storage.revision

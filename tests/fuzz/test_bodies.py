@@ -1,4 +1,6 @@
-"""Bodies that nobody would write: random trees, broken bytes, junk where upstream has a format of its own."""
+"""Bodies that nobody would write: random trees, broken bytes, junk where upstream has a format of
+its own.
+"""
 
 from typing import Any
 
@@ -122,7 +124,9 @@ def written(tree: Any) -> bytes:
 @QUICK
 @given(tree=trees, resource=resources, strict=st.sampled_from(["Strict", "Warn", "Ignore"]))
 def test_any_tree_as_an_object(target: Target, tree: Any, resource: str, strict: str) -> None:
-    """Given any JSON object / when it is created, put or deleted with / then it is taken or refused."""
+    """Given any JSON object / when it is created, put or deleted with / then it is taken or
+    refused.
+    """
     body, query = written(tree), {"fieldValidation": strict}
     target.send("POST", f"{NAMESPACE}/{resource}", body, query=query)
     target.send("PUT", POD if resource == "pods" else MAP, body, query=query)
@@ -157,7 +161,8 @@ def test_any_tree_as_a_patch(target: Target, tree: Any, media: str, path: str) -
     path=st.sampled_from([MAP, POD]),
 )
 def test_any_operations(target: Target, operations: list[Any], path: str) -> None:
-    """Given operations that make little sense / when they patch / then they are taken or refused."""
+    """Given operations that make little sense / when they patch / then they are taken or refused.
+    """
     target.send("PATCH", path, written(operations), JSON_PATCH, query={"dryRun": "All"})
 
 
@@ -166,7 +171,8 @@ def test_any_operations(target: Target, operations: list[Any], path: str) -> Non
     body=st.binary(max_size=60) | texts, media=st.sampled_from(TYPES), method=st.sampled_from(["POST", "PUT", "PATCH", "DELETE"])
 )
 def test_any_bytes(target: Target, body: bytes, media: str, method: str) -> None:
-    """Given bytes of any kind under any name / when they are sent / then they are taken or refused."""
+    """Given bytes of any kind under any name / when they are sent / then they are taken or refused.
+    """
     path = MAPS if method == "POST" else f"{MAPS}/nope" if method == "DELETE" else MAP
     target.send(method, path, body, media, query={"dryRun": "All", "fieldManager": "m"} if media == APPLY else {"dryRun": "All"})
 
@@ -270,7 +276,9 @@ entries = st.fixed_dictionaries(
 @QUICK
 @given(fields=st.lists(entries, max_size=3) | json_values, media=st.sampled_from([MERGE_PATCH, STRATEGIC, APPLY, JSON]))
 def test_any_managed_fields(target: Target, fields: Any, media: str) -> None:
-    """Given nonsense in managedFields / when it is written, and applied over / then it is taken or refused."""
+    """Given nonsense in managedFields / when it is written, and applied over / then it is taken or
+    refused.
+    """
     body = written(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept", "managedFields": fields}, "data": {"k": "w"}}
     )
@@ -288,7 +296,9 @@ def test_any_managed_fields(target: Target, fields: Any, media: str) -> None:
 @QUICK
 @given(data=st.data())
 def test_any_protobuf(target: Target, data: st.DataObject) -> None:
-    """Given a Pod in protobuf with some bytes changed, or cut off / when it is sent / then it is taken or refused."""
+    """Given a Pod in protobuf with some bytes changed, or cut off / when it is sent / then it is
+    taken or refused.
+    """
     codec = target.server.services.protobuf
     pod = {
         "apiVersion": "v1",

@@ -1,4 +1,6 @@
-"""What was found to break the server once, by name, and what a real one answers: recorded on Kubernetes 1.37."""
+"""What was found to break the server once, by name, and what a real one answers: recorded on
+Kubernetes 1.37.
+"""
 
 from urllib.parse import parse_qs
 
@@ -121,7 +123,9 @@ CASES = {
 @pytest.mark.spec("API-032")
 @pytest.mark.parametrize("name", CASES)
 def test_what_broke_the_server_once(target: Target, name: str) -> None:
-    """Given a request that once was a panic, a hang or taken for another / when it is sent / then the answer is upstream's."""
+    """Given a request that once was a panic, a hang or taken for another / when it is sent / then
+    the answer is upstream's.
+    """
     method, url, body, media, code, message = CASES[name]
     path, _, query = url.partition("?")
     response = target.send(method, path, body, media, query=parse_qs(query))
@@ -131,7 +135,8 @@ def test_what_broke_the_server_once(target: Target, name: str) -> None:
 
 @pytest.mark.parametrize("media", [MERGE_PATCH, STRATEGIC])
 def test_a_whole_number_with_a_point_where_it_may_stand(target: Target, media: str) -> None:
-    """Given 5.0 seconds / when they are merged in / then only the strategic way takes them for 5."""
+    """Given 5.0 seconds / when they are merged in / then only the strategic way takes them for 5.
+    """
     response = target.send("PATCH", POD, b'{"spec":{"activeDeadlineSeconds":5.0}}', media, query={"dryRun": "All"})
     if media == STRATEGIC:
         assert orjson.loads(response.body)["spec"]["activeDeadlineSeconds"] == 5
@@ -140,14 +145,18 @@ def test_a_whole_number_with_a_point_where_it_may_stand(target: Target, media: s
 
 
 def test_aliases_may_not_hide_how_deep_it_is(target: Target) -> None:
-    """Given anchors of which each holds the one before, ever deeper / when they are sent / then it is too deep."""
+    """Given anchors of which each holds the one before, ever deeper / when they are sent / then it
+    is too deep.
+    """
     lines = [b"a0: &a0 x"] + [b"a%d: &a%d %b*a%d%b" % (n, n, b"[" * 150, n - 1, b"]" * 150) for n in range(1, 9)]
     code, message = target.told(target.send("POST", MAPS, b"\n".join(lines), YAML))
     assert (code, message.partition(" (6")[0]) == (400, f"{UNTIL_YAML}yaml: exceeded max depth of 10000")
 
 
 def test_copies_may_not_make_it_too_deep(target: Target) -> None:
-    """Given a value that is nearly too deep / when it is copied into itself / then the patch is refused."""
+    """Given a value that is nearly too deep / when it is copied into itself / then the patch is
+    refused.
+    """
     deep = b"[" * 150 + b"]" * 150
     operations = b'[{"op":"add","path":"/x","value":%b},{"op":"copy","from":"/x","path":"/x%b/-"}]' % (deep, b"/0" * 149)
     assert target.told(target.send("PATCH", MAP, operations, JSON_PATCH)) == (422, REJECTED)

@@ -24,7 +24,9 @@ VALUES = st.lists(
 def test_no_request_line_breaks_the_server(
     target: Target, method: str, start: str, words: list[str], query: dict[str, list[str]],
 ) -> None:
-    """Given any method, path and query, parameters without a value among them / when asked / then no panic, and no error."""
+    """Given any method, path and query, parameters without a value among them / when asked / then
+    no panic, and no error.
+    """
     request = Request(method, start + "/".join(words), query, {"content-type": "application/json"}, b"")
     answer = target.loop.run_until_complete(target.server.handle(request))
     assert b'"reason":"InternalError"' not in answer.body, answer.body

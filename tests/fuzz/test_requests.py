@@ -1,4 +1,6 @@
-"""Request lines and headers that nobody would send: options, selectors, tokens, paths, verbs, upgrades."""
+"""Request lines and headers that nobody would send: options, selectors, tokens, paths, verbs,
+upgrades.
+"""
 
 import base64
 
@@ -262,7 +264,9 @@ def part(text: str) -> str:
     scheme=st.sampled_from(["Bearer", "bearer", "Basic", "Negotiate", ""]),
 )
 def test_any_bearer_token(target: Target, parts: list[str], scheme: str) -> None:
-    """Given a token that nobody issued / when it is sent / then it is a 401, or, where it is none, nobody minds."""
+    """Given a token that nobody issued / when it is sent / then it is a 401, or, where it is none,
+    nobody minds.
+    """
     response = target.send("GET", MAP, headers={"authorization": f"{scheme} {'.'.join(parts)}"})
     assert response.status in (200, 401)
 
@@ -270,7 +274,9 @@ def test_any_bearer_token(target: Target, parts: list[str], scheme: str) -> None
 @QUICK
 @given(selector=st.text("ab=!,()<> in not.x/-1", max_size=14), field=st.text("metad.nspoC=!,\\", max_size=14))
 def test_any_selector(target: Target, selector: str, field: str) -> None:
-    """Given a text like a selector / when a list, a watch or a deletion chooses by it / then it chooses or is refused."""
+    """Given a text like a selector / when a list, a watch or a deletion chooses by it / then it
+    chooses or is refused.
+    """
     query = {"labelSelector": selector, "fieldSelector": field}
     target.send("GET", PODS, query=query)
     target.send("GET", PODS, query={**query, "watch": "1"})

@@ -1,4 +1,6 @@
-"""What schemathesis makes of our own OpenAPI: requests that the documents allow, and many that they do not."""
+"""What schemathesis makes of our own OpenAPI: requests that the documents allow, and many that they
+do not.
+"""
 
 import json
 import random
@@ -35,7 +37,9 @@ def send(target: Target, case: Any) -> None:
 @pytest.mark.filterwarnings("ignore")  # of a library that this project does not mend
 @pytest.mark.parametrize("group", GROUPS)
 def test_requests_made_of_the_documents(target: Target, group: str) -> None:
-    """Given some operations of a group / when requests are made of their descriptions / then each has an answer."""
+    """Given some operations of a group / when requests are made of their descriptions / then each
+    has an answer.
+    """
     document = target.read(f"/openapi/v3/{group}")
     schema = schemathesis.openapi.from_dict(document)
     operations = [result.ok() for result in schema.get_all_operations()]

@@ -1,4 +1,6 @@
-"""Large requests of shapes that once took the square of their size: minutes, at these sizes, where now they take no time."""
+"""Large requests of shapes that once took the square of their size: minutes, at these sizes, where
+now they take no time.
+"""
 
 from typing import Any
 
@@ -61,32 +63,42 @@ QUERIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_large_body_takes_time_linear_in_its_size(target: Target, name: str) -> None:
-    """Given an object that is long in one place / when it is created / then it is taken or refused, in no time to speak of."""
+    """Given an object that is long in one place / when it is created / then it is taken or refused,
+    in no time to speak of.
+    """
     path, body = BODIES[name]
     assert target.send("POST", path, body(), query=DRY_RUN).status in (201, 400, 422)
 
 
 def test_digits_in_yaml_take_time_linear_in_their_number(target: Target) -> None:
-    """Given JSON, sent as YAML, with a text of many digits behind a colon / when created / then it is, in no time to speak of."""
+    """Given JSON, sent as YAML, with a text of many digits behind a colon / when created / then it
+    is, in no time to speak of.
+    """
     body = orjson.dumps({"metadata": {"name": "x"}, "data": {"a": "+23:" + "9" * 300_000}})
     assert target.send("POST", f"{NAMESPACE}/configmaps", body, YAML, query=DRY_RUN).status == 201
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_large_query_takes_time_linear_in_its_size(target: Target, name: str) -> None:
-    """Given a query of a megabyte / when a list is asked for / then there is an answer, in no time to speak of."""
+    """Given a query of a megabyte / when a list is asked for / then there is an answer, in no time
+    to speak of.
+    """
     assert target.send("GET", PODS, query=QUERIES[name]).status in (200, 400)
 
 
 def test_a_list_that_moves_is_not_copied(target: Target) -> None:
-    """Given a patch that makes a list of 400,000 items and moves it 9,998 times / when it is sent / then it is not copied."""
+    """Given a patch that makes a list of 400,000 items and moves it 9,998 times / when it is sent /
+    then it is not copied.
+    """
     operations: list[Any] = [{"op": "add", "path": "/data/a", "value": [0] * 400_000}]
     operations += [{"op": "move", "from": f"/data/{a}", "path": f"/data/{b}"} for a, b in (("a", "b"), ("b", "a"))] * 4_999
     assert target.send("PATCH", MAP, orjson.dumps(operations), JSON_PATCH, query=DRY_RUN).status in (400, 422)
 
 
 def test_what_errors_show_is_bounded(target: Target) -> None:
-    """Given a list of which every item is wrong in a way that shows the list / when refused / then the answer ends somewhere."""
+    """Given a list of which every item is wrong in a way that shows the list / when refused / then
+    the answer ends somewhere.
+    """
     path, body = BODIES["errors that show the whole list"]
     assert len(target.send("POST", path, body(), query=DRY_RUN).body) < 16 << 20
 
@@ -95,15 +107,18 @@ def test_what_errors_show_is_bounded(target: Target) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_request_stays_within_its_budget(target: Target, seed: int) -> None:
-    """Given objects, queries and headers, each blown up in a place / when they are sent / then none breaks a promise, and none
-    costs more CPU time than its bytes allow."""
+    """Given objects, queries and headers, each blown up in a place / when they are sent / then none
+    breaks a promise, and none costs more CPU time than its bytes allow.
+    """
     blower = Blower(seed)
     bad = [spent for _ in range(20_000) if (spent := spend(target, blower.next())).why or spent.over_budget]
     assert not bad, [(spent.sent.method, spent.sent.path, spent.sent.size, spent.cpu_seconds, spent.why) for spent in bad]
 
 
 def test_a_request_that_costs_too_much_is_found(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a budget of nothing / when a request is sent / then it is over budget, and within a real one it is not."""
+    """Given a budget of nothing / when a request is sent / then it is over budget, and within a
+    real one it is not.
+    """
     sent = Sent("GET", PODS)
     assert not spend(target, sent)._replace(cpu_seconds=0.0).over_budget
     monkeypatch.setattr("tests.fuzz.blowing.CONSTANT_SECONDS", -1.0)

@@ -40,7 +40,9 @@ def as_set(fields: dict[str, Any]) -> set[tuple[str, ...]]:
 
 @given(PATHS, PATHS)
 def test_the_algebra_is_that_of_sets_of_paths(left: list[Any], right: list[Any]) -> None:
-    """Given two sets / when they are joined, cut and crossed / then their members are those of plain sets."""
+    """Given two sets / when they are joined, cut and crossed / then their members are those of
+    plain sets.
+    """
     a, b = fieldset.of_paths(*left), fieldset.of_paths(*right)
     before = copy.deepcopy((a, b))
     assert as_set(a) == set(left)
@@ -54,7 +56,9 @@ def test_the_algebra_is_that_of_sets_of_paths(left: list[Any], right: list[Any])
 
 @given(SPECS, SPECS)
 def test_applying_twice_is_applying_once(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Given any object / when a configuration is applied twice / then the second time changes not even times."""
+    """Given any object / when a configuration is applied twice / then the second time changes not
+    even times.
+    """
     old = apply(None, first, "m1", T0)
     once = apply(old, second, "m2")
     assert apply(once, second, "m2", T2, force=False) == once
@@ -62,7 +66,9 @@ def test_applying_twice_is_applying_once(first: dict[str, Any], second: dict[str
 
 @given(SPECS, SPECS)
 def test_force_makes_the_applier_an_owner_of_all_it_says(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Given any owner / when another forces its configuration / then it owns exactly what its configuration says."""
+    """Given any owner / when another forces its configuration / then it owns exactly what its
+    configuration says.
+    """
     tree = apply(apply(None, first, "m1", T0), second, "m2")
     alone = apply(None, second, "m2")
     assert owned(tree).get("m2*") == owned(alone).get("m2*")
@@ -70,14 +76,17 @@ def test_force_makes_the_applier_an_owner_of_all_it_says(first: dict[str, Any], 
 
 @given(SPECS)
 def test_dropping_everything_leaves_nothing_of_a_sole_owner(spec: dict[str, Any]) -> None:
-    """Given one applier / when it applies nothing any more / then nothing that it brought is left."""
+    """Given one applier / when it applies nothing any more / then nothing that it brought is left.
+    """
     tree = apply(apply(None, spec, "m1", T0), {}, "m1")
     assert not any((tree.get("spec") or {}).get(name) for name in spec)
 
 
 @given(SPECS, SPECS)
 def test_appliers_of_different_fields_commute(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Given appliers with no field in common / when they apply in either order / then the object is the same."""
+    """Given appliers with no field in common / when they apply in either order / then the object is
+    the same.
+    """
     second = {name: value for name, value in second.items() if name not in first}
     there = apply(apply(None, first, "m1"), second, "m2", force=False)
     back = apply(apply(None, second, "m2"), first, "m1", force=False)
@@ -88,7 +97,9 @@ def test_appliers_of_different_fields_commute(first: dict[str, Any], second: dic
 
 @given(SPECS, SPECS)
 def test_a_refused_apply_would_change_what_somebody_owns(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Given an owner / when another's apply is refused / then force takes a field from the owner, and only then."""
+    """Given an owner / when another's apply is refused / then force takes a field from the owner,
+    and only then.
+    """
     old = apply(None, first, "m1", T0)
     try:
         apply(old, second, "m2", force=False)

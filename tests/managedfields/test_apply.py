@@ -1,4 +1,5 @@
-"""Server-side apply: what is applied is owned, what is dropped goes, what others own is asked for."""
+"""Server-side apply: what is applied is owned, what is dropped goes, what others own is asked for.
+"""
 
 from typing import Any
 
@@ -32,7 +33,9 @@ def template(*containers: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.spec("API-113")
 def test_an_apply_creates_and_a_second_one_changes_nothing() -> None:
-    """Given no object / when one is applied twice / then it is owned without its maps, and stays as it is."""
+    """Given no object / when one is applied twice / then it is owned without its maps, and stays as
+    it is.
+    """
     manager = configmaps()
     tree = apply(manager, None, configmap({"a": "1"}, labels={"x": "1"}), "m1", now=T0)
     assert tree["data"] == {"a": "1"}
@@ -42,7 +45,9 @@ def test_an_apply_creates_and_a_second_one_changes_nothing() -> None:
 
 @pytest.mark.spec("API-115")
 def test_a_field_of_somebody_else_is_a_conflict_when_it_would_change() -> None:
-    """Given a field that a plain write owns / when another value is applied / then 409 names owner and field."""
+    """Given a field that a plain write owns / when another value is applied / then 409 names owner
+    and field.
+    """
     manager = configmaps()
     old = configmap({"a": "1"})
     manager.update(None, old, manager="m1", now=T0)
@@ -57,7 +62,8 @@ def test_a_field_of_somebody_else_is_a_conflict_when_it_would_change() -> None:
 
 @pytest.mark.spec("API-115")
 def test_several_conflicts_are_listed_by_manager() -> None:
-    """Given two owners / when both would lose / then the message lists fields below each of them."""
+    """Given two owners / when both would lose / then the message lists fields below each of them.
+    """
     manager = templates()
     tree = apply(manager, None, template({"name": "c", "image": "x", "tty": True}), "m1", now=T0)
     new = {**tree, "metadata": {**tree["metadata"], "labels": {"l": "1"}}}
@@ -83,7 +89,9 @@ def test_force_takes_the_field() -> None:
 
 
 def test_equal_values_are_owned_together_and_stay_until_the_last_owner_drops_them() -> None:
-    """Given two appliers of one value / when they drop it one after the other / then it goes with the second."""
+    """Given two appliers of one value / when they drop it one after the other / then it goes with
+    the second.
+    """
     manager = configmaps()
     tree = apply(manager, None, configmap({"a": "1", "b": "1"}), "m1", now=T0)
     tree = apply(manager, tree, configmap({"a": "1"}), "m2")
@@ -96,7 +104,9 @@ def test_equal_values_are_owned_together_and_stay_until_the_last_owner_drops_the
 
 
 def test_a_dropped_field_that_a_plain_write_owns_stays() -> None:
-    """Given a field that an applier and then a plain writer set / when the applier drops it / then it stays."""
+    """Given a field that an applier and then a plain writer set / when the applier drops it / then
+    it stays.
+    """
     manager = configmaps()
     tree = apply(manager, None, configmap({"a": "1", "b": "1"}), "m1", now=T0)
     new = {**tree, "metadata": dict(tree["metadata"]), "data": {"a": "2", "b": "1"}}
@@ -105,7 +115,9 @@ def test_a_dropped_field_that_a_plain_write_owns_stays() -> None:
 
 
 def test_items_stand_in_the_order_of_the_applier_with_those_of_others_between() -> None:
-    """Given items of another manager / when an applier names some / then its order holds and the others stay."""
+    """Given items of another manager / when an applier names some / then its order holds and the
+    others stay.
+    """
     manager = widgets()
     tree = apply(manager, None, widget({"mapped": [{"name": name} for name in "abc"]}), "m1", now=T0)
     tree = apply(manager, tree, widget({"mapped": [{"name": "c", "value": "v"}, {"name": "a"}]}), "m2")
@@ -113,7 +125,8 @@ def test_items_stand_in_the_order_of_the_applier_with_those_of_others_between() 
 
 
 def test_an_item_goes_with_its_owner_and_a_shared_one_loses_the_owners_fields() -> None:
-    """Given two appliers of one container / when one drops it / then only its own fields are gone."""
+    """Given two appliers of one container / when one drops it / then only its own fields are gone.
+    """
     manager = templates()
     tree = apply(manager, None, template({"name": "a", "image": "x"}, {"name": "b", "image": "x"}), "m1", now=T0)
     tree = apply(manager, tree, template({"name": "b", "image": "x", "tty": True}), "m2")
@@ -123,7 +136,9 @@ def test_an_item_goes_with_its_owner_and_a_shared_one_loses_the_owners_fields() 
 
 
 def test_status_cannot_be_owned_through_the_object_nor_spec_through_status() -> None:
-    """Given an apply that sets both / when it goes to either endpoint / then only what that endpoint keeps is owned."""
+    """Given an apply that sets both / when it goes to either endpoint / then only what that
+    endpoint keeps is owned.
+    """
     manager = FieldManager(schema("", "v1", "Node"), "v1")
     config = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}}
     config |= {"spec": {"unschedulable": True}, "status": {"phase": "Running"}}
@@ -134,7 +149,9 @@ def test_status_cannot_be_owned_through_the_object_nor_spec_through_status() -> 
 
 
 def test_what_was_there_before_the_first_apply_has_an_owner_then() -> None:
-    """Given an object that nobody tracks / when something is applied to it / then the rest is before-first-apply's."""
+    """Given an object that nobody tracks / when something is applied to it / then the rest is
+    before-first-apply's.
+    """
     manager = configmaps()
     old = stored(configmap({"a": "1", "b": "1"}))
     tree = apply(manager, old, configmap({"a": "1"}), "m1")
@@ -146,7 +163,9 @@ def test_what_was_there_before_the_first_apply_has_an_owner_then() -> None:
 
 @pytest.mark.spec("API-127")
 def test_kubectl_takes_over_what_it_applied_on_the_client_side() -> None:
-    """Given kubectl's annotation / when kubectl applies another value / then nothing conflicts, and it is renewed."""
+    """Given kubectl's annotation / when kubectl applies another value / then nothing conflicts, and
+    it is renewed.
+    """
     manager = configmaps()
     note = "kubectl.kubernetes.io/last-applied-configuration"
     text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1"}}'
@@ -172,7 +191,9 @@ def test_kubectl_takes_over_what_it_applied_on_the_client_side() -> None:
     ],
 )
 def test_another_type_and_managed_fields_are_refused(change: dict[str, Any], text: str) -> None:
-    """Given a configuration of another kind, or with managedFields / when it is applied / then it is a bad request."""
+    """Given a configuration of another kind, or with managedFields / when it is applied / then it
+    is a bad request.
+    """
     with pytest.raises(APIError) as error:
         apply(configmaps(), None, configmap({}) | change, "m1")
     assert (error.value.code, error.value.message) == (400, text)
@@ -198,7 +219,9 @@ def test_another_type_and_managed_fields_are_refused(change: dict[str, Any], tex
     ],
 )
 def test_what_does_not_fit_the_schema_is_refused_in_upstreams_words(spec: dict[str, Any], text: str) -> None:
-    """Given a configuration with a field that does not fit / when it is applied / then 500 names the field."""
+    """Given a configuration with a field that does not fit / when it is applied / then 500 names
+    the field.
+    """
     with pytest.raises(APIError) as error:
         apply(widgets(), None, widget(spec), "m1")
     assert error.value.code == 500

@@ -1,7 +1,8 @@
 """What upstream's own library answered in random conversations, replayed.
 
-The answers are those of apimachinery v0.37.1 with structured-merge-diff v6.4.2. Every conversation is a row of applies and
-updates by three managers on one object, nulls, duplicates and fields without a type among them.
+The answers are those of apimachinery v0.37.1 with structured-merge-diff v6.4.2. Every conversation
+is a row of applies and updates by three managers on one object, nulls, duplicates and fields
+without a type among them.
 """
 
 from functools import lru_cache
@@ -54,7 +55,9 @@ def shown(tree: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("number", range(45))
 def test_a_conversation_goes_as_upstreams(number: int) -> None:
-    """Given a recorded conversation / when it is played again / then object, owners, times and errors are the same."""
+    """Given a recorded conversation / when it is played again / then object, owners, times and
+    errors are the same.
+    """
     live: Any = None
     for step in recorded()["conversations"][number]:
         answer = step["answer"]

@@ -42,7 +42,8 @@ EVENT = st.fixed_dictionaries(
     },
 )
 
-# How parts of a kind are owned: a struct or a map by its fields, a list by a key or by its values, all others as one.
+# How parts of a kind are owned: a struct or a map by its fields, a list by a key or by its values,
+# all others as one.
 ITEM: dict[str, Any] = {}
 STRUCTURE: dict[str, Any] = {"spec": {"atomic": "one", "plain": "one", "tags": "set", "mapped": ITEM}}
 EVENT_STRUCTURE: dict[str, Any] = {"involvedObject": "one"}
@@ -91,7 +92,9 @@ def changed(old: dict[str, Any], spec: dict[str, Any], now: str = T1) -> dict[st
 
 @given(WIDGETS)
 def test_a_creator_owns_every_path(spec: dict[str, Any]) -> None:
-    """Given any new object / when it is created / then its creator owns what can be owned of it, and all in order."""
+    """Given any new object / when it is created / then its creator owns what can be owned of it,
+    and all in order.
+    """
     tree = created(spec)
     assert of(tree, "m1") == ownable(set(flat(tree, STRUCTURE)) - {("f:metadata", "f:managedFields"), ("f:metadata", "f:uid")})
     _assert_ordered(owned(tree)["m1"])
@@ -105,7 +108,9 @@ def _assert_ordered(fields: dict[str, Any]) -> None:
 
 @given(EVENT)
 def test_a_creator_owns_what_differs_from_the_empty_object(event: dict[str, Any]) -> None:
-    """Given a kind that Go prints fields of that nobody set / when one is created / then these are nobody's until they differ."""
+    """Given a kind that Go prints fields of that nobody set / when one is created / then these are
+    nobody's until they differ.
+    """
     empty = flat(empty_object(schema("", "v1", "Event")), EVENT_STRUCTURE)
     here = flat(event, EVENT_STRUCTURE)
     wanted = ownable({path for path, value in here.items() if empty.get(path) != value})
@@ -116,7 +121,9 @@ def test_a_creator_owns_what_differs_from_the_empty_object(event: dict[str, Any]
 
 @given(WIDGETS, WIDGETS)
 def test_who_changes_a_path_owns_it_and_who_had_it_does_not(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Given any object / when another one writes it / then each owns what is there and came from it, in order."""
+    """Given any object / when another one writes it / then each owns what is there and came from
+    it, in order.
+    """
     old = created(first)
     new = changed(old, copy.deepcopy(second))
     before, after = flat({"spec": first}, STRUCTURE), flat({"spec": second}, STRUCTURE)
@@ -129,7 +136,9 @@ def test_who_changes_a_path_owns_it_and_who_had_it_does_not(first: dict[str, Any
 
 @given(WIDGETS)
 def test_writing_the_same_again_is_no_change(spec: dict[str, Any]) -> None:
-    """Given any object / when an equal one is written, with its entries or without / then its entries stay the very same."""
+    """Given any object / when an equal one is written, with its entries or without / then its
+    entries stay the very same.
+    """
     old = created(spec)
     for entries_sent in (True, False):
         new = orjson.loads(orjson.dumps(old))
@@ -144,8 +153,8 @@ def test_writing_the_same_again_is_no_change(spec: dict[str, Any]) -> None:
 def test_sharing_parts_with_the_old_object_changes_nothing(
     first: dict[str, Any], second: dict[str, Any], kept: list[str]
 ) -> None:
-    """Given a new object that shares parts with the old one / when it is written / then all is as for one that shares none,
-    and neither the old object nor its entries are touched.
+    """Given a new object that shares parts with the old one / when it is written / then all is as
+    for one that shares none, and neither the old object nor its entries are touched.
     """
     old = created(first)
     spec = {**second, **{name: old["spec"][name] for name in kept if name in first}}
@@ -157,7 +166,9 @@ def test_sharing_parts_with_the_old_object_changes_nothing(
 
 
 def test_an_entry_that_loses_nothing_is_the_same_object() -> None:
-    """Given two owners / when a third changes what one of them owns / then the other's entry is not made anew."""
+    """Given two owners / when a third changes what one of them owns / then the other's entry is not
+    made anew.
+    """
     manager = configmaps()
     tree = configmap({"a": "1"})
     manager.update(None, tree, manager="m1", now=T0)
@@ -171,7 +182,9 @@ def test_an_entry_that_loses_nothing_is_the_same_object() -> None:
 
 
 def test_entries_that_came_in_another_order_are_put_in_order() -> None:
-    """Given a stored entry whose fields and place are not the usual ones / when the object changes / then both are."""
+    """Given a stored entry whose fields and place are not the usual ones / when the object changes
+    / then both are.
+    """
     manager = configmaps()
     late = {
         "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:b": {}}}, "manager": "b", "operation": "Update",
@@ -188,8 +201,8 @@ def test_entries_that_came_in_another_order_are_put_in_order() -> None:
 
 @pytest.mark.parametrize("labels", [{}, {"x": "1"}])
 def test_the_fields_of_an_object_are_in_order_with_labels_and_without(labels: dict[str, str]) -> None:
-    """Given fields in Go's order, not the alphabet's / when an object is created / then its set is sorted, as upstream's are,
-    and a conflict names them in that order.
+    """Given fields in Go's order, not the alphabet's / when an object is created / then its set is
+    sorted, as upstream's are, and a conflict names them in that order.
     """
     manager = configmaps()
     tree = {**configmap(labels=labels), "immutable": False, "data": {"a": "1"}, "binaryData": {"b": "Yg=="}}
@@ -210,7 +223,9 @@ def test_true_is_no_number_wherever_anything_may_stand(place: Any) -> None:
 
 
 def test_a_sent_entry_loses_what_a_new_object_does_not_have() -> None:
-    """Given a new object that comes with entries / when it is created / then nobody owns what Go would print and it lacks."""
+    """Given a new object that comes with entries / when it is created / then nobody owns what Go
+    would print and it lacks.
+    """
     manager = FieldManager(schema("", "v1", "Event"), "v1")
     entry = {"manager": "m9", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
              "fieldsV1": {"f:reason": {}, "f:reportingComponent": {}}}  # fmt: skip
@@ -221,7 +236,9 @@ def test_a_sent_entry_loses_what_a_new_object_does_not_have() -> None:
 
 @pytest.mark.parametrize("name", ["plain-name", "8080", 'a"b', "a\\b", "a<b>&c", "é", "new\nline", ""])
 def test_items_are_named_as_go_prints_their_keys(name: str) -> None:
-    """Given a key of any letters / when an item is created, applied or changed / then its element is JSON as Go writes it."""
+    """Given a key of any letters / when an item is created, applied or changed / then its element
+    is JSON as Go writes it.
+    """
     text = orjson.dumps(name).decode()
     for sign, escaped in (("&", "\\u0026"), ("<", "\\u003c"), (">", "\\u003e")):
         text = text.replace(sign, escaped)
@@ -235,7 +252,9 @@ def test_items_are_named_as_go_prints_their_keys(name: str) -> None:
 
 
 def test_a_struct_that_is_one_thing_is_owned_as_one_when_a_field_of_it_changes() -> None:
-    """Given an event's reference, which upstream keeps atomic / when its name changes / then the whole of it has a new owner."""
+    """Given an event's reference, which upstream keeps atomic / when its name changes / then the
+    whole of it has a new owner.
+    """
     old = {"metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "a"}}
     EVENTS.update(None, old, manager="m1", now=T0)
     new = {**old, "metadata": dict(old["metadata"]), "involvedObject": {"kind": "Pod", "name": "b"}}
@@ -244,7 +263,9 @@ def test_a_struct_that_is_one_thing_is_owned_as_one_when_a_field_of_it_changes()
 
 
 def test_an_applied_set_is_in_order() -> None:
-    """Given items in another order than their names' / when they are applied / then the set is sorted, and the list is not."""
+    """Given items in another order than their names' / when they are applied / then the set is
+    sorted, and the list is not.
+    """
     names = [{"name": "b"}, {"name": "c"}, {"name": "a"}]
     tree = MANAGER.apply(None, widget({"mapped": names}), manager="m1", now=T0)
     _assert_ordered(owned(tree)["m1*"])

@@ -23,7 +23,8 @@ def entry(manager: str, fields: Any, operation: str = "Update", version: str = "
 
 @pytest.mark.spec("API-124")
 def test_appliers_come_first_then_the_older_then_by_name() -> None:
-    """Given entries in any order / when they are encoded / then they stand as upstream sorts them."""
+    """Given entries in any order / when they are encoded / then they stand as upstream sorts them.
+    """
     found = [
         entry("b", REPLICAS, time=T1),
         entry("z", REPLICAS),
@@ -34,7 +35,9 @@ def test_appliers_come_first_then_the_older_then_by_name() -> None:
 
 
 def test_times_alone_make_no_difference_worth_writing() -> None:
-    """Given two objects / when only times of entries differ / then it is no change; anything else is one."""
+    """Given two objects / when only times of entries differ / then it is no change; anything else
+    is one.
+    """
     old = {"metadata": {"name": "a", "managedFields": [entry("a", REPLICAS)]}, "spec": {"replicas": 1}}
     later = {"metadata": {"name": "a", "managedFields": [entry("a", REPLICAS, time=T1)]}, "spec": {"replicas": 1}}
     assert entries.same_but_for_times(later, old)
@@ -53,7 +56,9 @@ def test_a_tree_that_is_no_set_is_refused(tree: Any) -> None:
 
 
 def test_elements_are_shown_as_upstream_shows_them() -> None:
-    """Given path elements / when they are shown / then fields, keys, values and indexes look like in Go."""
+    """Given path elements / when they are shown / then fields, keys, values and indexes look like
+    in Go.
+    """
     path = ("f:a", 'k:{"b":1,"a":"x"}', 'v:"y"', "i:3", "v:true", "v:null")
     assert fieldsv1.path_text(path) == '.a[a="x",b=1][="y"][3][=true][=null]'
     assert fieldsv1.value_element("<&>") == 'v:"\\u003c\\u0026\\u003e"'
@@ -61,7 +66,9 @@ def test_elements_are_shown_as_upstream_shows_them() -> None:
 
 
 def test_a_scale_shows_who_owns_the_replicas_and_gives_them_back() -> None:
-    """Given owners of an object / when a Scale changes hands / then the loser loses them, the winner gets an entry."""
+    """Given owners of an object / when a Scale changes hands / then the loser loses them, the
+    winner gets an entry.
+    """
     parent = [entry("m1", MORE), entry("m0", {"f:spec": {"f:paused": {}}})]
     present = scale.to_scale(parent)
     assert present == [entry("m1", REPLICAS, version="autoscaling/v1")]
@@ -78,7 +85,9 @@ def test_a_scale_shows_who_owns_the_replicas_and_gives_them_back() -> None:
 
 
 def test_an_updater_of_the_object_has_its_replicas_apart_after_any_write_of_the_scale() -> None:
-    """Given an updater of an object / when its Scale is written / then the replicas stand apart, and are lost the next time."""
+    """Given an updater of an object / when its Scale is written / then the replicas stand apart,
+    and are lost the next time.
+    """
     parent = [entry("m1", MORE)]
     apart = entry("m1", REPLICAS)
     del apart["time"]
@@ -89,7 +98,9 @@ def test_an_updater_of_the_object_has_its_replicas_apart_after_any_write_of_the_
 
 
 def test_a_signing_requests_approval_cannot_own_the_certificate() -> None:
-    """Given a CertificateSigningRequest / when approval is applied with more / then only the conditions are owned."""
+    """Given a CertificateSigningRequest / when approval is applied with more / then only the
+    conditions are owned.
+    """
     kind = catalog("1.37").kind("certificates.k8s.io", "v1", "certificatesigningrequests")
     assert kind is not None
     shape = schema("certificates.k8s.io", "v1", "CertificateSigningRequest")
@@ -105,13 +116,17 @@ def test_a_signing_requests_approval_cannot_own_the_certificate() -> None:
 
 
 def test_a_custom_resource_without_status_resets_nothing() -> None:
-    """Given the rules of custom resources / when there is no status sub-resource / then every field can be owned."""
+    """Given the rules of custom resources / when there is no status sub-resource / then every field
+    can be owned.
+    """
     assert custom_reset_fields(has_status=False) == {}
     assert ("f:status",) in custom_reset_fields(has_status=True)[""]
 
 
 def test_without_a_schema_maps_are_open_and_lists_are_whole() -> None:
-    """Given a custom resource without a schema / when it is created / then maps have members and lists have not."""
+    """Given a custom resource without a schema / when it is created / then maps have members and
+    lists have not.
+    """
     manager = FieldManager(None, "example.com/v1", kind="Widget", metadata=schema("", "v1", "Pod").properties["metadata"])
     tree = widget({"a": {"b": 1}, "l": [{"x": 1}]})
     tree["metadata"]["finalizers"] = ["example.com/f"]
@@ -147,7 +162,9 @@ def test_without_a_schema_maps_are_open_and_lists_are_whole() -> None:
     ],
 )  # fmt: skip
 def test_types_that_do_not_fit_are_named_as_go_names_them(body: dict[str, Any], text: str) -> None:
-    """Given a Deployment with a value of another type / when it is applied / then the text is upstream's."""
+    """Given a Deployment with a value of another type / when it is applied / then the text is
+    upstream's.
+    """
     manager = FieldManager(schema("apps", "v1", "Deployment"), "apps/v1")
     config = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d", "namespace": "n"}, "spec": body}
     with pytest.raises(APIError) as error:
@@ -156,7 +173,9 @@ def test_types_that_do_not_fit_are_named_as_go_names_them(body: dict[str, Any], 
 
 
 def test_sets_of_things_that_cannot_be_told_apart_are_refused() -> None:
-    """Given sets and keyed lists of wrong things / when they are applied / then upstream's text says what is wrong."""
+    """Given sets and keyed lists of wrong things / when they are applied / then upstream's text
+    says what is wrong.
+    """
     for spec, text in (
         ({"tags": [{}]}, "element 0: associative list without keys has an element that's a map type"),
         ({"tags": [[]]}, "element 0: not supported: associative list with lists as elements"),
@@ -175,7 +194,9 @@ def test_sets_of_things_that_cannot_be_told_apart_are_refused() -> None:
     ({"hostAliases": [{"hostnames": ["a"]}]}, {"f:hostAliases": {'k:{"ip":""}': {".": {}, "f:hostnames": {}}}}),
 ])
 def test_keys_that_are_not_given_have_the_zero_value_of_go(spec: dict[str, Any], items: dict[str, Any]) -> None:
-    """Given an item without its key / when it is applied / then it is known by what Go would print for the key."""
+    """Given an item without its key / when it is applied / then it is known by what Go would print
+    for the key.
+    """
     manager = FieldManager(schema("", "v1", "PodTemplate"), "v1")
     config = {"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "d", "namespace": "n"}, "template": {"spec": spec}}
     applied = manager.apply(None, config, manager="m", now="2026-01-01T00:00:00Z", force=False)
@@ -184,7 +205,9 @@ def test_keys_that_are_not_given_have_the_zero_value_of_go(spec: dict[str, Any],
 
 
 def test_a_raw_extension_is_anything_as_one() -> None:
-    """Given a ControllerRevision with data of any form / when it is applied / then the data is owned as a whole."""
+    """Given a ControllerRevision with data of any form / when it is applied / then the data is
+    owned as a whole.
+    """
     manager = FieldManager(schema("apps", "v1", "ControllerRevision"), "apps/v1")
     config = {"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": {"name": "d"}, "data": {"x": {"y": 1}}}
     applied = manager.apply(None, config, manager="m", now="2026-01-01T00:00:00Z", force=False)

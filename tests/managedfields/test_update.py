@@ -22,7 +22,9 @@ def changed(manager: FieldManager, old: dict[str, Any], by: str, now: str = T1, 
 
 @pytest.mark.spec("API-015")
 def test_a_create_owns_what_it_brings_and_the_maps_it_made() -> None:
-    """Given a new object / when it is created / then its manager owns leaves and maps, identity and type excepted."""
+    """Given a new object / when it is created / then its manager owns leaves and maps, identity and
+    type excepted.
+    """
     tree = created(configmaps(), configmap({"b": "2", "a": "1"}, labels={"x": "1"}, uid="u", creationTimestamp=T0))
     assert tree["metadata"]["managedFields"] == [
         {
@@ -40,7 +42,9 @@ def test_a_create_owns_what_it_brings_and_the_maps_it_made() -> None:
 
 
 def test_items_are_owned_by_key_by_value_or_not_at_all() -> None:
-    """Given every kind of list and map / when an object is created / then items are named by key, by value, or not."""
+    """Given every kind of list and map / when an object is created / then items are named by key,
+    by value, or not.
+    """
     tree = created(
         widgets(),
         widget(
@@ -66,7 +70,9 @@ def test_items_are_owned_by_key_by_value_or_not_at_all() -> None:
 
 
 def test_what_go_prints_always_belongs_to_nobody_until_it_is_set() -> None:
-    """Given a Pod / when it is created / then its spec is no member, though the containers in it are."""
+    """Given a Pod / when it is created / then its spec is no member, though the containers in it
+    are.
+    """
     manager = FieldManager(schema("", "v1", "Pod"), "v1")
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": {}}]}, "status": {}}
     fields = owned(created(manager, pod))["m1"]
@@ -76,7 +82,9 @@ def test_what_go_prints_always_belongs_to_nobody_until_it_is_set() -> None:
 
 
 def test_ports_are_known_by_number_and_protocol_even_when_it_is_not_given() -> None:
-    """Given ports in any order / when the pod is created / then they are named by both keys, numbers in order."""
+    """Given ports in any order / when the pod is created / then they are named by both keys,
+    numbers in order.
+    """
     manager = FieldManager(schema("", "v1", "Pod"), "v1")
     ports = [{"containerPort": 443}, {"containerPort": 80, "protocol": "UDP"}]
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "ports": ports}]}}
@@ -90,7 +98,9 @@ def test_ports_are_known_by_number_and_protocol_even_when_it_is_not_given() -> N
 
 @pytest.mark.spec("API-124")
 def test_a_change_takes_the_field_from_who_had_it() -> None:
-    """Given two managers / when the second changes a field of the first / then the field is its alone."""
+    """Given two managers / when the second changes a field of the first / then the field is its
+    alone.
+    """
     manager = configmaps()
     old = created(manager, configmap({"a": "1", "b": "1"}))
     new = changed(manager, old, "m2", data={"a": "2", "b": "1"})
@@ -99,7 +109,9 @@ def test_a_change_takes_the_field_from_who_had_it() -> None:
 
 
 def test_an_entry_that_loses_all_vanishes() -> None:
-    """Given an object with one manager / when all it owns is removed / then there is nothing left to list."""
+    """Given an object with one manager / when all it owns is removed / then there is nothing left
+    to list.
+    """
     manager = configmaps()
     new = changed(manager, created(manager, configmap({"a": "1"})), "m2", data={"a": "2"})
     gone = {name: value for name, value in new.items() if name != "data"}
@@ -125,7 +137,9 @@ def test_a_write_without_effect_keeps_times_and_entries() -> None:
 
 
 def test_writes_of_one_manager_merge_into_one_entry() -> None:
-    """Given a manager's create / when it changes another field / then there is one entry, of the later time."""
+    """Given a manager's create / when it changes another field / then there is one entry, of the
+    later time.
+    """
     manager = configmaps()
     new = changed(manager, created(manager, configmap({"a": "1"})), "m1", data={"a": "1", "b": "1"})
     assert owned(new) == {"m1": {"f:data": {".": {}, "f:a": {}, "f:b": {}}}}
@@ -133,7 +147,9 @@ def test_writes_of_one_manager_merge_into_one_entry() -> None:
 
 
 def test_status_has_an_entry_of_its_own_and_cannot_be_owned_through_the_object() -> None:
-    """Given a Pod / when its status is written both ways / then only the status endpoint's writer owns it."""
+    """Given a Pod / when its status is written both ways / then only the status endpoint's writer
+    owns it.
+    """
     manager = FieldManager(schema("", "v1", "Pod"), "v1")
     spec = {"containers": [{"name": "c"}]}
     old = created(manager, {"metadata": {"name": "p"}, "spec": spec, "status": {"phase": "Pending"}})
@@ -147,7 +163,9 @@ def test_status_has_an_entry_of_its_own_and_cannot_be_owned_through_the_object()
 @pytest.mark.spec("API-125")
 @pytest.mark.parametrize("sent", [[], [{}]])
 def test_an_empty_list_clears_and_nothing_is_tracked_again(sent: list[Any]) -> None:
-    """Given an object / when a client clears managedFields and then changes it / then there are none."""
+    """Given an object / when a client clears managedFields and then changes it / then there are
+    none.
+    """
     manager = configmaps()
     old = created(manager, configmap({"a": "1"}))
     new = {**old, "metadata": {**old["metadata"], "managedFields": sent}, "data": {"a": "2"}}
@@ -162,7 +180,9 @@ def test_an_empty_list_clears_and_nothing_is_tracked_again(sent: list[Any]) -> N
     [None, [{"manager": "x"}], [{"operation": "Update", "apiVersion": "v1", "fieldsType": "V2"}], ["x"]],
 )
 def test_garbage_and_null_keep_the_old_entries(sent: Any) -> None:
-    """Given an object / when a client sends managedFields that mean nothing / then the old ones are kept."""
+    """Given an object / when a client sends managedFields that mean nothing / then the old ones are
+    kept.
+    """
     manager = configmaps()
     old = created(manager, configmap({"a": "1"}))
     new = {**old, "metadata": {**old["metadata"], "managedFields": sent}}
@@ -171,7 +191,9 @@ def test_garbage_and_null_keep_the_old_entries(sent: Any) -> None:
 
 
 def test_a_client_may_write_entries_in_any_order_and_spelling() -> None:
-    """Given entries with elements unsorted, spaced, or of unknown kinds / when sent / then they are made canonical."""
+    """Given entries with elements unsorted, spaced, or of unknown kinds / when sent / then they are
+    made canonical.
+    """
     manager = widgets()
     old = created(manager, widget({"mapped": [{"name": "n"}]}))
     fields = {"f:z": {".": {}}, "f:a": {}, 'k:{ "name": "n" }': {"f:x": {}}, "q:x": {}}
@@ -182,7 +204,9 @@ def test_a_client_may_write_entries_in_any_order_and_spelling() -> None:
 
 
 def test_the_oldest_of_too_many_managers_become_one() -> None:
-    """Given eleven managers / when the twelfth writes / then the oldest share the entry ancient-changes."""
+    """Given eleven managers / when the twelfth writes / then the oldest share the entry
+    ancient-changes.
+    """
     manager = configmaps()
     tree = created(manager, configmap({"k00": "1"}), "m00")
     for number in range(1, 12):
@@ -194,7 +218,9 @@ def test_the_oldest_of_too_many_managers_become_one() -> None:
 
 
 def test_an_object_that_does_not_fit_keeps_its_owners() -> None:
-    """Given an item without its key / when it is written / then ownership stays, since validation will refuse it."""
+    """Given an item without its key / when it is written / then ownership stays, since validation
+    will refuse it.
+    """
     manager = widgets()
     old = created(manager, widget({"mapped": [{"name": "n"}]}))
     new = changed(manager, old, "m2", spec={"mapped": [{"value": "v"}]})
@@ -203,8 +229,9 @@ def test_an_object_that_does_not_fit_keeps_its_owners() -> None:
 
 @pytest.mark.skipif(not memory.ENABLED, reason="nothing is remembered when memos are switched off")
 def test_objects_of_one_template_share_what_they_own() -> None:
-    """Given two objects that are alike but for their names / when both are created / then what is owned below a part of theirs is
-    one object, so that thousands of them take little memory; of what differs each has its own.
+    """Given two objects that are alike but for their names / when both are created / then what is
+    owned below a part of theirs is one object, so that thousands of them take little memory; of
+    what differs each has its own.
     """
     first = created(configmaps(), configmap({"a": "1"}, labels={"x": "1"}))
     second = created(configmaps(), configmap({"a": "2"}, labels={"x": "1", "y": "2"}))

@@ -1,4 +1,6 @@
-"""Lists that a strategic merge puts in order: found by keys here, by searching upstream, with the same result."""
+"""Lists that a strategic merge puts in order: found by keys here, by searching upstream, with the
+same result.
+"""
 
 from typing import Any
 
@@ -15,7 +17,8 @@ def place_of(items: list[str], wanted: str) -> int:
 
 
 def insertion_sorted(items: list[str], order: list[str]) -> list[str]:
-    """Upstream's way: from the end to the first that stands before in the order, or to the front."""
+    """Upstream's way: from the end to the first that stands before in the order, or to the front.
+    """
     result: list[str] = []
     for item in items:
         place = len(result)
@@ -29,7 +32,8 @@ def insertion_sorted(items: list[str], order: list[str]) -> list[str]:
 
 
 def searched(items: list[str]) -> list[str]:
-    """Upstream's way to make a list's items unique: the last one fills the place of a repetition."""
+    """Upstream's way to make a list's items unique: the last one fills the place of a repetition.
+    """
     result, first = list(items), 0
     while first < len(result) - 1:
         second = first + 1
@@ -46,14 +50,17 @@ def searched(items: list[str]) -> list[str]:
 
 @given(SCALARS, SCALARS)
 def test_a_list_is_sorted_as_an_insertion_sort_does_it(items: list[str], order: list[str]) -> None:
-    """Given items of which some are not in an order, when they are sorted by it, then they stand where upstream puts them."""
+    """Given items of which some are not in an order, when they are sorted by it, then they stand
+    where upstream puts them.
+    """
     assert element_order.in_order(items, [], order, [], "", str) == insertion_sorted(items, order)
 
 
 @given(SCALARS, SCALARS, SCALARS)
 def test_two_parts_are_woven_by_the_live_list(named: list[str], unnamed: list[str], live: list[str]) -> None:
-    """Given what a patch names and what only the object has, when they are woven, then each part keeps its own order, and
-    nothing is lost."""
+    """Given what a patch names and what only the object has, when they are woven, then each part
+    keeps its own order, and nothing is lost.
+    """
     woven = element_order.in_order(named, unnamed, named, live, "", str)
     ours: list[Any] = insertion_sorted(unnamed, live)
     assert sorted(woven) == sorted(named + unnamed)
@@ -65,12 +72,16 @@ def test_two_parts_are_woven_by_the_live_list(named: list[str], unnamed: list[st
 
 @given(SCALARS)
 def test_repetitions_go_as_upstream_takes_them_out(items: list[str]) -> None:
-    """Given scalars with repetitions, when they are merged into a list, then each is there once, where upstream leaves it."""
+    """Given scalars with repetitions, when they are merged into a list, then each is there once,
+    where upstream leaves it.
+    """
     assert strategic_merge._without_repetitions(items) == searched(items)
 
 
 @given(st.lists(st.sampled_from([{"name": "a"}, {"name": "b"}, {"name": None}, {"name": {"x": 1}}, {"name": ["x"]}]), max_size=6))
 def test_the_first_of_equal_keys_is_found(items: list[dict[str, Any]]) -> None:
-    """Given items with keys of any kind, maps and lists included, when one is looked for, then its first place is found."""
+    """Given items with keys of any kind, maps and lists included, when one is looked for, then its
+    first place is found.
+    """
     places = element_order.Places(items, "name", dict)
     assert [places.of(item) for item in items] == [[other["name"] for other in items].index(item["name"]) for item in items]

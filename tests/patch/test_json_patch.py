@@ -43,7 +43,9 @@ TREES = st.dictionaries(st.text("ab~/", max_size=2), VALUES, max_size=3)
     ],
 )
 def test_an_operation_changes_the_tree(operation: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Given a tree / when one operation is applied / then the result is upstream's, and the tree is as it was."""
+    """Given a tree / when one operation is applied / then the result is upstream's, and the tree is
+    as it was.
+    """
     tree = {"data": {"a": "1"}, "list": [1, 2]}
     assert json_patch.apply(tree, [operation]) == expected
     assert tree == {"data": {"a": "1"}, "list": [1, 2]}
@@ -71,13 +73,17 @@ def test_an_operation_changes_the_tree(operation: dict[str, Any], expected: dict
     ],
 )
 def test_an_operation_that_does_not_apply_is_refused(operation: dict[str, Any] | None) -> None:
-    """Given an operation that upstream's library refuses / when it is applied / then PatchError is raised."""
+    """Given an operation that upstream's library refuses / when it is applied / then PatchError is
+    raised.
+    """
     with pytest.raises(PatchError):
         json_patch.apply({"data": {"a": "1"}, "list": [1, 2]}, [operation])
 
 
 def test_what_was_copied_does_not_follow_its_source() -> None:
-    """Given a patch that copies a map / when a later operation changes one of the two / then the other stays."""
+    """Given a patch that copies a map / when a later operation changes one of the two / then the
+    other stays.
+    """
     tree = {"a": {"x": 1}}
     changed = json_patch.apply(
         tree,
@@ -94,7 +100,9 @@ def test_what_was_copied_does_not_follow_its_source() -> None:
 
 @given(TREES, TREES)
 def test_a_computed_difference_leads_from_one_tree_to_the_other(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Given any two trees / when the patch that a library computes is applied / then the other tree comes out."""
+    """Given any two trees / when the patch that a library computes is applied / then the other tree
+    comes out.
+    """
     before = copy.deepcopy(old)
     operations = jsonpatch.make_patch(old, new).patch
     if any(operation["path"] == "" for operation in operations):

@@ -29,13 +29,16 @@ TREES = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
     ],
 )
 def test_a_patch_merges(tree: dict[str, Any], patch: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Given a tree and a merge patch / when it is applied / then the result is that of upstream's library."""
+    """Given a tree and a merge patch / when it is applied / then the result is that of upstream's
+    library.
+    """
     assert merge_patch.apply(tree, patch) == expected
 
 
 @given(TREES, TREES)
 def test_merging_is_idempotent_and_leaves_its_input_alone(tree: dict[str, Any], patch: dict[str, Any]) -> None:
-    """Given any tree and patch / when it is applied twice / then the second time changes nothing."""
+    """Given any tree and patch / when it is applied twice / then the second time changes nothing.
+    """
     before = copy.deepcopy((tree, patch))
     once = merge_patch.apply(tree, patch)
     assert merge_patch.apply(once, patch) == once

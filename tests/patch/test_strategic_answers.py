@@ -1,4 +1,6 @@
-"""What upstream's own library made of random strategic merge patches of pods (apimachinery v0.37.1)."""
+"""What upstream's own library made of random strategic merge patches of pods (apimachinery
+v0.37.1).
+"""
 
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +22,8 @@ def recorded() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("number", range(100))
 def test_a_patch_leads_where_upstreams_leads(number: int) -> None:
-    """Given a recorded patch / when it is applied / then the object is the same, or both refuse it."""
+    """Given a recorded patch / when it is applied / then the object is the same, or both refuse it.
+    """
     case = recorded()[number]
     pod = schema("", "v1", "Pod")
     if "error" in case:

@@ -58,7 +58,9 @@ def names(spec: Any) -> str:
     ],
 )
 def test_containers_merge_by_name(patch: dict[str, Any], expected: str) -> None:
-    """Given three containers / when a patch names some of them / then the list has upstream's members and order."""
+    """Given three containers / when a patch names some of them / then the list has upstream's
+    members and order.
+    """
     assert names(merged({"containers": containers("abc")}, patch)) == expected
 
 
@@ -73,7 +75,8 @@ def test_fields_of_a_named_item_merge() -> None:
 
 @pytest.mark.spec("API-105")
 def test_retain_keys_drop_what_is_not_named() -> None:
-    """Given a rolling update / when a patch retains the type alone / then its parameters are gone."""
+    """Given a rolling update / when a patch retains the type alone / then its parameters are gone.
+    """
     old = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
     patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
     assert strategic_merge.apply(old, patch, schema("apps", "v1", "Deployment")) == {"spec": {"strategy": {"type": "Recreate"}}}
@@ -122,7 +125,9 @@ def test_maps_obey_directives(labels: dict[str, str], patch: dict[str, Any], exp
     ],
 )
 def test_a_bad_directive_is_refused_in_upstreams_words(patch: dict[str, Any], code: int, text: str) -> None:
-    """Given a directive of the wrong shape / when it is applied / then code and text are upstream's."""
+    """Given a directive of the wrong shape / when it is applied / then code and text are
+    upstream's.
+    """
     with pytest.raises(PatchError) as error:
         merged({"containers": containers("a")}, patch)
     assert (error.value.code, error.value.text) == (code, text)
@@ -130,7 +135,8 @@ def test_a_bad_directive_is_refused_in_upstreams_words(patch: dict[str, Any], co
 
 @given(CONTAINERS, CONTAINERS)
 def test_merging_containers_is_idempotent_and_leaves_its_input_alone(old: Any, patch: Any) -> None:
-    """Given any containers / when a patch is applied twice / then the second time changes nothing."""
+    """Given any containers / when a patch is applied twice / then the second time changes nothing.
+    """
     before = copy.deepcopy((old, patch))
     once = merged({"containers": old}, {"containers": patch})
     assert merged(once, {"containers": patch}) == once

@@ -1,8 +1,10 @@
-"""Operators that think for 0.3 s of real time before they act, each with another client; ``test_operators.py`` runs them.
+"""Operators that think for 0.3 s of real time before they act, each with another client;
+``test_operators.py`` runs them.
 
     python operators.py NAME
 
-runs one as a process, with the cluster of $KUBECONFIG. Each answers every ConfigMap ``mine`` by ``data.seen: yes``.
+runs one as a process, with the cluster of $KUBECONFIG. Each answers every ConfigMap ``mine`` by
+``data.seen: yes``.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""A user's aiohttp application under test, with pytest-aiohttp's fixtures, beside a cluster of the same event loop."""
+"""A user's aiohttp application under test, with pytest-aiohttp's fixtures, beside a cluster of the
+same event loop.
+"""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -31,7 +33,9 @@ async def show_run(request: web.Request) -> web.Response:
 
 
 def application(kubeconfig: Path) -> web.Application:
-    """What is under test: it starts Jobs for who asks, with the asyncio client that it uses in production."""
+    """What is under test: it starts Jobs for who asks, with the asyncio client that it uses in
+    production.
+    """
     async def connect(app: web.Application) -> AsyncIterator[None]:
         settings = client.Configuration()
         await config.load_kube_config(str(kubeconfig), client_configuration=settings)
@@ -47,8 +51,10 @@ def application(kubeconfig: Path) -> web.Application:
 
 async def test_an_application_reaches_a_cluster_of_its_own_loop(
         fake_cluster: Cluster, aiohttp_client: AiohttpClient, tmp_path: Path) -> None:
-    """Given an aiohttp application that talks to a cluster over HTTP, and a cluster served by the test's own loop, when the
-    application is asked for a run of ten minutes, then the Job completes as time is moved, and the application says so."""
+    """Given an aiohttp application that talks to a cluster over HTTP, and a cluster served by the
+    test's own loop, when the application is asked for a run of ten minutes, then the Job completes
+    as time is moved, and the application says so.
+    """
     server = await fake_cluster.serve()
     server.write_kubeconfig(tmp_path / "kubeconfig")
     http = await aiohttp_client(application(tmp_path / "kubeconfig"))
@@ -81,8 +87,9 @@ class Reporter:
 @pytest.mark.fakekube(extra=[controller("reporter").for_(CONFIG_MAPS).complete(Reporter)])
 async def test_a_controller_of_the_cluster_reaches_an_application(
         fake_cluster: Cluster, aiohttp_server: AiohttpServer) -> None:
-    """Given an application on a port, and a controller in the cluster that calls it, when the cluster has settled, then the
-    call has come: virtual time has waited for it."""
+    """Given an application on a port, and a controller in the cluster that calls it, when the
+    cluster has settled, then the call has come: virtual time has waited for it.
+    """
     called: list[Any] = []
 
     async def note(request: web.Request) -> web.Response:

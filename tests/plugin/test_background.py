@@ -13,7 +13,9 @@ from fakekube.testing.background import BackgroundCluster
 
 
 def test_it_serves_inside_the_block_and_nowhere_else(tmp_path: Path) -> None:
-    """Given a cluster in the background, when the block is over, then its port is closed and its thread has gone."""
+    """Given a cluster in the background, when the block is over, then its port is closed and its
+    thread has gone.
+    """
     before = threading.active_count()
     with BackgroundCluster(ClusterOptions(nodes=0), kubeconfig=tmp_path / "kubeconfig") as cluster:
         with urllib.request.urlopen(f"{cluster.url}/readyz") as answer:
@@ -25,7 +27,9 @@ def test_it_serves_inside_the_block_and_nowhere_else(tmp_path: Path) -> None:
 
 
 def test_coroutines_run_in_its_thread() -> None:
-    """Given a cluster in the background, when a coroutine is handed to it, then what it returns or raises comes back."""
+    """Given a cluster in the background, when a coroutine is handed to it, then what it returns or
+    raises comes back.
+    """
     with BackgroundCluster(ClusterOptions(nodes=2)) as cluster:
         assert len(cluster.call(lambda inner: inner.client.list(NODES)).items) == 2
         with pytest.raises(ZeroDivisionError):
@@ -33,8 +37,9 @@ def test_coroutines_run_in_its_thread() -> None:
 
 
 def test_what_keeps_it_from_starting_is_raised_here() -> None:
-    """Given a release that does not exist, or a port that is taken, when the block is entered, then the error is raised in
-    the caller's thread."""
+    """Given a release that does not exist, or a port that is taken, when the block is entered, then
+    the error is raised in the caller's thread.
+    """
     with pytest.raises(OptionError, match="unknown Kubernetes release"), \
             BackgroundCluster(ClusterOptions(kubernetes_version="1.12")):
         pass
@@ -44,8 +49,9 @@ def test_what_keeps_it_from_starting_is_raised_here() -> None:
 
 
 def test_its_time_is_stopped_and_it_goes_back_from_the_tests_thread() -> None:
-    """Given a cluster in the background, when it is paused, moved, restored and resumed from another thread, then time stands,
-    moves, goes back with the snapshot, and runs."""
+    """Given a cluster in the background, when it is paused, moved, restored and resumed from
+    another thread, then time stands, moves, goes back with the snapshot, and runs.
+    """
     with BackgroundCluster(ClusterOptions(nodes=0, controllers="namespace")) as cluster:
         cluster.pause()
         before, taken = cluster.clock.now(), cluster.snapshot()

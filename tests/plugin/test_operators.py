@@ -1,4 +1,6 @@
-"""Blocking tests whose operator runs in another thread or process and thinks for 0.3 s before it acts: virtual time waits."""
+"""Blocking tests whose operator runs in another thread or process and thinks for 0.3 s before it
+acts: virtual time waits.
+"""
 
 import os
 import subprocess
@@ -72,7 +74,9 @@ def connected(server: BackgroundCluster) -> client.CoreV1Api:
 
 
 def check(server: BackgroundCluster, start: Callable[[Path], AbstractContextManager[Any]], within: str | None) -> None:
-    """The test that all of them pass: start the operator, make an object, wait for its answer; no virtual time has passed."""
+    """The test that all of them pass: start the operator, make an object, wait for its answer; no
+    virtual time has passed.
+    """
     core, began = connected(server), server.clock.now()
     with start(server.kubeconfig):
         core.create_namespaced_config_map("default", {"metadata": {"name": "mine"}, "data": {"asks": "kopf"}})
@@ -85,8 +89,9 @@ def check(server: BackgroundCluster, start: Callable[[Path], AbstractContextMana
 @pytest.mark.parametrize("name", STARTS)
 def test_an_operator_acts_before_time_moves(
     fakekube_server: BackgroundCluster, name: str, clock: str, within: str | None) -> None:
-    """Given an operator that was started a moment ago, with each client, when a test runs until it has acted, then it has, and
-    no virtual time has passed."""
+    """Given an operator that was started a moment ago, with each client, when a test runs until it
+    has acted, then it has, and no virtual time has passed.
+    """
     assert fakekube_server.clock.mode == clock
     check(fakekube_server, STARTS[name], within)
 
@@ -107,14 +112,18 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_an_operator_in_go_acts_before_time_moves(
     fakekube_server: BackgroundCluster, binary: Path, clock: str, within: str | None) -> None:
-    """Given an operator with client-go's informers, when a test runs until it has acted, then it has, and no time has passed."""
+    """Given an operator with client-go's informers, when a test runs until it has acted, then it
+    has, and no time has passed.
+    """
     assert fakekube_server.clock.mode == clock
     check(fakekube_server, lambda path: process(str(binary), kubeconfig=path), within)
 
 
 @pytest.mark.fakekube(clock="manual")
 def test_advance_and_settle_wait_too(fakekube_server: BackgroundCluster) -> None:
-    """Given an operator that thinks, when the test lets an hour pass, then it has acted at the instant it was told."""
+    """Given an operator that thinks, when the test lets an hour pass, then it has acted at the
+    instant it was told.
+    """
     core, began = connected(fakekube_server), fakekube_server.clock.time()
     with thread("kubernetes", fakekube_server.kubeconfig):
         core.create_namespaced_config_map("default", {"metadata": {"name": "mine"}})
@@ -127,8 +136,9 @@ def test_advance_and_settle_wait_too(fakekube_server: BackgroundCluster) -> None
 
 @pytest.mark.fakekube(clock="manual", grace="300ms")
 def test_stalled_says_who_is_connected(fakekube_server: BackgroundCluster) -> None:
-    """Given an operator that does nothing, when a test waits for it in vain, then it is told who watches what from where, and
-    which predicate of the test's own was not true."""
+    """Given an operator that does nothing, when a test waits for it in vain, then it is told who
+    watches what from where, and which predicate of the test's own was not true.
+    """
     core = connected(fakekube_server)
     with thread("kubernetes", fakekube_server.kubeconfig):
         core.create_namespaced_config_map("default", {"metadata": {"name": "others"}})
@@ -147,7 +157,9 @@ def test_stalled_says_who_is_connected(fakekube_server: BackgroundCluster) -> No
 
 def test_a_test_that_is_alone_waits_for_nobody(
     fakekube_server: BackgroundCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a test with a blocking client and no operator, when it makes an object and waits, then no real time is granted."""
+    """Given a test with a blocking client and no operator, when it makes an object and waits, then
+    no real time is granted.
+    """
     core = connected(fakekube_server)
 
     def never(*_: object) -> None:
@@ -163,8 +175,9 @@ def test_a_test_that_is_alone_waits_for_nobody(
 
 
 def test_companions_are_those_that_are_younger(fakekube_server: BackgroundCluster) -> None:
-    """Given a thread and a process that a test started, when it is asked for companions, then they are new once, and there as
-    long as they live."""
+    """Given a thread and a process that a test started, when it is asked for companions, then they
+    are new once, and there as long as they live.
+    """
     from fakekube.testing.companions import PROCESS_SECONDS, THREAD_SECONDS, Companions
 
     found, end = Companions(), threading.Event()

@@ -1,4 +1,6 @@
-"""Every option is there wherever options are given: constructor, marker, ini file, fixture, command line, configuration file."""
+"""Every option is there wherever options are given: constructor, marker, ini file, fixture, command
+line, configuration file.
+"""
 
 import inspect
 import json
@@ -28,8 +30,9 @@ def keywords(function: Callable[..., object]) -> set[str]:
 
 
 def test_no_option_exists_in_one_place_only() -> None:
-    """Given the options of a cluster and of a server, when they are compared with those of marker, ini file, command line and
-    configuration file, then all have the same."""
+    """Given the options of a cluster and of a server, when they are compared with those of marker,
+    ini file, command line and configuration file, then all have the same.
+    """
     of_cluster = {field.name for field in fields(ClusterOptions)} | keywords(Cluster.__init__) - {"options"}
     of_server = keywords(Cluster.serve) | {"kubeconfig"}
     everywhere = of_cluster | of_server
@@ -87,7 +90,9 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def test_every_option_can_be_said_in_the_ini_file(project: pytest.Pytester, unused_tcp_port: int) -> None:
-    """Given an ini file with each of them, files relative to it, when a test asks for a server, then that is what it says."""
+    """Given an ini file with each of them, files relative to it, when a test asks for a server,
+    then that is what it says.
+    """
     lines = [f"fakekube_{name} = {text}" for name, text in {
         **NAMES, "extra": "ours_in_python:quiet", "load": "map.yaml", "port": unused_tcp_port, "bind_address": "127.0.0.1",
         "kubeconfig": "config", "start": "2027-01-01T00:00:00Z"}.items()]
@@ -100,8 +105,10 @@ def test_every_option_can_be_said_in_the_ini_file(project: pytest.Pytester, unus
 
 
 def test_every_option_can_be_said_in_marker_and_fixture(project: pytest.Pytester) -> None:
-    """Given functions and components in a marker, and a conftest that adds to the options, when servers are made, then both
-    count: the fixture over the marker, a marker over a fixture that stands farther away."""
+    """Given functions and components in a marker, and a conftest that adds to the options, when
+    servers are made, then both count: the fixture over the marker, a marker over a fixture that
+    stands farther away.
+    """
     project.makeconftest("""
 import pytest
 
@@ -142,8 +149,10 @@ def test_session(fakekube_server_session):
 
 
 def test_servers_of_a_module_and_of_the_session_are_shared_and_reset(project: pytest.Pytester) -> None:
-    """Given servers that live longer than a test, when two tests use one, then both meet the same port and the same objects;
-    after a reset it is as new, at the same port, and a stopped controller runs again."""
+    """Given servers that live longer than a test, when two tests use one, then both meet the same
+    port and the same objects; after a reset it is as new, at the same port, and a stopped
+    controller runs again.
+    """
     project.makepyfile("""
 import urllib.request
 import json
@@ -187,8 +196,9 @@ def test_other(server, scope):
 
 
 def test_a_snapshot_decides_what_farther_places_say(project: pytest.Pytester) -> None:
-    """Given a project whose ini file says how many nodes, when a test goes on from the file of a snapshot, then the snapshot
-    decides, and what it does not decide is as the ini file says."""
+    """Given a project whose ini file says how many nodes, when a test goes on from the file of a
+    snapshot, then the snapshot decides, and what it does not decide is as the ini file says.
+    """
     project.makeini("[pytest]\nfakekube_nodes = 3\nfakekube_outcome = ours_in_python:outcome\nfakekube_clock = manual\n")
     project.makepyfile("""
 import pytest
@@ -217,13 +227,17 @@ def test_second(fakekube_server):
     ("extra", "json:nothing", "extra: 'json:nothing' names nothing"),
 ])
 def test_what_names_nothing_is_refused(option: str, value: object, text: str) -> None:
-    """Given a text that names no function or component, when a cluster is made, then OptionError names option and text."""
+    """Given a text that names no function or component, when a cluster is made, then OptionError
+    names option and text.
+    """
     with pytest.raises(OptionError) as caught:
         Cluster(**{option: value})  # type: ignore[arg-type]
     assert text in str(caught.value)
 
 
 def test_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
-    """Given a port that no port can be, when a cluster is to be served there, then OptionError says so."""
+    """Given a port that no port can be, when a cluster is to be served there, then OptionError says
+    so.
+    """
     with pytest.raises(OptionError, match="port: '99999' is no port"), BackgroundCluster(port="99999", nodes=0):
         pass

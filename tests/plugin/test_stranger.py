@@ -1,4 +1,6 @@
-"""What a project that installs us meets: the plugin's fixtures work there, and break nothing that was there before."""
+"""What a project that installs us meets: the plugin's fixtures work there, and break nothing that
+was there before.
+"""
 
 import os
 import re
@@ -45,8 +47,9 @@ def outcome(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_every_fixture_works_in_a_project_of_its_own(run: Run) -> None:
-    """Given a project with the official client, its asyncio sibling and in-process tests, when pytest runs there, then
-    all pass, without a warning."""
+    """Given a project with the official client, its asyncio sibling and in-process tests, when
+    pytest runs there, then all pass, without a warning.
+    """
     done = run(*QUIET, "-W", "error")
     assert outcome(done) == "13 passed", done.stdout
 
@@ -58,14 +61,17 @@ def test_parallel_workers_do_not_meet(run: Run) -> None:
 
 
 def test_blocking_tests_need_no_plugin_for_async_ones(run: Run) -> None:
-    """Given a project where pytest-asyncio, pytest-aiohttp and anyio are off, when its blocking tests run, then all pass."""
+    """Given a project where pytest-asyncio, pytest-aiohttp and anyio are off, when its blocking
+    tests run, then all pass.
+    """
     done = run("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:anyio", "test_official_client.py", "test_uninvolved.py")
     assert outcome(done) == "10 passed", done.stdout
 
 
 def test_a_project_without_async_tests_never_meets_the_async_fixture(run: Run) -> None:
-    """Given no plugin that runs async tests, when fixtures are listed, then ours for blocking tests are there and
-    ``fake_cluster`` is not."""
+    """Given no plugin that runs async tests, when fixtures are listed, then ours for blocking tests
+    are there and ``fake_cluster`` is not.
+    """
     listed = run("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:anyio", "--fixtures", "test_uninvolved.py").stdout
     assert "fakekube_server" in listed
     assert "fakekube_kubeconfig" in listed
@@ -73,7 +79,9 @@ def test_a_project_without_async_tests_never_meets_the_async_fixture(run: Run) -
 
 
 def test_anyio_can_run_async_tests_too(run: Run) -> None:
-    """Given a project that uses anyio and not pytest-asyncio, when an async test asks for ``fake_cluster``, then it passes."""
+    """Given a project that uses anyio and not pytest-asyncio, when an async test asks for
+    ``fake_cluster``, then it passes.
+    """
     done = run("-p", "no:asyncio", "-p", "no:aiohttp", test="""
 import pytest
 from fakekube.client.resources import NODES
@@ -116,7 +124,9 @@ def test_nothing_came_along():
     ("3", "@pytest.mark.fakekube takes keyword arguments only, such as nodes=3"),
 ])
 def test_an_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester, marker: str, text: str) -> None:
-    """Given a marker with a mistake, when the test runs, then it ends in a UsageError that names the option."""
+    """Given a marker with a mistake, when the test runs, then it ends in a UsageError that names
+    the option.
+    """
     pytester.makepyfile(f"import pytest\n@pytest.mark.fakekube({marker})\ndef test_it(fakekube_server): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:timeout")
     result.assert_outcomes(errors=1)
@@ -124,7 +134,9 @@ def test_an_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester, marke
 
 
 def test_an_ini_option_that_cannot_be_meant_is_told(pytester: pytest.Pytester) -> None:
-    """Given an ini file with a mistake, when a test asks for a cluster, then it ends in a UsageError that names the option."""
+    """Given an ini file with a mistake, when a test asks for a cluster, then it ends in a
+    UsageError that names the option.
+    """
     pytester.makeini("[pytest]\nfakekube_nodes = many\n")
     pytester.makepyfile("def test_it(fakekube_kubeconfig): pass\n")
     result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:timeout")
@@ -138,9 +150,11 @@ def glob(text: str) -> str:
 
 
 def test_a_failure_is_reported_with_the_seed_and_the_last_writes(run: Run) -> None:
-    """Given tests that fail, one with a blocking client's cluster and one in-process, when they are reported, then each has a
-    section with why its pods are as they are, the last Events and writes, who made them and what they changed, the seed, and how
-    to run it again, and says nothing twice; a test that passes has none."""
+    """Given tests that fail, one with a blocking client's cluster and one in-process, when they are
+    reported, then each has a section with why its pods are as they are, the last Events and writes,
+    who made them and what they changed, the seed, and how to run it again, and says nothing twice;
+    a test that passes has none.
+    """
     done = run(*QUIET, "-m", "", test="""
 import pytest
 from fakekube.client.resources import CONFIG_MAPS, PODS
@@ -175,7 +189,8 @@ async def test_that_passes(fake_cluster):
     assert "pytest 'test_written.py::test_in_process'" in done.stdout
     shown = done.stdout.partition("short test summary")[0]
     assert shown.count("pod default/big is not scheduled: FailedScheduling: 0/2 nodes are available: 2 Insufficient cpu.") == 1
-    assert shown.count("2 Insufficient cpu.") <= 3  # besides in the fields of the condition that was written
+    # besides in the fields of the condition that was written
+    assert shown.count("2 Insufficient cpu.") <= 3
 
 
 GREEDY = """
@@ -213,8 +228,10 @@ async def test_in_process(fake_cluster):
 
 
 def test_a_controller_that_changes_a_cached_object_fails_its_test(run: Run) -> None:
-    """Given tests that pass, with a controller of their own that changes a cached pod, when they are over, then each ends with an
-    error that names the pod, the place in it, and the controller with its key."""
+    """Given tests that pass, with a controller of their own that changes a cached pod, when they
+    are over, then each ends with an error that names the pod, the place in it, and the controller
+    with its key.
+    """
     done = run(*QUIET, test=USES)
     assert outcome(done) == "2 passed, 2 errors", done.stdout
     assert done.stdout.count("CacheMutated: cached Pod default/p was changed by the controller greedy at default/p:") >= 2
@@ -222,7 +239,9 @@ def test_a_controller_that_changes_a_cached_object_fails_its_test(run: Run) -> N
 
 
 def test_settle_tells_of_it_at_once(run: Run) -> None:
-    """Given the same controller, when a test settles after that, then the test itself fails there, once."""
+    """Given the same controller, when a test settles after that, then the test itself fails there,
+    once.
+    """
     done = run(*QUIET, test=GREEDY + """
 @pytest.mark.asyncio
 async def test_in_process(fake_cluster):
@@ -238,7 +257,9 @@ def test_blocking(fakekube_server):
 
 @pytest.mark.parametrize("switched_off", ["-o", "mark"])
 def test_the_guard_can_be_switched_off(run: Run, switched_off: str) -> None:
-    """Given the same tests, when the ini file or the marker says so, then nothing is compared and they pass."""
+    """Given the same tests, when the ini file or the marker says so, then nothing is compared and
+    they pass.
+    """
     if switched_off == "-o":
         done = run(*QUIET, "-o", "fakekube_cache_mutation_detector=false", test=USES)
     else:

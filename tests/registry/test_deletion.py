@@ -20,7 +20,9 @@ async def bound(client: Client) -> Tree:
 
 @pytest.mark.spec("API-141")
 async def test_what_is_gone_answers_a_status_and_preconditions_hold(client: Client) -> None:
-    """Given a ConfigMap, when deleted with another uid, then 409 naming the Kind; with its own, then a Status with it."""
+    """Given a ConfigMap, when deleted with another uid, then 409 naming the Kind; with its own,
+    then a Status with it.
+    """
     made = await client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
     uid = made["metadata"]["uid"]
     with pytest.raises(APIError) as caught:
@@ -35,7 +37,9 @@ async def test_what_is_gone_answers_a_status_and_preconditions_hold(client: Clie
 
 @pytest.mark.spec("API-142")
 async def test_finalizers_keep_an_object(client: Client) -> None:
-    """Given an object with a finalizer, when it is deleted, then it stays, marked; when the finalizer goes, it is gone."""
+    """Given an object with a finalizer, when it is deleted, then it stays, marked; when the
+    finalizer goes, it is gone.
+    """
     await client.create(CONFIG_MAPS, {"metadata": {"name": "a", "finalizers": ["example.com/hold"]}}, "default")
     kept = await client.delete(CONFIG_MAPS, "a", "default")
     assert kept is not None
@@ -52,7 +56,9 @@ async def test_finalizers_keep_an_object(client: Client) -> None:
 
 @pytest.mark.spec("API-143")
 async def test_a_bound_pod_gets_its_grace(client: Client, cluster: Cluster) -> None:
-    """Given a bound pod, when deleted, then it has its grace period, which a later delete can shorten but not extend."""
+    """Given a bound pod, when deleted, then it has its grace period, which a later delete can
+    shorten but not extend.
+    """
     await bound(client)
     kept = await client.delete(PODS, "p", "default")
     assert kept is not None
@@ -85,7 +91,9 @@ async def test_an_unscheduled_pod_is_marked_and_gone_at_once(client: Client) -> 
 
 @pytest.mark.spec("API-146", "API-145")
 async def test_propagation_policies_become_finalizers(client: Client) -> None:
-    """Given Jobs, when deleted bare, in the foreground and in the background, then they are orphaned, wait, and are gone."""
+    """Given Jobs, when deleted bare, in the foreground and in the background, then they are
+    orphaned, wait, and are gone.
+    """
     for name in ("bare", "foreground", "background"):
         await client.create(JOBS, {"metadata": {"name": name}, "spec": {"suspend": True, "template": {"spec": {
             "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}, "default")
@@ -102,7 +110,9 @@ async def test_propagation_policies_become_finalizers(client: Client) -> None:
 
 @pytest.mark.spec("API-152", "API-153", "API-139")
 async def test_a_namespace_stays_until_it_is_finalized(client: Client) -> None:
-    """Given a namespace, when deleted, then it is Terminating and closed for new objects until its finalizers are taken."""
+    """Given a namespace, when deleted, then it is Terminating and closed for new objects until its
+    finalizers are taken.
+    """
     await client.create(NAMESPACES, {"metadata": {"name": "n"}})
     kept = await client.delete(NAMESPACES, "n")
     assert kept is not None

@@ -1,4 +1,5 @@
-"""One registry names what is served: every answer about types follows it while the server serves."""
+"""One registry names what is served: every answer about types follows it while the server serves.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -48,8 +49,10 @@ async def test_every_answer_about_types_follows_the_registry(api: Api) -> None:
 
 
 def test_observers_are_told_once_for_each_kind() -> None:
-    """Given an observer / when two versions of a resource are installed in one step, and removed one by one
-    Then it is told of each, with the flag for the last one alone, and the generation grows with each step."""
+    """Given an observer / when two versions of a resource are installed in one step, and removed
+    one by one Then it is told of each, with the flag for the last one alone, and the generation
+    grows with each step.
+    """
     stored = lease()
     other = replace(stored, version="v1beta1", conversion=Conversion(stored.gvk, dict, dict))
     registry, told = ResourceRegistry(), []
@@ -64,7 +67,8 @@ def test_observers_are_told_once_for_each_kind() -> None:
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_what_is_stored_follows_what_is_served(installed: bool) -> None:
-    """Given a registry that was asked / when a kind comes or goes / then the next answer knows it."""
+    """Given a registry that was asked / when a kind comes or goes / then the next answer knows it.
+    """
     kind = lease()
     registry = ResourceRegistry(() if installed else (kind,))
     assert (kind.group_resource in registry.stored, registry.has_version("coordination.k8s.io", "v1")) == (not installed,) * 2

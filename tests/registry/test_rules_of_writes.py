@@ -27,7 +27,9 @@ def owner(uid: str, *, controller: bool = False) -> Tree:
 
 @pytest.mark.spec("API-040", "API-043")
 async def test_pods_and_secrets_get_their_defaults(client: Client) -> None:
-    """Given the smallest Pod and a Secret with plain text, when created, then defaults are there and the text is encoded."""
+    """Given the smallest Pod and a Secret with plain text, when created, then defaults are there
+    and the text is encoded.
+    """
     pod = await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, "default")
     spec = pod["spec"]
     assert (spec["restartPolicy"], spec["dnsPolicy"], spec["schedulerName"], spec["terminationGracePeriodSeconds"]) == (
@@ -41,7 +43,9 @@ async def test_pods_and_secrets_get_their_defaults(client: Client) -> None:
 
 @pytest.mark.spec("API-042")
 async def test_a_cron_jobs_template_is_no_job_yet(client: Client) -> None:
-    """Given a CronJob, when created, then its template has the defaults of pods and not those of Jobs."""
+    """Given a CronJob, when created, then its template has the defaults of pods and not those of
+    Jobs.
+    """
     made = await client.create(CRON_JOBS, {"metadata": {"name": "c"}, "spec": {
         "schedule": "* * * * *", "jobTemplate": {"spec": {"template": JOB_TEMPLATE}}}}, "default")
     job = made["spec"]["jobTemplate"]["spec"]
@@ -52,7 +56,9 @@ async def test_a_cron_jobs_template_is_no_job_yet(client: Client) -> None:
 
 @pytest.mark.spec("API-049", "API-050")
 async def test_owner_references(client: Client) -> None:
-    """Given references twice, when created, then a repeated one is dropped and two controllers are refused."""
+    """Given references twice, when created, then a repeated one is dropped and two controllers are
+    refused.
+    """
     twice = await client.create(CONFIG_MAPS, {"metadata": {"name": "a", "ownerReferences": [owner("u"), owner("u")]}}, "default")
     assert len(twice["metadata"]["ownerReferences"]) == 1
     both = [owner("u", controller=True), owner("v", controller=True)]
@@ -64,7 +70,9 @@ async def test_owner_references(client: Client) -> None:
 
 @pytest.mark.spec("API-099", "API-100")
 async def test_what_may_not_change(client: Client) -> None:
-    """Given a Pod, a Job, a Service and an immutable ConfigMap, when what is fixed changes, then it is a 422."""
+    """Given a Pod, a Job, a Service and an immutable ConfigMap, when what is fixed changes, then it
+    is a 422.
+    """
     await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, "default")
     error = await refusal(client.patch(PODS, "p", "default", {"spec": {"hostname": "h"}}))
     assert (error.code, "pod updates may not change fields other than" in error.message) == (422, True)
@@ -85,7 +93,9 @@ async def test_what_may_not_change(client: Client) -> None:
 
 @pytest.mark.spec("API-106", "API-112")
 async def test_finalizers_by_patch(client: Client) -> None:
-    """Given two finalizers, when a strategic patch deletes one, then the other stays; none may be added while deleting."""
+    """Given two finalizers, when a strategic patch deletes one, then the other stays; none may be
+    added while deleting.
+    """
     names = ["example.com/a", "example.com/b"]
     await client.create(CONFIG_MAPS, {"metadata": {"name": "a", "finalizers": names}}, "default")
     body = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["example.com/a"]}}
@@ -100,7 +110,9 @@ async def test_finalizers_by_patch(client: Client) -> None:
 
 @pytest.mark.spec("API-110", "API-111", "API-114")
 async def test_patches_that_are_refused(client: Client) -> None:
-    """Given patches to something invalid, to another uid, and with options of apply, then each gets its error."""
+    """Given patches to something invalid, to another uid, and with options of apply, then each gets
+    its error.
+    """
     await client.create(DEPLOYMENTS, DEPLOYMENT, "default")
     error = await refusal(client.patch(DEPLOYMENTS, "d", "default", {"spec": {"replicas": -1}}))
     assert error.causes[0] == {
@@ -129,7 +141,9 @@ async def apply(client: Client, manager: str, *, force: bool = False, **data: st
 
 @pytest.mark.spec("API-113", "API-115", "API-116", "API-117", "API-118")
 async def test_who_owns_what_after_apply(client: Client) -> None:
-    """Given two appliers, when they agree, disagree, force and leave out, then fields are shared, defended, taken, removed."""
+    """Given two appliers, when they agree, disagree, force and leave out, then fields are shared,
+    defended, taken, removed.
+    """
     first = await apply(client, "one", k="1", mine="1")
     assert await apply(client, "one", k="1", mine="1") == first
     await apply(client, "two", k="1")
@@ -144,7 +158,9 @@ async def test_who_owns_what_after_apply(client: Client) -> None:
 
 @pytest.mark.spec("API-119", "API-121")
 async def test_apply_that_cannot_be_typed(client: Client) -> None:
-    """Given applies with a repeated key and an unknown field, then both are 500 in upstream's words."""
+    """Given applies with a repeated key and an unknown field, then both are 500 in upstream's
+    words.
+    """
     ports = [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "TCP"}]
     body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"ports": ports}}
     error = await refusal(client.patch(SERVICES, "s", "default", body, type="apply"))
@@ -158,7 +174,9 @@ async def test_apply_that_cannot_be_typed(client: Client) -> None:
 
 @pytest.mark.spec("API-122", "API-130")
 async def test_the_status_endpoint(client: Client) -> None:
-    """Given a Job, when its status is applied and its annotations are patched there, then spec stays and both are kept."""
+    """Given a Job, when its status is applied and its annotations are patched there, then spec
+    stays and both are kept.
+    """
     await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": JOB_TEMPLATE}}, "default")
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}
     body |= {"spec": {"parallelism": 9}, "status": {"ready": 0}}
@@ -182,7 +200,9 @@ async def test_many_updaters_become_ancient(client: Client) -> None:
 
 @pytest.mark.spec("API-138")
 async def test_ephemeral_containers_only_grow(client: Client) -> None:
-    """Given a pod, when an ephemeral container is added and then taken away, then the first is done and the second refused."""
+    """Given a pod, when an ephemeral container is added and then taken away, then the first is done
+    and the second refused.
+    """
     await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, "default")
     body = {"spec": {"ephemeralContainers": [{"name": "d", "image": "busybox"}]}}
     grown = await client.patch(PODS, "p", "default", body, type="strategic", subresource="ephemeralcontainers")
@@ -195,7 +215,9 @@ async def test_ephemeral_containers_only_grow(client: Client) -> None:
 
 @pytest.mark.spec("API-171")
 async def test_one_of_two_leaders(client: Client) -> None:
-    """Given a Lease that two candidates have read, when both take it, then one has it and the other gets a Conflict."""
+    """Given a Lease that two candidates have read, when both take it, then one has it and the other
+    gets a Conflict.
+    """
     lease = await client.create(LEASES, {"metadata": {"name": "l"}, "spec": {"leaseDurationSeconds": 15}}, "default")
     taken = await client.update(LEASES, {**lease, "spec": {**lease["spec"], "holderIdentity": "one"}})
     assert taken["spec"]["holderIdentity"] == "one"

@@ -1,4 +1,6 @@
-"""True is no number: a change from one to the other is a change, wherever a field may hold anything."""
+"""True is no number: a change from one to the other is a change, wherever a field may hold
+anything.
+"""
 
 from typing import Any
 
@@ -35,7 +37,9 @@ def config(value: Any) -> list[dict[str, Any]]:
 
 
 async def test_a_change_to_true_raises_the_generation(client: Client) -> None:
-    """Given a free field of a spec, when 1 becomes true, and when nothing changes, then the generation rises, and stays."""
+    """Given a free field of a spec, when 1 becomes true, and when nothing changes, then the
+    generation rises, and stays.
+    """
     made = await client.create(DEFINITIONS, definition(1))
     assert made["metadata"]["generation"] == 1
     changed = await client.update(DEFINITIONS, {**made, "spec": definition(True)["spec"]})
@@ -44,7 +48,9 @@ async def test_a_change_to_true_raises_the_generation(client: Client) -> None:
 
 
 async def test_who_changes_to_true_owns_it(client: Client) -> None:
-    """Given a field of somebody's, when another makes 1 of true, then it is the other's, and the write is one."""
+    """Given a field of somebody's, when another makes 1 of true, then it is the other's, and the
+    write is one.
+    """
     made = await client.with_options(user_agent="one").create(
         CLASSES, {"metadata": {"name": "c"}, "spec": {"config": config(True)}})
     changed = await client.with_options(user_agent="two").patch(

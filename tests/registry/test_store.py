@@ -24,7 +24,9 @@ async def refusal(awaitable: Any) -> APIError:
 
 @pytest.mark.spec("API-015", "API-020")
 async def test_the_server_sets_what_only_it_knows(client: Client) -> None:
-    """Given a body that names uid, time and selfLink, when it is created, then the server's values stand."""
+    """Given a body that names uid, time and selfLink, when it is created, then the server's values
+    stand.
+    """
     made = await client.create(CONFIG_MAPS, config_map(
         "a", uid="mine", creationTimestamp="2000-01-01T00:00:00Z", selfLink="/x", generation=7), "default")
     meta = made["metadata"]
@@ -36,7 +38,9 @@ async def test_the_server_sets_what_only_it_knows(client: Client) -> None:
 
 @pytest.mark.spec("API-017")
 async def test_generated_names(client: Client) -> None:
-    """Given a generateName, when objects are created, then names have upstream's alphabet and length, all different."""
+    """Given a generateName, when objects are created, then names have upstream's alphabet and
+    length, all different.
+    """
     names = [(await client.create(CONFIG_MAPS, config_map(generateName="x-"), "default"))["metadata"]["name"] for _ in range(20)]
     assert all(re.fullmatch(r"x-[bcdfghjklmnpqrstvwxz2456789]{5}", name) for name in names)
     assert len(dict.fromkeys(names)) == 20
@@ -46,7 +50,9 @@ async def test_generated_names(client: Client) -> None:
 
 @pytest.mark.spec("API-018", "API-021", "API-022")
 async def test_what_a_create_must_not_say(client: Client) -> None:
-    """Given bodies without a name, with a version or another namespace, when created, then each gets upstream's error."""
+    """Given bodies without a name, with a version or another namespace, when created, then each
+    gets upstream's error.
+    """
     error = await refusal(client.create(CONFIG_MAPS, config_map(), "default"))
     assert (error.code, error.causes[0]["message"]) == (422, "Required value: name or generateName is required")
     error = await refusal(client.create(CONFIG_MAPS, config_map("a", resourceVersion="5"), "default"))
@@ -59,7 +65,9 @@ async def test_what_a_create_must_not_say(client: Client) -> None:
 
 @pytest.mark.spec("API-035")
 async def test_a_dry_run_leaves_no_trace(client: Client, cluster: Cluster) -> None:
-    """Given a dry run of a create and of an update, when done, then answers look real and nothing is stored."""
+    """Given a dry run of a create and of an update, when done, then answers look real and nothing
+    is stored.
+    """
     made = await client.create(CONFIG_MAPS, config_map("a"), "default", dry_run=True)
     assert made["metadata"]["uid"]
     assert "resourceVersion" not in made["metadata"]
@@ -74,7 +82,9 @@ async def test_a_dry_run_leaves_no_trace(client: Client, cluster: Cluster) -> No
 
 @pytest.mark.spec("API-093", "API-094", "API-096")
 async def test_which_updates_need_what(client: Client) -> None:
-    """Given updates without version, of nothing, or of another uid, then kinds differ as they do upstream."""
+    """Given updates without version, of nothing, or of another uid, then kinds differ as they do
+    upstream.
+    """
     made = await client.create(CONFIG_MAPS, config_map("a"), "default")
     unversioned = {**made, "metadata": {"name": "a", "namespace": "default"}, "data": {"a": "2"}}
     assert (await client.update(CONFIG_MAPS, unversioned))["data"] == {"a": "2"}
@@ -110,7 +120,9 @@ async def test_a_write_that_changes_nothing_is_none(client: Client, cluster: Clu
 
 @pytest.mark.spec("API-098")
 async def test_generation_follows_the_spec(client: Client) -> None:
-    """Given a Job, when labels or status change, then its generation stays; when the spec changes, it rises."""
+    """Given a Job, when labels or status change, then its generation stays; when the spec changes,
+    it rises.
+    """
     made = await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"suspend": True, "template": {"spec": {
         "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}, "default")
     assert made["metadata"]["generation"] == 1
@@ -125,7 +137,9 @@ async def test_generation_follows_the_spec(client: Client) -> None:
 
 @pytest.mark.spec("API-133")
 async def test_binding(client: Client) -> None:
-    """Given a pod, when it is bound twice, then the first sets node and condition and the second is a Conflict."""
+    """Given a pod, when it is bound twice, then the first sets node and condition and the second is
+    a Conflict.
+    """
     await client.create(PODS, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, "default")
     await client.bind("p", "default", "n")
     pod = await client.get(PODS, "p", "default")

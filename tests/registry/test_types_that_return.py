@@ -1,4 +1,6 @@
-"""A type that is served no longer and comes back as another one: with another scope, in another version, with other rules."""
+"""A type that is served no longer and comes back as another one: with another scope, in another
+version, with other rules.
+"""
 
 from dataclasses import replace
 
@@ -15,8 +17,9 @@ LEASE = {"metadata": {"name": "x"}, "spec": {}}
 @pytest.mark.parametrize("used", [False, True], ids=["never used", "used"])
 @pytest.mark.parametrize("namespaced", [True, False], ids=["from cluster", "from namespaces"])
 async def test_a_type_comes_back_with_another_scope(api: Api, used: bool, namespaced: bool) -> None:
-    """Given a type in a scope / when it is removed and comes back with the other one
-    Then its objects are created, read, listed and deleted where the new scope has them, and nowhere else."""
+    """Given a type in a scope / when it is removed and comes back with the other one Then its
+    objects are created, read, listed and deleted where the new scope has them, and nowhere else.
+    """
     kind = next(kind for kind in api.server.resources.kinds if kind.plural == "leases")
     paths = {True: f"{ROOT}/namespaces/t/leases", False: f"{ROOT}/leases"}
     if namespaced:

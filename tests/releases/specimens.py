@@ -1,4 +1,6 @@
-"""A small, right object of every kind that can be created, as far as its versions agree, and else by version."""
+"""A small, right object of every kind that can be created, as far as its versions agree, and else
+by version.
+"""
 
 
 from fakekube.apimachinery.types import Tree

@@ -1,4 +1,6 @@
-"""Every kind of every release lives: it is created, read in every form, changed in every way and deleted."""
+"""Every kind of every release lives: it is created, read in every form, changed in every way and
+deleted.
+"""
 
 import importlib.util
 from collections.abc import AsyncIterator
@@ -74,7 +76,9 @@ def kinds(cluster: Cluster, verb: str) -> list[Kind]:
 
 
 async def test_every_collection_is_read_in_every_form(everything: Cluster) -> None:
-    """Given all that a release has, when each collection is listed as JSON, YAML, protobuf and Table, then all of them answer."""
+    """Given all that a release has, when each collection is listed as JSON, YAML, protobuf and
+    Table, then all of them answer.
+    """
     ask = Caller(everything)
     for kind in kinds(everything, "list"):
         for form in FORMS:
@@ -84,8 +88,10 @@ async def test_every_collection_is_read_in_every_form(everything: Cluster) -> No
 
 @pytest.mark.spec("API-001", "API-004")
 async def test_discovery_names_what_is_served(everything: Cluster) -> None:
-    """Given all that a release has, when the lists of resources and the aggregated document are read, then both name the
-    same groups, versions, resources and verbs, each of which leads somewhere."""
+    """Given all that a release has, when the lists of resources and the aggregated document are
+    read, then both name the same groups, versions, resources and verbs, each of which leads
+    somewhere.
+    """
     ask = Caller(everything)
     plain: dict[tuple[str, str], list[str]] = {}
     for kind in everything.apiserver.resources.kinds:
@@ -108,8 +114,10 @@ async def test_discovery_names_what_is_served(everything: Cluster) -> None:
 
 
 async def test_every_kind_lives(everything: Cluster) -> None:
-    """Given a specimen of every kind of a release, when it is created strictly, watched, read, put, patched in three ways,
-    applied, and deleted, then each step goes well and the watch has seen it come, change and go."""
+    """Given a specimen of every kind of a release, when it is created strictly, watched, read, put,
+    patched in three ways, applied, and deleted, then each step goes well and the watch has seen it
+    come, change and go.
+    """
     ask = Caller(everything)
     for kind in kinds(everything, "create"):
         if kind.kind == "Binding":

@@ -1,4 +1,6 @@
-"""What differs from release to release in behaviour and in words, and what is the same in all of them."""
+"""What differs from release to release in behaviour and in words, and what is the same in all of
+them.
+"""
 
 from typing import Any
 
@@ -42,8 +44,9 @@ async def told(cluster: Cluster, method: str, path: str, body: Any, media: str =
 
 @pytest.mark.parametrize("release", releases.TESTED)
 async def test_an_object_lives_alike_in_all_releases(release: str) -> None:
-    """Given a Deployment, when it is created, scaled, given a status, patched, applied and deleted, then its generation counts
-    changes of the spec alone, and the watch has seen every step."""
+    """Given a Deployment, when it is created, scaled, given a status, patched, applied and deleted,
+    then its generation counts changes of the spec alone, and the watch has seen every step.
+    """
     async with cluster_of(release) as cluster:
         path = "/apis/apps/v1/namespaces/default/deployments"
         code, made = await asked(cluster, "POST", path, DEPLOYMENT, fieldValidation="Strict")
@@ -69,8 +72,9 @@ async def test_an_object_lives_alike_in_all_releases(release: str) -> None:
 
 @pytest.mark.parametrize("release", releases.TESTED)
 async def test_strictness_is_alike_in_all_releases(release: str) -> None:
-    """Given a body with a field that nobody knows and one that is there twice, when it is sent, then strictly it is refused
-    with both named, and otherwise stored without them."""
+    """Given a body with a field that nobody knows and one that is there twice, when it is sent,
+    then strictly it is refused with both named, and otherwise stored without them.
+    """
     async with cluster_of(release) as cluster:
         body = b'{"extra": 1, "metadata": {"name": "a"}, "data": {"k": "1", "k": "2"}}'
         code, answer = await asked(cluster, "POST", MAPS, body, fieldValidation="Strict")
@@ -82,7 +86,9 @@ async def test_strictness_is_alike_in_all_releases(release: str) -> None:
 
 @pytest.mark.parametrize(("release", "times"), [("1.30", 4), ("1.35", 4), ("1.36", 4), ("1.37", 1)])
 async def test_what_is_found_several_times_is_told_once_since_1_37(release: str, times: int) -> None:
-    """Given a ConfigMap, when an update brings a bad label, then older releases say so as often as they look."""
+    """Given a ConfigMap, when an update brings a bad label, then older releases say so as often as
+    they look.
+    """
     async with cluster_of(release) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
         causes = await told(cluster, "PATCH", f"{MAPS}/a", {"metadata": {"labels": {"a b": ""}}}, MERGE)
@@ -96,7 +102,9 @@ async def test_what_is_found_several_times_is_told_once_since_1_37(release: str,
               "metadata.ownerReferences[0].uid: Required value: must not be empty"]),
 ])
 async def test_owners_are_counted_since_1_37(release: str, expected: list[str]) -> None:
-    """Given an owner without version and uid, when an object has it, then the newest release says which owner it is."""
+    """Given an owner without version and uid, when an object has it, then the newest release says
+    which owner it is.
+    """
     async with cluster_of(release) as cluster:
         body = {"metadata": {"name": "a", "ownerReferences": [{"kind": "Pod", "name": "p"}]}}
         assert await told(cluster, "POST", MAPS, body) == expected
@@ -109,7 +117,9 @@ async def test_owners_are_counted_since_1_37(release: str, expected: list[str]) 
               "rules[0].verbs: Required value"]),
 ])
 async def test_declared_rules_speak_last_since_1_37(release: str, order: list[str]) -> None:
-    """Given a rule without verbs and groups, when a Role has it, then declared rules have taken over the one of both."""
+    """Given a rule without verbs and groups, when a Role has it, then declared rules have taken
+    over the one of both.
+    """
     async with cluster_of(release) as cluster:
         body = {"metadata": {"name": "r"}, "rules": [{"resources": ["pods"]}]}
         assert await told(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", body) == order
@@ -121,7 +131,9 @@ async def test_declared_rules_speak_last_since_1_37(release: str, order: list[st
     ("1.37", "provisioner: Invalid value: null: field is immutable"),
 ])
 async def test_a_rule_in_the_words_of_three_releases(release: str, text: str) -> None:
-    """Given a StorageClass, when who makes its volumes changes, then each release refuses it in its own words."""
+    """Given a StorageClass, when who makes its volumes changes, then each release refuses it in its
+    own words.
+    """
     async with cluster_of(release) as cluster:
         path = "/apis/storage.k8s.io/v1/storageclasses"
         await asked(cluster, "POST", path, {"metadata": {"name": "s"}, "provisioner": "a.dev/a"})
@@ -130,15 +142,18 @@ async def test_a_rule_in_the_words_of_three_releases(release: str, text: str) ->
 
 @pytest.mark.parametrize(("release", "code"), [("1.33", 404), ("1.36", 404), ("1.37", 400)])
 async def test_a_patch_is_read_first_since_1_37(release: str, code: int) -> None:
-    """Given no object and a patch that is no JSON, when it is sent, then the newest release looks at the patch first."""
+    """Given no object and a patch that is no JSON, when it is sent, then the newest release looks
+    at the patch first.
+    """
     async with cluster_of(release) as cluster:
         assert (await asked(cluster, "PATCH", f"{MAPS}/nobody", b"{", MERGE))[0] == code
 
 
 @pytest.mark.parametrize(("release", "code"), [("1.36", 200), ("1.37", 422)])
 async def test_an_option_without_its_gate_is_not_there(release: str, code: int) -> None:
-    """Given an option of deletions that 1.37 has on, when it comes with another that it excludes, then older releases take no
-    notice of it, unless the gate is on."""
+    """Given an option of deletions that 1.37 has on, when it comes with another that it excludes,
+    then older releases take no notice of it, unless the gate is on.
+    """
     body = {"ignoreStoreReadErrorWithClusterBreakingPotential": True, "gracePeriodSeconds": 0}
     async with cluster_of(release) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "a"}}, "default")
@@ -159,8 +174,10 @@ async def test_version_and_discovery_know_the_release(release: str) -> None:
 
 @pytest.mark.parametrize("release", releases.TESTED)
 async def test_gates_and_versions_are_those_of_the_release(release: str) -> None:
-    """Given gates by the group, and switches of API versions, when clusters are made, then all alphas start, all betas go,
-    a version that is switched off is gone, and names that are none are refused with their neighbours."""
+    """Given gates by the group, and switches of API versions, when clusters are made, then all
+    alphas start, all betas go, a version that is switched off is gone, and names that are none are
+    refused with their neighbours.
+    """
     async with cluster_of(release, feature_gates="AllAlpha=true,AllBeta=true", runtime_config="api/all=true") as cluster:
         groups = {kind.api_version for kind in cluster.apiserver.resources.kinds}
         assert "internal.apiserver.k8s.io/v1alpha1" in groups
@@ -193,8 +210,9 @@ BELOW_MINIMUM = "spec.maxReplicas: Invalid value: 0: must be greater than or equ
     ("1.37", [BELOW_MINIMUM, "spec.maxReplicas: Required value"]),
 ])
 async def test_an_autoscaler_without_a_maximum(release: str, expected: list[str]) -> None:
-    """Given an autoscaler without a maximum, and without policies where it names some, when it is made, then each release says
-    so in its way, and an empty list of policies is not taken for none."""
+    """Given an autoscaler without a maximum, and without policies where it names some, when it is
+    made, then each release says so in its way, and an empty list of policies is not taken for none.
+    """
     policies = "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"
     spec = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "behavior": {
         "scaleUp": {"policies": []}}}
@@ -206,7 +224,9 @@ async def test_an_autoscaler_without_a_maximum(release: str, expected: list[str]
 
 
 async def test_true_is_no_number_in_what_may_hold_anything() -> None:
-    """Given a revision of a controller, when true in its data becomes 1, then that is the change that it may not see."""
+    """Given a revision of a controller, when true in its data becomes 1, then that is the change
+    that it may not see.
+    """
     async with cluster_of("1.37") as cluster:
         path = "/apis/apps/v1/namespaces/default/controllerrevisions"
         await asked(cluster, "POST", path, {"metadata": {"name": "r"}, "revision": 1, "data": {"a": True}})
@@ -216,7 +236,8 @@ async def test_true_is_no_number_in_what_may_hold_anything() -> None:
 
 @pytest.mark.parametrize(("release", "field"), [("1.36", "spec.resourceAttributes"), ("1.37", "spec")])
 async def test_a_review_of_nothing(release: str, field: str) -> None:
-    """Given a review that asks for nothing, when it is sent, then each release names another field."""
+    """Given a review that asks for nothing, when it is sent, then each release names another field.
+    """
     async with cluster_of(release) as cluster:
         path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         assert await told(cluster, "POST", path, {"spec": {}}) == [
@@ -225,7 +246,9 @@ async def test_a_review_of_nothing(release: str, field: str) -> None:
 
 @pytest.mark.parametrize(("release", "code"), [("1.36", 201), ("1.37", 500)])
 async def test_a_binding_names_a_node_since_1_37(release: str, code: int) -> None:
-    """Given a pod, when it is bound to what no node can be called, then only the newest release looks."""
+    """Given a pod, when it is bound to what no node can be called, then only the newest release
+    looks.
+    """
     async with cluster_of(release) as cluster:
         path = "/api/v1/namespaces/default/pods"
         body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

@@ -1,4 +1,6 @@
-"""A server of a page, whose faults can be ordered, and a manager over it: the engine is tested without the real one."""
+"""A server of a page, whose faults can be ordered, and a manager over it: the engine is tested
+without the real one.
+"""
 
 from contextlib import asynccontextmanager
 

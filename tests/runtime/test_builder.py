@@ -1,4 +1,6 @@
-"""What a declaration says is what runs: its sources, its start, who it is, its queue; and the installed ones are all lazy."""
+"""What a declaration says is what runs: its sources, its start, who it is, its queue; and the
+installed ones are all lazy.
+"""
 
 import subprocess
 import sys
@@ -53,8 +55,9 @@ def made():
 
 
 async def test_a_reconciler_that_is_given_by_its_path_starts_with_the_first_object_that_it_would_reconcile():
-    """Given a controller for marked ConfigMaps, by its path / when one without a mark is made, and then two with a mark
-    / then it is made once, for the first of these, and reconciles both."""
+    """Given a controller for marked ConfigMaps, by its path / when one without a mark is made, and
+    then two with a mark / then it is made once, for the first of these, and reconciles both.
+    """
     declared = controller("c").for_(CONFIG_MAPS, predicate=predicates.for_objects(is_marked)).complete(PATH)
     async with Cluster(nodes=0, clock="manual", controllers="", extra=[declared]) as cluster:
         await cluster.client.create(CONFIG_MAPS, config_map("plain"))
@@ -67,8 +70,9 @@ async def test_a_reconciler_that_is_given_by_its_path_starts_with_the_first_obje
 
 
 async def test_what_it_starts_with_may_be_said_and_replaces_what_it_is_for():
-    """Given a controller for ConfigMaps that starts with Secrets / when a ConfigMap is made, and then a Secret
-    / then the Secret starts it, and it finds both."""
+    """Given a controller for ConfigMaps that starts with Secrets / when a ConfigMap is made, and
+    then a Secret / then the Secret starts it, and it finds both.
+    """
     declared = controller("c").for_(CONFIG_MAPS).starts_with(SECRETS).complete(PATH)
     async with Cluster(nodes=0, clock="manual", controllers="", extra=[declared]) as cluster:
         await cluster.client.create(CONFIG_MAPS, config_map("a"))
@@ -80,12 +84,16 @@ async def test_what_it_starts_with_may_be_said_and_replaces_what_it_is_for():
 
 
 def test_what_it_starts_with_may_be_the_class_of_a_model():
-    """Given a class of models / when a controller is declared to start with it / then it starts with its resource."""
+    """Given a class of models / when a controller is declared to start with it / then it starts
+    with its resource.
+    """
     assert controller("c").starts_with(ConfigMap).complete(PATH).starts_with == (CONFIG_MAPS,)
 
 
 async def test_setup_is_called_once_with_the_queue_whose_keys_are_reconciled():
-    """Given a reconciler that adds keys of its own / when it asks to see one again / then it does, by the same queue."""
+    """Given a reconciler that adds keys of its own / when it asks to see one again / then it does,
+    by the same queue.
+    """
     async with harness() as world:
         await world.start(controller("c").for_(WEBS).complete(Recorder))
         await world.client.create(SECRETS, {"metadata": {"name": "s"}})
@@ -96,8 +104,9 @@ async def test_setup_is_called_once_with_the_queue_whose_keys_are_reconciled():
 
 
 async def test_options_are_kept_unless_they_are_given_again():
-    """Given options in two steps / when the controller runs / then all of them hold: its user agent, its queue's name, its
-    limiter, the number of its workers."""
+    """Given options in two steps / when the controller runs / then all of them hold: its user
+    agent, its queue's name, its limiter, the number of its workers.
+    """
     declared = (
         controller("c").for_(WEBS).with_options(user_agent="agent/1", queue="webs", workers=1)
         .with_options(workers=3, limiter=lambda _: ExponentialBackoff(7.0)).complete(Recorder))
@@ -116,7 +125,9 @@ async def test_options_are_kept_unless_they_are_given_again():
 
 
 async def test_a_declaration_may_ask_for_gates_and_options_before_it_starts():
-    """Given a controller that is needed where an option says so / when clusters start / then it starts in that one alone."""
+    """Given a controller that is needed where an option says so / when clusters start / then it
+    starts in that one alone.
+    """
     declared = controller("c").for_(SECRETS).starts_with(is_needed=lambda ctx: bool(ctx.options["nodes"])).complete(PATH)
     for nodes in (0, 1):
         async with Cluster(nodes=nodes, clock="manual", controllers="", extra=[declared]):
@@ -137,7 +148,9 @@ class Started:
 
 
 async def test_a_component_of_its_own_kind_starts_at_once_unless_it_is_told_to_wait():
-    """Given a declared component / when its manager starts / then it has started, under the declaration's name."""
+    """Given a declared component / when its manager starts / then it has started, under the
+    declaration's name.
+    """
     async with harness() as world:
         await world.start(controller("c").with_options(user_agent="agent/2").runs(Started))
         (ctx,) = world.manager.component("c").contexts
@@ -147,7 +160,9 @@ async def test_a_component_of_its_own_kind_starts_at_once_unless_it_is_told_to_w
 
 @pytest.mark.parametrize("name", installed().entry_points)
 def test_an_installed_controller_names_work_that_can_be_loaded(name):
-    """Given an installed controller / when its work is loaded / then it is a component, and it has the entry point's name."""
+    """Given an installed controller / when its work is loaded / then it is a component, and it has
+    the entry point's name.
+    """
     found = installed().entry_points[name].load()
     if isinstance(found, Declaration):
         assert found.name == name
@@ -155,7 +170,9 @@ def test_an_installed_controller_names_work_that_can_be_loaded(name):
 
 
 def test_a_cluster_without_objects_loads_no_controllers_work():
-    """Given a fresh interpreter / when a cluster without nodes starts / then it has loaded what entry points name alone."""
+    """Given a fresh interpreter / when a cluster without nodes starts / then it has loaded what
+    entry points name alone.
+    """
     named = {point.value.partition(":")[0] for point in installed().entry_points.values()}
     code = """if True:
         import asyncio, sys

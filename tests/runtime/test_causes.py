@@ -1,4 +1,6 @@
-"""Every write remembers what it answers to: the request, who made it, and the change that led there."""
+"""Every write remembers what it answers to: the request, who made it, and the change that led
+there.
+"""
 
 from datetime import timedelta
 
@@ -33,8 +35,10 @@ def last_event(cluster, group, resource) -> Event:
 
 
 async def test_a_write_remembers_the_change_that_led_to_it() -> None:
-    """Given a controller that waits ten seconds before it acts on what it saw, when it writes, then the write knows the
-    request, the user agent, the controller, its key and the version of what it saw."""
+    """Given a controller that waits ten seconds before it acts on what it saw, when it writes, then
+    the write knows the request, the user agent, the controller, its key and the version of what it
+    saw.
+    """
     declared = controller("copier").for_(CONFIG_MAPS).complete(Copier)
     async with Cluster(nodes=0, controllers="", clock="manual", extra=[declared]) as cluster:
         start = cluster.clock.time()
@@ -50,8 +54,9 @@ async def test_a_write_remembers_the_change_that_led_to_it() -> None:
 
 
 async def test_the_chain_of_a_pods_start_leads_back_to_the_create_of_its_job() -> None:
-    """Given a Job that a test created, when its pod runs, then each write points at an earlier one: kubelet, scheduler, Job
-    controller, and the test's own request at the end."""
+    """Given a Job that a test created, when its pod runs, then each write points at an earlier one:
+    kubelet, scheduler, Job controller, and the test's own request at the end.
+    """
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.client.create(JOBS, {"metadata": {"name": "j", "namespace": "default"}, "spec": {"template": {"spec": {
             "restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}})

@@ -44,7 +44,9 @@ def web_controller():
 
 
 async def test_a_controller_makes_what_is_wanted_and_repairs_it():
-    """Given a web of two pods, when it is made and then a pod is deleted, then the pods are there both times."""
+    """Given a web of two pods, when it is made and then a pod is deleted, then the pods are there
+    both times.
+    """
     async with harness() as world:
         await world.start(web_controller())
         await world.web("a", replicas=2)
@@ -56,7 +58,9 @@ async def test_a_controller_makes_what_is_wanted_and_repairs_it():
 
 
 async def test_what_was_there_before_the_controller_is_reconciled():
-    """Given webs that are older than the controller, when it starts, then it reconciles each, in order."""
+    """Given webs that are older than the controller, when it starts, then it reconciles each, in
+    order.
+    """
     async with harness() as world:
         for name in "cab":
             await world.web(name, replicas=0)
@@ -65,7 +69,9 @@ async def test_what_was_there_before_the_controller_is_reconciled():
 
 
 async def test_requests_carry_the_controllers_user_agent():
-    """Given a controller, when it writes, then the server sees its name, and its user where one is set."""
+    """Given a controller, when it writes, then the server sees its name, and its user where one is
+    set.
+    """
     async with harness() as world:
         await world.start(web_controller())
         await world.web("a", replicas=1)
@@ -93,7 +99,9 @@ def scripted(*script):
 
 
 async def test_failures_are_retried_with_growing_delays(caplog):
-    """Given a reconcile that fails thrice, when time passes, then it is tried after 5, 10 and 20 ms, and logged."""
+    """Given a reconcile that fails thrice, when time passes, then it is tried after 5, 10 and 20
+    ms, and logged.
+    """
     async with harness() as world:
         conflict = APIError(409, "Conflict", "changed")
         await world.start(scripted(ValueError("bad"), ValueError("bad"), conflict, Result()))
@@ -112,7 +120,9 @@ async def test_failures_are_retried_with_growing_delays(caplog):
     (APIError(403, "Forbidden", "no"), "WARNING"), (APIError(500, "InternalError", "broken"), "WARNING"),
 ])
 async def test_races_that_harm_nobody_are_told_to_those_who_look_for_them(caplog, error, level):
-    """Given a reconcile that fails for what somebody else did first, or otherwise, when it fails, then only that is a warning."""
+    """Given a reconcile that fails for what somebody else did first, or otherwise, when it fails,
+    then only that is a warning.
+    """
     caplog.set_level(logging.DEBUG, logger="fakekube.runtime.controller")
     failures = [error]
 
@@ -144,7 +154,9 @@ async def test_a_terminal_error_is_not_retried(caplog):
 
 
 async def test_requeue_after_looks_again_at_that_time():
-    """Given a result that asks for it, when time passes, then reconcile runs again at exactly that time."""
+    """Given a result that asks for it, when time passes, then reconcile runs again at exactly that
+    time.
+    """
     async with harness() as world:
         await world.start(scripted(Result(timedelta(seconds=30)), Result(timedelta(hours=1), daemon=True), Result()))
         await world.web("a")
@@ -157,7 +169,9 @@ async def test_requeue_after_looks_again_at_that_time():
 
 
 async def test_a_stall_says_what_fails(caplog):
-    """Given a reconcile that always fails, when run until what cannot be, then the text names key and error."""
+    """Given a reconcile that always fails, when run until what cannot be, then the text names key
+    and error.
+    """
     caplog.set_level(logging.CRITICAL)
     async with harness() as world:
         await world.start(scripted(ValueError("broken")))
@@ -167,7 +181,9 @@ async def test_a_stall_says_what_fails(caplog):
 
 
 async def test_predicates_keep_events_away():
-    """Given a predicate on the generation, when only the status changes, then nothing is reconciled."""
+    """Given a predicate on the generation, when only the status changes, then nothing is
+    reconciled.
+    """
     async with harness() as world:
         declaration = controller("web").for_(WEBS, predicate=predicates.generation_changed()).complete(WebReconciler)
         await world.start(declaration)
@@ -183,7 +199,9 @@ async def test_predicates_keep_events_away():
 
 
 async def test_mapped_objects_enqueue_what_they_stand_for():
-    """Given a config map that names a web before and after, when it changes, then both webs are reconciled."""
+    """Given a config map that names a web before and after, when it changes, then both webs are
+    reconciled.
+    """
     async with harness() as world:
         declaration = (
             controller("web").for_(WEBS)
@@ -200,7 +218,9 @@ async def test_mapped_objects_enqueue_what_they_stand_for():
 
 
 async def test_a_stopped_controller_does_nothing_and_catches_up_when_started():
-    """Given a running controller, when it is stopped, things change, and it starts again, then it catches up."""
+    """Given a running controller, when it is stopped, things change, and it starts again, then it
+    catches up.
+    """
     async with harness() as world:
         await world.start(web_controller())
         await world.manager.stop_component("web")
@@ -213,7 +233,9 @@ async def test_a_stopped_controller_does_nothing_and_catches_up_when_started():
 
 
 async def test_a_reconcile_that_sleeps_lets_time_pass():
-    """Given a reconcile that sleeps on the clock, when time advances, then it goes on; its key is not taken twice."""
+    """Given a reconcile that sleeps on the clock, when time advances, then it goes on; its key is
+    not taken twice.
+    """
     class Sleeper(Scripted):
         async def reconcile(self, request):
             await super().reconcile(request)
@@ -231,8 +253,9 @@ async def test_a_reconcile_that_sleeps_lets_time_pass():
 
 
 async def test_a_long_queue_does_not_keep_the_loop_from_its_timers():
-    """Given many keys whose reconciles wait for nothing and wake nobody, when a timer of the loop is due, then it fires long
-    before the queue is empty."""
+    """Given many keys whose reconciles wait for nothing and wake nobody, when a timer of the loop
+    is due, then it fires long before the queue is empty.
+    """
     seen = []
 
     class Counting:
@@ -253,7 +276,9 @@ async def test_a_long_queue_does_not_keep_the_loop_from_its_timers():
 
 
 async def test_cluster_scoped_owners_have_no_namespace():
-    """Given a pod controlled by a node, when it appears, then the node is reconciled without a namespace."""
+    """Given a pod controlled by a node, when it appears, then the node is reconciled without a
+    namespace.
+    """
     async with harness() as world:
         await world.start(controller("node").for_(NODES).owns(PODS).complete(WebReconciler))
         owner = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u", "controller": True}
@@ -263,7 +288,8 @@ async def test_cluster_scoped_owners_have_no_namespace():
 
 
 async def test_one_seed_gives_one_history():
-    """Given two runs with one seed, when the same happens, then the servers saw the same requests."""
+    """Given two runs with one seed, when the same happens, then the servers saw the same requests.
+    """
     histories = []
     for _ in range(2):
         async with harness(seed=7) as world:

@@ -49,7 +49,9 @@ def first():
 
 
 def test_a_cluster_repeats_itself(first):
-    """Given one seed, when the same is done under another hash seed, then all objects are the same bytes."""
+    """Given one seed, when the same is done under another hash seed, then all objects are the same
+    bytes.
+    """
     assert history(seed=7, hash_seed=1) == first
 
 

@@ -16,7 +16,9 @@ MADE: list["Recorder"] = []
 
 
 class Recorder:
-    """A component that writes down what it is told of ConfigMaps, but for those that come with a cluster."""
+    """A component that writes down what it is told of ConfigMaps, but for those that come with a
+    cluster.
+    """
 
     def __init__(self) -> None:
         MADE.append(self)
@@ -51,9 +53,10 @@ def is_marked(obj: Tree) -> bool:
 
 
 async def test_a_component_is_made_for_the_first_object_and_told_of_all_that_are_there() -> None:
-    """Given a component that starts with the first Secret
-    When ConfigMaps are made, and then a Secret
-    Then it is made once, with the Secret, and is told of the ConfigMaps that were there and of later ones."""
+    """Given a component that starts with the first Secret When ConfigMaps are made, and then a
+    Secret Then it is made once, with the Secret, and is told of the ConfigMaps that were there and
+    of later ones.
+    """
     waiting = recorder(SECRETS)
     async with Cluster(nodes=0, clock="manual", controllers="", extra=[waiting]) as cluster:
         await cluster.client.create(CONFIG_MAPS, {"metadata": {"name": "early"}}, "default")

@@ -40,7 +40,9 @@ async def cluster():
 
 
 async def test_the_second_leads_when_the_first_has_died(cluster):
-    """Given two candidates, when the leader dies, then the other leads once the lease has ended, not before."""
+    """Given two candidates, when the leader dies, then the other leads once the lease has ended,
+    not before.
+    """
     first, second = Candidate(cluster, "first"), Candidate(cluster, "second")
     task = first.run()
     second.run()
@@ -60,7 +62,9 @@ async def test_the_second_leads_when_the_first_has_died(cluster):
 
 
 async def test_a_released_lease_is_taken_soon(cluster):
-    """Given a leader that gives up properly, when it has released, then the other leads within a few seconds."""
+    """Given a leader that gives up properly, when it has released, then the other leads within a
+    few seconds.
+    """
     first, second = Candidate(cluster, "first"), Candidate(cluster, "second")
     task = first.run()
     second.run()
@@ -73,7 +77,8 @@ async def test_a_released_lease_is_taken_soon(cluster):
 
 
 async def test_who_cannot_renew_stops_before_the_lease_ends(cluster):
-    """Given a leader that is cut off, when it cannot renew for ten seconds, then it stops leading."""
+    """Given a leader that is cut off, when it cannot renew for ten seconds, then it stops leading.
+    """
     first = Candidate(cluster, "first")
     task = first.run()
     await cluster.advance(10)
@@ -109,7 +114,9 @@ class Marker:
 
 
 async def test_a_program_of_controllers_runs_on_any_cluster():
-    """Given a cluster on a port, when components run as a program with a lease, then they work until cancelled."""
+    """Given a cluster on a port, when components run as a program with a lease, then they work
+    until cancelled.
+    """
     async with Cluster(clock="real", controllers="") as cluster:
         server = await cluster.serve()
         client = Client(HTTP(server.url, headers={"authorization": f"Bearer {cluster.token}"}))

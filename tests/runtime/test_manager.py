@@ -43,7 +43,9 @@ def phases(world):
 
 
 async def test_a_runnable_works_with_its_own_queue_and_tasks():
-    """Given a runnable, when pods come and time passes, then it acts as itself, and its daemon timers pull no time."""
+    """Given a runnable, when pods come and time passes, then it acts as itself, and its daemon
+    timers pull no time.
+    """
     async with harness() as world:
         kubelet = Kubelet()
         await world.start(kubelet)
@@ -58,7 +60,9 @@ async def test_a_runnable_works_with_its_own_queue_and_tasks():
 
 
 async def test_what_a_component_had_goes_with_it():
-    """Given a stopped component, when time passes, then timers, tasks and handlers are gone; restarted, it works."""
+    """Given a stopped component, when time passes, then timers, tasks and handlers are gone;
+    restarted, it works.
+    """
     async with harness() as world:
         kubelet = Kubelet()
         await world.start(kubelet)
@@ -78,7 +82,9 @@ async def test_what_a_component_had_goes_with_it():
 
 
 async def test_names_are_unique_and_known():
-    """Given a component, when another of its name is added, then it is refused; an unknown name is a KeyError."""
+    """Given a component, when another of its name is added, then it is refused; an unknown name is
+    a KeyError.
+    """
     async with harness() as world:
         world.manager.add(Kubelet("a"))
         with pytest.raises(ValueError, match="there is a component 'a' already"):
@@ -89,7 +95,9 @@ async def test_names_are_unique_and_known():
 
 
 async def test_a_component_added_late_gets_caches_at_once():
-    """Given a running manager, when a component that needs another cache is added, then it works after it settles."""
+    """Given a running manager, when a component that needs another cache is added, then it works
+    after it settles.
+    """
     async with harness() as world:
         await world.start()
         await world.client.create(NODES, {"metadata": {"name": "n"}})
@@ -124,7 +132,9 @@ async def test_a_worker_that_dies_fails_who_waits():
 
 
 async def test_gates_version_and_options_reach_components():
-    """Given a manager with gates and options, when a component reads them, then it gets them; unset gates are off."""
+    """Given a manager with gates and options, when a component reads them, then it gets them; unset
+    gates are off.
+    """
     async with harness(gates={"JobSuccessPolicy": True}, version="1.37", options={"nodes": 3}) as world:
         kubelet = Kubelet()
         await world.start(kubelet)

@@ -13,7 +13,9 @@ from fakekube.workqueue.queue import WorkQueue
 
 
 def test_a_counter_counts_by_labels():
-    """Given a counter of two labels / when it counts / then it is read whole, by one label and by both; 0 for what never was."""
+    """Given a counter of two labels / when it counts / then it is read whole, by one label and by
+    both; 0 for what never was.
+    """
     store = Metrics()
     seen = store.counter("seen_total", "Seen.", ["kind", "result"])
     seen.inc("a", "good")
@@ -26,7 +28,9 @@ def test_a_counter_counts_by_labels():
 
 
 def test_what_is_unknown_is_told():
-    """Given a store / when another metric or label is asked for, or a counter is to go down / then it says what there is."""
+    """Given a store / when another metric or label is asked for, or a counter is to go down / then
+    it says what there is.
+    """
     store = Metrics()
     counter = store.counter("seen_total", "Seen.", ["kind"])
     with pytest.raises(KeyError, match=r"no metric sen_total: there are seen_total, workqueue_adds_total"):
@@ -38,7 +42,9 @@ def test_what_is_unknown_is_told():
 
 
 def test_a_name_stands_for_one_metric():
-    """Given a counter / when it is asked for again / then it is the same; with other labels, or as a gauge, it is refused."""
+    """Given a counter / when it is asked for again / then it is the same; with other labels, or as
+    a gauge, it is refused.
+    """
     store = Metrics()
     assert store.counter("seen_total", "Seen.", ["kind"]) is store.counter("seen_total", "Seen.", ["kind"])
     with pytest.raises(ValueError, match="another metric seen_total: a counter of kind"):
@@ -48,7 +54,9 @@ def test_a_name_stands_for_one_metric():
 
 
 def test_the_text_is_what_prometheus_reads():
-    """Given one of each kind / then the text has help, type and every line, labels escaped, buckets cumulative."""
+    """Given one of each kind / then the text has help, type and every line, labels escaped, buckets
+    cumulative.
+    """
     store = Metrics()
     store.counter("b_total", "Help\nof two lines.", ["name"]).inc('a"b\\c\nd')
     store.gauge("a", "A gauge.").set(0.5)
@@ -75,7 +83,8 @@ c_seconds_count{kind="k"} 3
 
 @given(st.lists(st.floats(0, 10)))
 def test_the_last_bucket_holds_all(sizes):
-    """Given any observations / then each bucket counts those up to its bound, and the last one all."""
+    """Given any observations / then each bucket counts those up to its bound, and the last one all.
+    """
     store = Metrics()
     histogram = store.histogram("h", "H.", buckets=(1, 2, 5))
     for size in sizes:
@@ -86,7 +95,9 @@ def test_the_last_bucket_holds_all(sizes):
 
 
 def test_queues_are_counted_while_they_live_and_after():
-    """Given a queue / when keys are added twice and tried again / then that is counted, also once it is gone."""
+    """Given a queue / when keys are added twice and tried again / then that is counted, also once
+    it is gone.
+    """
     clock, activity = ManualClock(START, Activity()), Activity()
     store = Metrics()
     queue = WorkQueue(clock, activity, name="q")
@@ -103,7 +114,9 @@ def test_queues_are_counted_while_they_live_and_after():
 
 
 async def test_a_cluster_shows_what_its_controllers_count():
-    """Given a controller at work / when /metrics is asked / then it has the lines of both, also after a restore."""
+    """Given a controller at work / when /metrics is asked / then it has the lines of both, also
+    after a restore.
+    """
     async with Cluster(nodes=0, clock="manual", controllers="serviceaccount") as cluster:
         await cluster.client.create(NAMESPACES, {"metadata": {"name": "team"}})
         await cluster.settle()

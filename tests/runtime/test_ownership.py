@@ -1,4 +1,6 @@
-"""Claiming: orphans that match are adopted, what matches no more is released, others' objects are left alone."""
+"""Claiming: orphans that match are adopted, what matches no more is released, others' objects are
+left alone.
+"""
 
 import pytest
 
@@ -39,7 +41,9 @@ async def web(world):
 
 
 async def test_matching_orphans_are_adopted_once_the_server_agrees(world, web):
-    """Given two matching orphans, when claimed, then both are adopted and the server was asked about the owner once."""
+    """Given two matching orphans, when claimed, then both are adopted and the server was asked
+    about the owner once.
+    """
     pods = [await world.pod(name, labels={"app": "web"}) for name in "pq"]
     refs = world.refs(web, can_adopt=recheck_deletion(world.client, WEBS, web))
     assert await refs.claim(pods) == pods
@@ -73,7 +77,9 @@ async def test_others_objects_are_left_alone(world, web):
 
 
 async def test_an_owner_on_its_way_out_adopts_and_releases_nothing(world, web):
-    """Given a controller that is being deleted, when it claims, then it keeps what it has and changes nothing."""
+    """Given a controller that is being deleted, when it claims, then it keeps what it has and
+    changes nothing.
+    """
     web = {**web, "metadata": {**web["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     mine = await world.pod("p", owner=web, labels={"app": "web"})
     lost = await world.pod("q", owner=web)
@@ -84,7 +90,9 @@ async def test_an_owner_on_its_way_out_adopts_and_releases_nothing(world, web):
 
 
 async def test_an_owner_that_was_replaced_adopts_nothing(world, web):
-    """Given a controller that was deleted and made anew, when the old one claims, then it fails and says why."""
+    """Given a controller that was deleted and made anew, when the old one claims, then it fails and
+    says why.
+    """
     await world.client.delete(WEBS, "a")
     await world.web("a")
     pod = await world.pod("p", labels={"app": "web"})
@@ -103,7 +111,9 @@ async def test_a_pod_that_is_gone_meanwhile_is_no_error(world, web):
 
 
 async def test_every_object_is_tried_before_the_failure(world, web):
-    """Given a server that refuses one adoption, when claimed, then the others are adopted and the refusal is raised."""
+    """Given a server that refuses one adoption, when claimed, then the others are adopted and the
+    refusal is raised.
+    """
     pods = [await world.pod(name, labels={"app": "web"}) for name in "pq"]
 
     def refuse(request):
@@ -117,7 +127,9 @@ async def test_every_object_is_tried_before_the_failure(world, web):
 
 
 async def test_set_controller_keeps_other_owners_and_refuses_a_second_controller(world, web):
-    """Given an object with an owner, when a controller is set, then both are there; a second one is refused."""
+    """Given an object with an owner, when a controller is set, then both are there; a second one is
+    refused.
+    """
     other = await world.web("b")
     pod = {"metadata": {"name": "p", "ownerReferences": [meta.owner_reference(other)]}}
     set_controller(pod, web)
@@ -129,7 +141,9 @@ async def test_set_controller_keeps_other_owners_and_refuses_a_second_controller
 
 
 def test_a_condition_changes_its_time_with_its_status_only():
-    """Given a condition, when its reason changes, then its time stays; when its status does, then it moves."""
+    """Given a condition, when its reason changes, then its time stays; when its status does, then
+    it moves.
+    """
     conditions = []
     assert set_condition(conditions, "Ready", "False", now="1", reason="A")
     assert not set_condition(conditions, "Ready", "False", now="2", reason="A")

@@ -11,7 +11,9 @@ from fakekube.util.clock import ManualClock
 
 @pytest.mark.parametrize("what", ["made", "deleted"])
 async def test_many_pods_do_not_hold_the_loop(what: str) -> None:
-    """Given 500 pods, when they are made or deleted without a wait in it, then others had a turn after each few."""
+    """Given 500 pods, when they are made or deleted without a wait in it, then others had a turn
+    after each few.
+    """
     turns, done, most = 0, 0, 0
 
     async def others() -> None:

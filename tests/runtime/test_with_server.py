@@ -51,7 +51,9 @@ async def cluster():
 
 
 async def test_a_controller_runs_on_the_real_server(cluster):
-    """Given a controller on a cluster, when its object is made and its child deleted, then the child is there again."""
+    """Given a controller on a cluster, when its object is made and its child deleted, then the
+    child is there again.
+    """
     await cluster.client.create(CONFIG_MAPS, CONFIG)
     await cluster.settle()
     secret = await cluster.client.get(SECRETS, "a")
@@ -63,7 +65,8 @@ async def test_a_controller_runs_on_the_real_server(cluster):
 
 
 async def test_events_count_on_the_real_server(cluster):
-    """Given an event that repeats, when written by patch, then the server's Event says how often."""
+    """Given an event that repeats, when written by patch, then the server's Event says how often.
+    """
     config = await cluster.client.create(CONFIG_MAPS, CONFIG)
     await cluster.settle()
     recorder = cluster.manager.events.recorder("tester")
@@ -76,7 +79,9 @@ async def test_events_count_on_the_real_server(cluster):
 
 
 async def test_reports_are_events_of_both_versions(cluster):
-    """Given a report of events.k8s.io that repeats, when read as core/v1, then it is there with its series."""
+    """Given a report of events.k8s.io that repeats, when read as core/v1, then it is there with its
+    series.
+    """
     config = await cluster.client.create(CONFIG_MAPS, CONFIG)
     recorder = cluster.manager.events.recorder("tester")
     for _ in range(2):
@@ -94,7 +99,8 @@ class Everything:
 
 
 async def test_claiming_uses_patches_that_the_server_takes(cluster):
-    """Given an orphaned pod, when a Job claims it and lets it go, then its owner references follow."""
+    """Given an orphaned pod, when a Job claims it and lets it go, then its owner references follow.
+    """
     client, selector = cluster.client, Everything()
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
     job = await client.create(JOBS, {"metadata": {"name": "j"}, "spec": {"template": template}})
@@ -111,7 +117,9 @@ async def test_claiming_uses_patches_that_the_server_takes(cluster):
 
 
 async def test_discovery_finds_what_the_server_serves(cluster):
-    """Given the real discovery, when resources are looked up by any name, then they are the constants."""
+    """Given the real discovery, when resources are looked up by any name, then they are the
+    constants.
+    """
     client = cluster.client
     assert await client.resource("jobs") == JOBS
     assert await client.resource("po") == PODS
@@ -120,7 +128,9 @@ async def test_discovery_finds_what_the_server_serves(cluster):
 
 
 async def test_apply_owns_fields_and_conflicts(cluster):
-    """Given an applied object, when another manager applies another value, then it conflicts unless forced."""
+    """Given an applied object, when another manager applies another value, then it conflicts unless
+    forced.
+    """
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "namespace": "default"}}
     await cluster.client.apply({**config, "data": {"k": "1"}})
     other = cluster.client.with_options(user_agent="other")
@@ -131,7 +141,9 @@ async def test_apply_owns_fields_and_conflicts(cluster):
 
 
 async def test_the_same_controller_over_http():
-    """Given a server on a port, when a manager outside runs the controller over HTTP, then it works the same."""
+    """Given a server on a port, when a manager outside runs the controller over HTTP, then it works
+    the same.
+    """
     async with Cluster(clock="manual", controllers="") as cluster:
         server = await cluster.serve()
         headers = {"authorization": f"Bearer {cluster.token}"}
@@ -152,7 +164,9 @@ async def test_the_same_controller_over_http():
 
 
 async def test_one_seed_gives_one_history():
-    """Given two clusters with one seed, when the same is done to both, then they hold the same bytes."""
+    """Given two clusters with one seed, when the same is done to both, then they hold the same
+    bytes.
+    """
     states = []
     for _ in range(2):
         async with Cluster(clock="manual", controllers="*", seed=5, extra=[KEEPER]) as cluster:

@@ -43,7 +43,9 @@ def _error(kind: str, body: str) -> str:
 
 @pytest.mark.parametrize(("kind", "body", "value", "field", "go_type"), RECORDED)
 def test_wrong_types_are_told_as_upstream_does(kind: str, body: str, value: str, field: str, go_type: str) -> None:
-    """given a value of a wrong type, when decoded, then value, struct, path without indexes and Go type are told"""
+    """given a value of a wrong type, when decoded, then value, struct, path without indexes and Go
+    type are told
+    """
     assert _error(kind, body) == f"json: cannot unmarshal {value} into Go struct field {field} of type {go_type}"
 
 
@@ -62,7 +64,9 @@ def test_wrong_types_are_told_as_upstream_does(kind: str, body: str, value: str,
      "boolean or JSON schema expected"),
 ])  # fmt: skip
 def test_texts_of_a_wrong_form_are_told_as_upstream_does(kind: str, body: str, text: str) -> None:
-    """given an amount, a time or base64 that cannot be read, when decoded, then the text is that of its reader"""
+    """given an amount, a time or base64 that cannot be read, when decoded, then the text is that of
+    its reader
+    """
     assert _error(kind, body) == text
 
 
@@ -73,12 +77,16 @@ def test_the_first_wrong_type_of_a_body_is_told() -> None:
 
 
 def test_what_decodes_itself_is_told_before_a_wrong_type() -> None:
-    """given a wrong type and after it a time that cannot be read, when decoded, then the time is told"""
+    """given a wrong type and after it a time that cannot be read, when decoded, then the time is
+    told
+    """
     assert _error("v1 Pod", '{"spec":3,"metadata":{"creationTimestamp":"x"}}').startswith("parsing time")
 
 
 def test_embedded_structs_are_part_of_the_path() -> None:
-    """given a volume whose source has a wrong type, when decoded, then the embedded struct stands in the path"""
+    """given a volume whose source has a wrong type, when decoded, then the embedded struct stands
+    in the path
+    """
     assert _error("v1 Pod", '{"spec":{"volumes":[{"emptyDir":3}]}}') == (
         "json: cannot unmarshal number into Go struct field Volume.spec.volumes.VolumeSource.emptyDir "
         "of type v1.EmptyDirVolumeSource"
@@ -86,13 +94,17 @@ def test_embedded_structs_are_part_of_the_path() -> None:
 
 
 def test_metadata_alone_starts_at_its_own_root() -> None:
-    """given the metadata of a custom resource, when decoded by itself, then the path starts at ObjectMeta"""
+    """given the metadata of a custom resource, when decoded by itself, then the path starts at
+    ObjectMeta
+    """
     with pytest.raises(DecodeError, match=r"unmarshal number into Go struct field ObjectMeta.labels of type string$"):
         Codec(release().named(META)).decode({"labels": {"a": 1}})
 
 
 def test_numbers_too_long_for_a_float_are_told_in_full() -> None:
-    """given an integer of 30 digits, when decoded with the body at hand, then all its digits are told"""
+    """given an integer of 30 digits, when decoded with the body at hand, then all its digits are
+    told
+    """
     digits = "123456789012345678901234567890"
     assert f"number {digits} into" in _error("apps/v1 Deployment", f'{{"spec":{{"replicas":{digits}}}}}')
 
@@ -108,12 +120,15 @@ def test_a_body_that_is_no_object_is_told_with_its_kind() -> None:
     ("aG=", 3), ("aG=x", 2), ("aGk=x", 4), ("aG==x", 4),
 ])  # fmt: skip
 def test_the_place_of_bad_base64_is_gos(text: str, offset: int | None) -> None:
-    """given texts with bad letters or padding, when checked, then the offset is the one that Go's decoder names"""
+    """given texts with bad letters or padding, when checked, then the offset is the one that Go's
+    decoder names
+    """
     assert corrupt_base64(text) == offset
 
 
 def test_an_empty_list_is_no_map_and_an_empty_map_no_list() -> None:
-    """given an empty list for a map and the other way round, when decoded, then each is a mismatch"""
+    """given an empty list for a map and the other way round, when decoded, then each is a mismatch
+    """
     assert _error("v1 ConfigMap", '{"data":[]}') == (
         "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string")
     assert _error("v1 ServiceAccount", '{"imagePullSecrets":{}}') == (

@@ -1,4 +1,5 @@
-"""The two paths of decoding, and decoding its own answers, agree on bodies that nobody thought of."""
+"""The two paths of decoding, and decoding its own answers, agree on bodies that nobody thought of.
+"""
 
 import copy
 from typing import Any
@@ -57,7 +58,9 @@ JOB = schema("batch/v1", "Job")
 
 @given(st.data())
 def test_decoding_its_own_answer_changes_nothing(data: st.DataObject) -> None:
-    """given any body that fits, when its answer is decoded again, then it stays as it is and takes the short path"""
+    """given any body that fits, when its answer is decoded again, then it stays as it is and takes
+    the short path
+    """
     node = data.draw(st.sampled_from([POD, JOB]))
     once = Codec(node).decode(data.draw(objects(node, 0))).tree
     again = copy.deepcopy(once)
@@ -67,7 +70,9 @@ def test_decoding_its_own_answer_changes_nothing(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_both_paths_agree(data: st.DataObject) -> None:
-    """given any body that fits, when decoded by the short path or by the long one, then the answers are equal"""
+    """given any body that fits, when decoded by the short path or by the long one, then the answers
+    are equal
+    """
     node = data.draw(st.sampled_from([POD, JOB]))
     tree = data.draw(objects(node, 0))
     walk = Walk()

@@ -14,7 +14,9 @@ def test_an_unknown_release_names_the_known_ones() -> None:
 
 @pytest.mark.parametrize("name", [each.name for each in RELEASES])
 def test_every_definition_of_every_release_opens(name: str) -> None:
-    """given a release, when each definition is opened to its fields, then each has Go facts and references lead on"""
+    """given a release, when each definition is opened to its fields, then each has Go facts and
+    references lead on
+    """
     for definition in release(name).names():
         node = release(name).named(definition)
         assert set(node.properties) == set(node.go.fields if node.go else ())
@@ -28,14 +30,18 @@ def test_every_definition_of_every_release_opens(name: str) -> None:
     ("1.37", [("v1beta1", "Workload"), ("v1alpha3", "CompositePodGroup")]),
 ])  # fmt: skip
 def test_each_release_has_its_own_kinds(name: str, known: list[tuple[str, str]]) -> None:
-    """given releases that shaped a group anew, when a kind is looked up, then only its release knows it"""
+    """given releases that shaped a group anew, when a kind is looked up, then only its release
+    knows it
+    """
     for version, kind in known:
         gvk = GroupVersionKind("scheduling.k8s.io", version, kind)
         assert [one for one in ("1.35", "1.36", "1.37") if release(one).schema(gvk)] == [name]
 
 
 def test_lists_say_how_they_are_keyed() -> None:
-    """given a pod's containers and ports, when their schemas are asked, then keys and strategies are upstream's"""
+    """given a pod's containers and ports, when their schemas are asked, then keys and strategies
+    are upstream's
+    """
     spec = schema("v1", "Pod").properties["spec"]
     containers = spec.properties["containers"]
     assert (containers.list_type, containers.list_map_keys, containers.merge_key) == ("map", ("name",), "name")
@@ -46,7 +52,9 @@ def test_lists_say_how_they_are_keyed() -> None:
 
 
 def test_a_field_may_say_more_than_its_definition() -> None:
-    """given a Deployment's strategy, a reference with a patch strategy, when it is asked, then it has both"""
+    """given a Deployment's strategy, a reference with a patch strategy, when it is asked, then it
+    has both
+    """
     strategy = schema("apps/v1", "Deployment").properties["spec"].properties["strategy"]
     assert strategy.patch_strategy == "retainKeys"
     assert "rollingUpdate" in strategy.properties
@@ -60,7 +68,9 @@ def test_definitions_that_hold_themselves_open_step_by_step() -> None:
 
 
 def test_fields_stand_in_the_order_of_go() -> None:
-    """given a Service's spec, when its fields are listed, then ports come first as in Go and not by name"""
+    """given a Service's spec, when its fields are listed, then ports come first as in Go and not by
+    name
+    """
     spec = schema("v1", "Service").properties["spec"]
     assert list(spec.properties)[:3] == ["ports", "selector", "clusterIP"]
     assert spec.go is not None
@@ -69,7 +79,9 @@ def test_fields_stand_in_the_order_of_go() -> None:
 
 
 def test_a_custom_resource_has_the_same_kind_of_schema() -> None:
-    """given an openAPIV3Schema, when it becomes a schema, then lists, maps and keywords are found in the same places"""
+    """given an openAPIV3Schema, when it becomes a schema, then lists, maps and keywords are found
+    in the same places
+    """
     node = structural.from_openapi({
         "type": "object",
         "properties": {

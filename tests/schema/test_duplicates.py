@@ -18,13 +18,17 @@ TREES = st.recursive(
 
 @pytest.mark.spec("API-038")
 def test_repeated_keys_are_told_by_path_in_the_order_of_the_body() -> None:
-    """given keys repeated at the top, in an object and in a list's item, when looked for, then each is told once"""
+    """given keys repeated at the top, in an object and in a list's item, when looked for, then each
+    is told once
+    """
     body = b'{"a":1,"b":{"c":[{"d":1,"d":2,"d":3}],"c":1},"a":2}'
     assert duplicate_keys(body) == ["b.c[0].d", "b.c", "a"]
 
 
 def test_what_a_kind_does_not_look_at_is_not_searched() -> None:
-    """given repeats below an unknown field and in managed fields, when the kind is known, then real fields count"""
+    """given repeats below an unknown field and in managed fields, when the kind is known, then real
+    fields count
+    """
     body = (
         b'{"metadata":{"labels":{"x":"1","x":"2"},"managedFields":[{"fieldsV1":{"f:a":{},"f:a":{}}}]},'
         b'"nonsense":{"y":1,"y":2},"data":{"k":"1","k":"1"},"data":{}}'
@@ -36,14 +40,18 @@ def test_what_a_kind_does_not_look_at_is_not_searched() -> None:
 
 
 def test_escaped_quotes_do_not_deceive() -> None:
-    """given texts with quotes in both spellings and a repeated key, when looked for, then the repeat is found"""
+    """given texts with quotes in both spellings and a repeated key, when looked for, then the
+    repeat is found
+    """
     assert duplicate_keys(b'{"a":"\\u0022","b":"\\"","a":"\\u0022\\u0022"}') == ["a"]
     assert duplicate_keys(b'{ "a" : "\\"\\"", "b":"\\u0022" }') == []
 
 
 @given(TREES)
 def test_bodies_without_repeats_take_the_short_way(tree: object) -> None:
-    """given any tree written by an encoder, when asked whether it may repeat keys, then the answer is no"""
+    """given any tree written by an encoder, when asked whether it may repeat keys, then the answer
+    is no
+    """
     body = orjson.dumps(tree)
     assert not may_repeat(body, orjson.loads(body))
     assert duplicate_keys(orjson.dumps(tree, option=orjson.OPT_INDENT_2)) == []
@@ -59,5 +67,7 @@ def test_bodies_without_repeats_take_the_short_way(tree: object) -> None:
     (b'{"a":[1],"a":{"b":1}}', {"a": {"b": 1}}),
 ])
 def test_what_is_given_twice_is_read_one_into_the_other(body: bytes, meant: dict[str, Any]) -> None:
-    """Given a body with a key twice, when it is read as Go does, then the last text counts, objects and items are merged."""
+    """Given a body with a key twice, when it is read as Go does, then the last text counts, objects
+    and items are merged.
+    """
     assert merged(body) == meant

@@ -56,7 +56,9 @@ EVERYTHING = [POD, LEASE, SECRET, REVIEW, BUDGET, POLICY, DEFINITION, SERVICE, T
 @pytest.mark.spec("API-027")
 @pytest.mark.parametrize("tree", EVERYTHING, ids=lambda tree: str(tree["kind"]))
 def test_object_survives_the_way_there_and_back(tree: Tree) -> None:
-    """Given times, quantities, bytes, maps and embedded structs / when they are written and read / then they are the same."""
+    """Given times, quantities, bytes, maps and embedded structs / when they are written and read /
+    then they are the same.
+    """
     definitions = release("1.37")
     codec = ProtobufCodec(definitions)
     data = codec.encode(tree)
@@ -70,7 +72,9 @@ def test_object_survives_the_way_there_and_back(tree: Tree) -> None:
 
 @pytest.mark.spec("API-027")
 def test_bytes_of_a_go_client() -> None:
-    """Given what a Go client sends for a ConfigMap / when it is read / then kind, name and data are there."""
+    """Given what a Go client sends for a ConfigMap / when it is read / then kind, name and data are
+    there.
+    """
     sent = b'k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\r\n\x03\n\x01a\x12\x06\n\x01k\x12\x01v\x1a\0"\0'
     tree = ProtobufCodec(release("1.37")).decode(sent)
     assert (tree["kind"], tree["metadata"]["name"], tree["data"]) == ("ConfigMap", "a", {"k": "v"})
@@ -81,7 +85,9 @@ def test_bytes_of_a_go_client() -> None:
     b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\x02\x08\x01",
 ])
 def test_bytes_that_are_no_message(body: bytes) -> None:
-    """Given bytes that are no envelope, or a broken one / when they are read / then a WireError says so."""
+    """Given bytes that are no envelope, or a broken one / when they are read / then a WireError
+    says so.
+    """
     with pytest.raises(WireError):
         ProtobufCodec(release("1.37")).decode(body)
 
@@ -100,7 +106,9 @@ def test_watch_event_has_its_length_in_front() -> None:
 
 
 def test_messages_within_messages_without_end() -> None:
-    """Given schemas nested a thousand deep / when they are read / then a WireError says that this is too deep."""
+    """Given schemas nested a thousand deep / when they are read / then a WireError says that this
+    is too deep.
+    """
     codec = ProtobufCodec(release("1.37"))
     data = b""
     for _ in range(1000):
@@ -113,8 +121,9 @@ def test_messages_within_messages_without_end() -> None:
 
 
 def test_fields_of_newer_clients_stay_apart() -> None:
-    """Given a release that has not a field that is a message / when a newer client sends it / then it is not mistaken for an
-    embedded struct."""
+    """Given a release that has not a field that is a message / when a newer client sends it / then
+    it is not mistaken for an embedded struct.
+    """
     pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"schedulingGroup": {"podGroupName": "g"}, "hostname": "h"}}
     data = ProtobufCodec(release("1.37")).encode(pod)
     assert data is not None
@@ -122,7 +131,9 @@ def test_fields_of_newer_clients_stay_apart() -> None:
 
 
 def test_evictions_of_older_clients() -> None:
-    """Given an eviction in a version that is served no more / when it is read / then it says whom it is about."""
+    """Given an eviction in a version that is served no more / when it is read / then it says whom
+    it is about.
+    """
     eviction: Tree = {"apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": "p"}, "deleteOptions": {
         "gracePeriodSeconds": 0}}
     codec = ProtobufCodec(release("1.37"))

@@ -1,4 +1,6 @@
-"""The table of protobuf messages against the tables of definitions: two roads from upstream's types, and they must meet."""
+"""The table of protobuf messages against the tables of definitions: two roads from upstream's
+types, and they must meet.
+"""
 
 import gzip
 import pkgutil
@@ -11,7 +13,8 @@ from fakekube.schema.protobuf.messages import Messages
 from tests.schema.releases import release
 
 HEAD = {"apiVersion", "kind"}  # the envelope has them
-TAKEN_BACK = {("1.31", "api.resource.v1alpha3.ResourceSliceList"): {"listMeta"}}  # a tag that the next release mended
+# a tag that the next release mended
+TAKEN_BACK = {("1.31", "api.resource.v1alpha3.ResourceSliceList"): {"listMeta"}}
 
 
 def shown(messages: Messages, name: str) -> set[str]:
@@ -25,7 +28,9 @@ def shown(messages: Messages, name: str) -> set[str]:
 @pytest.mark.spec("API-027")
 @pytest.mark.parametrize("name", releases())
 def test_every_field_of_a_release_has_a_number(name: str) -> None:
-    """Given the definitions of a release, when each that is a message is compared with it, then no field lacks a number."""
+    """Given the definitions of a release, when each that is a message is compared with it, then no
+    field lacks a number.
+    """
     definitions, messages = release(name), Messages()
     missing = {}
     for definition in definitions.names():
@@ -47,7 +52,9 @@ def test_every_kind_of_a_release_has_a_message(name: str) -> None:
 
 
 def test_what_json_calls_a_field_counts() -> None:
-    """Given fields whose names in the .proto files are Go's, when they are looked up, then they are called as in JSON."""
+    """Given fields whose names in the .proto files are Go's, when they are looked up, then they are
+    called as in JSON.
+    """
     table = pkgutil.get_data("fakekube.schema.protobuf", "messages.gz")
     assert table is not None
     fields = [field.split(":")[1] for line in gzip.decompress(table).decode().split("\n") for field in line.split("\t")[1:]]

@@ -8,7 +8,9 @@ from fakekube.schema import yaml
 
 @pytest.mark.spec("API-026")
 def test_a_manifest_becomes_json() -> None:
-    """given a manifest with comments, block texts and anchors, when read, then it is the JSON that a client meant"""
+    """given a manifest with comments, block texts and anchors, when read, then it is the JSON that
+    a client meant
+    """
     value, repeated = yaml.load(
         b"# a pod\nkind: Pod\nspec:\n  a: &x {n: 1}\n  b: *x\n  c:\n    <<: *x\n    m: 2\n  text: |\n    one\n    two\n"
     )
@@ -27,18 +29,24 @@ def test_a_manifest_becomes_json() -> None:
     ("!!str 5", "5"), ("!!float 5", 5), ("!!binary aGk=", "hi"), ("!custom x", "x"), ("100m", "100m"),
 ])  # fmt: skip
 def test_scalars_are_what_go_makes_of_them(text: str, value: Any) -> None:
-    """given a plain, quoted or tagged scalar, when read, then it has the type that upstream gives it"""
+    """given a plain, quoted or tagged scalar, when read, then it has the type that upstream gives
+    it
+    """
     assert yaml.load(f"a: {text}".encode())[0] == {"a": value}
     assert type(yaml.load(f"a: {text}".encode())[0]["a"]) is type(value)
 
 
 def test_keys_become_texts_and_are_sorted() -> None:
-    """given keys that are numbers and bools, when read, then they are texts in order, as after Go's way through JSON"""
+    """given keys that are numbers and bools, when read, then they are texts in order, as after Go's
+    way through JSON
+    """
     assert list(yaml.load(b"true: 1\nb: 2\n1: 3\n1.5: 4\n")[0].items()) == [("1", 3), ("1.5", 4), ("b", 2), ("true", 1)]
 
 
 def test_repeated_keys_are_told_with_the_line_of_their_value() -> None:
-    """given repeated keys with plain and nested values, when read, then the last counts and the lines are upstream's"""
+    """given repeated keys with plain and nested values, when read, then the last counts and the
+    lines are upstream's
+    """
     value, repeated = yaml.load(b"a: 1\nb:\n  c: 2\n  c: 3\na:\n  z: 1\n")
     assert value == {"a": {"z": 1}, "b": {"c": 3}}
     assert repeated == ['line 4: key "c" already set in map', 'line 6: key "a" already set in map']
@@ -70,14 +78,18 @@ def test_only_the_first_document_counts() -> None:
     ("a: !!int x\nb: *y", "yaml: unknown anchor 'y' referenced"),
 ])  # fmt: skip
 def test_bad_yaml_is_told_as_upstream_does(text: str, error: str) -> None:
-    """given a body that is no YAML, when read, then the words and the line are those of Go's package"""
+    """given a body that is no YAML, when read, then the words and the line are those of Go's
+    package
+    """
     with pytest.raises(yaml.YAMLError) as caught:
         yaml.load(text.encode())
     assert str(caught.value) == error
 
 
 def test_a_tiny_value_costs_a_few_calls() -> None:
-    """given bodies of many tiny values, when they are read, then each costs no more than a few calls and keeps no event"""
+    """given bodies of many tiny values, when they are read, then each costs no more than a few
+    calls and keeps no event
+    """
     for body in (b"- 1\n" * 1000, b"[" + b"1," * 1000 + b"]", b"{" + b",".join(b"k%d: x" % n for n in range(500)) + b"}"):
         profile = cProfile.Profile()
         profile.runcall(yaml.load, body)
@@ -86,7 +98,9 @@ def test_a_tiny_value_costs_a_few_calls() -> None:
 
 
 def test_a_small_document_cannot_blow_up() -> None:
-    """given aliases of aliases, ten to the ninth values in all, when read, then the document is refused"""
+    """given aliases of aliases, ten to the ninth values in all, when read, then the document is
+    refused
+    """
     lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
     lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     with pytest.raises(yaml.YAMLError, match="excessive aliasing"):
@@ -94,6 +108,8 @@ def test_a_small_document_cannot_blow_up() -> None:
 
 
 def test_json_is_yaml_too() -> None:
-    """given JSON, as clients send it for apply, when read, then whole numbers are whole and repeats are still found"""
+    """given JSON, as clients send it for apply, when read, then whole numbers are whole and repeats
+    are still found
+    """
     assert yaml.load(b'{"b": 1.0, "a": [true, null]}') == ({"a": [True, None], "b": 1}, [])
     assert yaml.load(b'{"a": 1, "a": 2}') == ({"a": 2}, ['line 1: key "a" already set in map'])

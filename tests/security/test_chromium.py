@@ -1,7 +1,9 @@
-"""A page of another site in a real browser: it tries all that a page can, and neither reads nor writes.
+"""A page of another site in a real browser: it tries all that a page can, and neither reads nor
+writes.
 
-The page's site, and a name that its owner rebinds to the cluster's address, are made by a proxy: it answers for the one, and
-passes on what is asked of the other, as a browser sends it after DNS rebinding. The cluster's own address goes past the proxy.
+The page's site, and a name that its owner rebinds to the cluster's address, are made by a proxy: it
+answers for the one, and passes on what is asked of the other, as a browser sends it after DNS
+rebinding. The cluster's own address goes past the proxy.
 """
 
 import asyncio
@@ -25,7 +27,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this ma
 
 
 class Site:
-    """A proxy that is the site of ``page``, and that leads REBOUND to ``cluster`` but for the page itself."""
+    """A proxy that is the site of ``page``, and that leads REBOUND to ``cluster`` but for the page
+    itself.
+    """
 
     def __init__(self, target: str, cluster: tuple[str, int]) -> None:
         self.page = PAGE.replace("TARGET", target).replace("SECRET", SECRET)
@@ -100,7 +104,9 @@ class Site:
 
 @asynccontextmanager
 async def browsing(url: str, proxy: int, profile: Path) -> AsyncIterator[None]:
-    """A headless Chromium with this page, without what asks people before a page reaches this machine: not all browsers do."""
+    """A headless Chromium with this page, without what asks people before a page reaches this
+    machine: not all browsers do.
+    """
     assert CHROMIUM is not None
     process = await asyncio.create_subprocess_exec(
         CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -116,7 +122,9 @@ async def browsing(url: str, proxy: int, profile: Path) -> AsyncIterator[None]:
 
 
 async def report_of(victim: Any, site: str, profile: Path) -> dict[str, list[str]]:
-    """What a page of a site says that it got from a cluster; REBOUND asks the cluster under its own name."""
+    """What a page of a site says that it got from a cluster; REBOUND asks the cluster under its own
+    name.
+    """
     address, port = victim.server.url.removeprefix("http://").split(":")
     target = f"http://{REBOUND}:{port}" if site == REBOUND else victim.server.url
     attacker = Site(target, (address, int(port)))
@@ -131,8 +139,10 @@ async def report_of(victim: Any, site: str, profile: Path) -> dict[str, list[str
 
 @pytest.mark.parametrize("site", [SITE, REBOUND])
 async def test_a_page_of_another_site_gets_nothing(site: str, tmp_path: Path) -> None:
-    """Given a served cluster / when a page of another site, or one whose name was rebound, tries forms, fetch, images, frames
-    and WebSockets / then it has read nothing, opened nothing and changed nothing, and no request came through."""
+    """Given a served cluster / when a page of another site, or one whose name was rebound, tries
+    forms, fetch, images, frames and WebSockets / then it has read nothing, opened nothing and
+    changed nothing, and no request came through.
+    """
     async with serve() as victim:
         report = await report_of(victim, site, tmp_path)
         assert (report["read"], report["opened"], victim.changes) == ([], [], [])
@@ -141,8 +151,9 @@ async def test_a_page_of_another_site_gets_nothing(site: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("site", [SITE, REBOUND])
 async def test_the_same_page_where_it_is_let_in(site: str, tmp_path: Path) -> None:
-    """Given a cluster that lets in every origin and every name / when the same page tries the same / then it reads, opens and
-    writes: the attempts are real."""
+    """Given a cluster that lets in every origin and every name / when the same page tries the same
+    / then it reads, opens and writes: the attempts are real.
+    """
     async with serve(allow_origin="*", allow_host="*") as victim:
         report = await report_of(victim, site, tmp_path)
         assert {"fetch", "exec", "watch"} <= set(report["read"])

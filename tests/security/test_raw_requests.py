@@ -1,4 +1,6 @@
-"""What a page of another site can make a browser send, byte by byte: none of it reads, none of it writes."""
+"""What a page of another site can make a browser send, byte by byte: none of it reads, none of it
+writes.
+"""
 
 import asyncio
 import json
@@ -75,7 +77,9 @@ REQUESTS: dict[str, tuple[str, str, dict[str, str], str]] = {
 
 
 async def answers(host: str, port: int, data: bytes) -> bytes:
-    """All that a server says to some bytes, until it closes or a last request of our own is answered."""
+    """All that a server says to some bytes, until it closes or a last request of our own is
+    answered.
+    """
     reader, writer = await asyncio.open_connection(host, port)
     writer.write(data + b"GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     async with asyncio.timeout(10):
@@ -86,8 +90,10 @@ async def answers(host: str, port: int, data: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", REQUESTS)
 async def test_pages_of_other_sites_neither_read_nor_write(name: str) -> None:
-    """Given a served cluster with a Secret and a running pod / when a page of another site makes a browser send a request /
-    then it is refused, nothing of the cluster is in the answer, and nothing has changed."""
+    """Given a served cluster with a Secret and a running pod / when a page of another site makes a
+    browser send a request / then it is refused, nothing of the cluster is in the answer, and
+    nothing has changed.
+    """
     method, path, headers, body = REQUESTS[name]
     async with serve() as victim:
         host, port = victim.server.url.removeprefix("http://").split(":")
@@ -103,7 +109,9 @@ async def test_pages_of_other_sites_neither_read_nor_write(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fetch without a type", "fetch with JSON", "a deletion", "exec by WebSocket", "fetch to read"])
 async def test_an_allowed_page_does(name: str) -> None:
-    """Given a cluster that lets a site in / when its page sends the same / then it reads, or it writes."""
+    """Given a cluster that lets a site in / when its page sends the same / then it reads, or it
+    writes.
+    """
     method, path, headers, body = REQUESTS[name]
     async with serve(allow_origin=EVIL) as victim:
         host, port = victim.server.url.removeprefix("http://").split(":")
@@ -115,7 +123,9 @@ async def test_an_allowed_page_does(name: str) -> None:
 
 @pytest.mark.parametrize("text", [f"advance={quote('1h')}", "paused=true"])
 async def test_a_query_alone_is_a_programs(text: str) -> None:
-    """Given curl, which sends no Content-Type without a body / when it moves the clock by a query / then it is let."""
+    """Given curl, which sends no Content-Type without a body / when it moves the clock by a query /
+    then it is let.
+    """
     async with serve() as victim:
         host, port = victim.server.url.removeprefix("http://").split(":")
         received = await answers(host, int(port), f"POST {CLOCK}?{text} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())

@@ -1,4 +1,6 @@
-"""A served cluster with something to read and something to lose, and whether it was read or changed."""
+"""A served cluster with something to read and something to lose, and whether it was read or
+changed.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -21,9 +21,12 @@ POD = {"metadata": {"name": "p", "namespace": "default", "uid": "u-1"}}
 
 
 class Sessions:
-    """Agrees to what is asked. ``/command`` echoes its input, and says more by its path; ``/ports`` echoes too.
+    """Agrees to what is asked.
 
-    ``ended`` counts commands that ended in whatever way; ``sizes`` has the terminal sizes they saw at their end.
+    ``/command`` echoes its input, and says more by its path; ``/ports`` echoes too.
+
+    ``ended`` counts commands that ended in whatever way; ``sizes`` has the terminal sizes they saw
+    at their end.
     """
 
     def __init__(self) -> None:
@@ -77,7 +80,9 @@ class Sessions:
 
 
 class SpdyClient:
-    """The client's side of a SPDY connection over any transport: ``send`` writes, ``feed`` takes in what came."""
+    """The client's side of a SPDY connection over any transport: ``send`` writes, ``feed`` takes in
+    what came.
+    """
 
     def __init__(self, send: Callable[[bytes], Awaitable[Any]]) -> None:
         self._send = send

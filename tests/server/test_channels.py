@@ -46,8 +46,10 @@ def joined(messages: list[tuple[int, bytes]], channel: int) -> bytes:
 @pytest.mark.spec("API-137")
 @pytest.mark.parametrize("offered", [(V5,), (V5, V4), (V4, V5)])
 async def test_the_fifth_protocol_closes_streams_one_by_one(http: Http, offered: tuple[str, ...]) -> None:
-    """Given a client that offers version 5 / when it sends input and closes that channel / then the command sees its end,
-    output and error output come on their channels, and Success on the error channel."""
+    """Given a client that offers version 5 / when it sends input and closes that channel / then the
+    command sees its end, output and error output come on their channels, and Success on the error
+    channel.
+    """
     async with http.ws_connect(f"/command{ALL}", protocols=offered) as socket:
         assert socket.protocol == V5
         await socket.send_bytes(b"\x00hello")
@@ -63,7 +65,9 @@ async def test_the_fifth_protocol_closes_streams_one_by_one(http: Http, offered:
 @pytest.mark.parametrize(("protocol", "text"), [
     (V5, "command terminated with exit code 3"), (V4, "error executing command [run it], exit code 3")])
 async def test_an_exit_code_is_a_cause(http: Http, protocol: str, text: str) -> None:
-    """Given a command that fails / when it ends / then the error channel has the exit code among the causes."""
+    """Given a command that fails / when it ends / then the error channel has the exit code among
+    the causes.
+    """
     async with http.ws_connect("/command/3?stdout=1", protocols=(protocol,)) as socket:
         status = json.loads(joined(await heard(socket), 3))
     assert status == {
@@ -73,7 +77,9 @@ async def test_an_exit_code_is_a_cause(http: Http, protocol: str, text: str) -> 
 
 
 async def test_a_command_that_cannot_run_is_an_internal_error(http: Http) -> None:
-    """Given a command that cannot be run / when a client waits for it / then the error channel has a Status that says why."""
+    """Given a command that cannot be run / when a client waits for it / then the error channel has
+    a Status that says why.
+    """
     async with http.ws_connect("/command/fails?stdout=1", protocols=(V4,)) as socket:
         status = json.loads(joined(await heard(socket), 3))
     assert (status["reason"], status["code"]) == ("InternalError", 500)
@@ -82,8 +88,9 @@ async def test_a_command_that_cannot_run_is_an_internal_error(http: Http) -> Non
 
 @pytest.mark.parametrize("protocols", [(), (OLD,)])
 async def test_old_protocols_tell_an_exit_in_words(http: Http, protocols: tuple[str, ...]) -> None:
-    """Given a client of an old protocol, or of none / when its command succeeds or fails / then the error channel has nothing,
-    or a text."""
+    """Given a client of an old protocol, or of none / when its command succeeds or fails / then the
+    error channel has nothing, or a text.
+    """
     async with http.ws_connect("/command?stdout=1", protocols=protocols) as socket:
         assert socket.protocol == (protocols[0] if protocols else None)
         assert joined(await heard(socket), 3) == b""
@@ -93,8 +100,9 @@ async def test_old_protocols_tell_an_exit_in_words(http: Http, protocols: tuple[
 
 @pytest.mark.parametrize("protocol", ["base64.channel.k8s.io", "v4.base64.channel.k8s.io"])
 async def test_base64_travels_as_text(http: Http, protocol: str) -> None:
-    """Given a client that cannot do bytes / when it sends base64 / then it gets base64, with the channel as a digit; what is no
-    base64 is dropped."""
+    """Given a client that cannot do bytes / when it sends base64 / then it gets base64, with the
+    channel as a digit; what is no base64 is dropped.
+    """
     async with http.ws_connect(f"/command{ALL}", protocols=(protocol,)) as socket:
         assert await socket.receive_str() == "1"
         await socket.send_str("0%%%")
@@ -104,8 +112,9 @@ async def test_base64_travels_as_text(http: Http, protocol: str) -> None:
 
 
 async def test_streams_that_were_not_asked_for_are_silent(http: Http) -> None:
-    """Given a client that asked for standard error alone / when input is sent all the same / then none arrives and no output
-    comes; the first message is on the lowest channel that it has."""
+    """Given a client that asked for standard error alone / when input is sent all the same / then
+    none arrives and no output comes; the first message is on the lowest channel that it has.
+    """
     async with http.ws_connect("/command?stderr=1", protocols=(V5,)) as socket:
         await socket.send_bytes(b"\x00ignored")
         messages = await heard(socket)
@@ -114,7 +123,9 @@ async def test_streams_that_were_not_asked_for_are_silent(http: Http) -> None:
 
 
 async def test_output_comes_in_pieces(http: Http) -> None:
-    """Given a command with much to say / when it says it at once / then it comes in messages of limited size, and whole."""
+    """Given a command with much to say / when it says it at once / then it comes in messages of
+    limited size, and whole.
+    """
     async with http.ws_connect("/command/large?stdout=1", protocols=(V5,)) as socket:
         messages = await heard(socket)
     assert joined(messages, 1) == b"x" * 100_000
@@ -127,7 +138,9 @@ async def test_output_comes_in_pieces(http: Http) -> None:
 ])
 async def test_a_terminal_tells_its_size(
     http: Http, sessions: Sessions, sent: list[bytes], size: tuple[int, int]) -> None:
-    """Given the resize channel / when sizes come on it, in any pieces / then the last one counts; nonsense ends it, no more."""
+    """Given the resize channel / when sizes come on it, in any pieces / then the last one counts;
+    nonsense ends it, no more.
+    """
     async with http.ws_connect(f"/command{ALL}&tty=1", protocols=(V5,)) as socket:
         for message in [*sent, b"\xff\x00"]:
             await socket.send_bytes(message)
@@ -137,7 +150,9 @@ async def test_a_terminal_tells_its_size(
 
 @pytest.mark.parametrize("sent", [b"\xff", b"\xff\x00\x00", b"\xff\x09"])
 async def test_a_broken_close_ends_the_connection(http: Http, sessions: Sessions, sent: bytes) -> None:
-    """Given version 5 / when a close names no channel, or more than one / then the connection ends, and the command too."""
+    """Given version 5 / when a close names no channel, or more than one / then the connection ends,
+    and the command too.
+    """
     async with http.ws_connect(f"/command/waits{ALL}", protocols=(V5,)) as socket:
         await socket.send_bytes(sent)
         assert joined(await heard(socket), 3) == b""
@@ -157,7 +172,9 @@ async def test_strange_messages_are_passed_over(http: Http, sent: bytes) -> None
 
 async def test_a_message_that_is_too_long_ends_the_connection(
     http: Http, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a limit of messages / when one is longer / then the connection is closed as WebSocket has it, the command ends."""
+    """Given a limit of messages / when one is longer / then the connection is closed as WebSocket
+    has it, the command ends.
+    """
     monkeypatch.setattr(channels, "MAX_MESSAGE_BYTES", 1000)
     async with http.ws_connect(f"/command/waits{ALL}", protocols=(V5,)) as socket:
         await socket.send_bytes(bytes(2000))
@@ -168,7 +185,9 @@ async def test_a_message_that_is_too_long_ends_the_connection(
 
 async def test_a_client_that_sends_what_nobody_reads_is_cut(
     http: Http, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a command that does not read / when more input comes than may wait / then the connection and the command end."""
+    """Given a command that does not read / when more input comes than may wait / then the
+    connection and the command end.
+    """
     monkeypatch.setattr(channels, "MAX_WAITING_BYTES", 1000)
     async with http.ws_connect(f"/command/waits{ALL}", protocols=(V5,)) as socket:
         await socket.send_bytes(bytes(2000))
@@ -179,8 +198,9 @@ async def test_a_client_that_sends_what_nobody_reads_is_cut(
 @pytest.mark.parametrize("polite", [True, False])
 async def test_nothing_is_left_when_the_client_goes(
     server: HttpServer, http: Http, sessions: Sessions, polite: bool) -> None:
-    """Given a command that waits for ever / when its client closes, or just vanishes / then the command is cancelled and no task
-    of it is left."""
+    """Given a command that waits for ever / when its client closes, or just vanishes / then the
+    command is cancelled and no task of it is left.
+    """
     before = len(asyncio.all_tasks())
     socket = await http.ws_connect(f"/command/waits{ALL}", protocols=(V5,))
     await socket.receive()
@@ -198,7 +218,9 @@ async def test_nothing_is_left_when_the_client_goes(
 
 
 async def test_a_stop_ends_what_runs(server: HttpServer, http: Http, sessions: Sessions) -> None:
-    """Given a command that waits for ever / when the server stops / then the command ends, and the client's connection."""
+    """Given a command that waits for ever / when the server stops / then the command ends, and the
+    client's connection.
+    """
     socket = await http.ws_connect(f"/command/waits{ALL}", protocols=(V4,))
     await socket.receive()
     await asyncio.gather(server.stop(), heard(socket))
@@ -214,7 +236,9 @@ async def test_unknown_protocols_are_refused(http: Http, offered: tuple[str, ...
 
 
 async def test_a_token_is_no_protocol(http: Http) -> None:
-    """Given a browser that sends its token as a sub-protocol / when it offers another one too / then that one is chosen."""
+    """Given a browser that sends its token as a sub-protocol / when it offers another one too /
+    then that one is chosen.
+    """
     offered = ("base64url.bearer.authorization.k8s.io.c2VjcmV0", V4)
     async with http.ws_connect("/command?stdout=1", protocols=offered) as socket:
         assert socket.protocol == V4
@@ -222,7 +246,9 @@ async def test_a_token_is_no_protocol(http: Http) -> None:
 
 async def test_what_is_sent_to_a_port_that_is_over_is_dropped(
     http: Http, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given two ports, of which one is over / when much is sent to that one / then the other goes on."""
+    """Given two ports, of which one is over / when much is sent to that one / then the other goes
+    on.
+    """
     monkeypatch.setattr(channels, "MAX_WAITING_BYTES", 1000)
     async with http.ws_connect("/ports?ports=80&ports=1", protocols=(V4,)) as socket:
         for _ in range(5):
@@ -234,8 +260,10 @@ async def test_what_is_sent_to_a_port_that_is_over_is_dropped(
 
 @pytest.mark.parametrize("protocols", [(), (V4,), (V5, V4)])
 async def test_each_port_has_two_channels(http: Http, protocols: tuple[str, ...]) -> None:
-    """Given two ports / when a client connects / then each has a data and an error channel, which begin with its number; what
-    is sent comes back; a port that refuses says so on its error channel."""
+    """Given two ports / when a client connects / then each has a data and an error channel, which
+    begin with its number; what is sent comes back; a port that refuses says so on its error
+    channel.
+    """
     async with http.ws_connect("/ports?ports=8080&ports=1", protocols=protocols) as socket:
         assert socket.protocol == (V4 if protocols else None)
         first = [await socket.receive_bytes() for _ in range(5)]

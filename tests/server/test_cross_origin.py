@@ -38,7 +38,9 @@ async def sent(server: HttpServer, method: str = "GET", target: str = "/x", **he
     "kubernetes.default.svc", "kubernetes.default.svc.cluster.local:443",
 ])
 async def test_own_names_are_answered(server: HttpServer, recorder: Recorder, host: str) -> None:
-    """Given a name or an address of loopback, any port, or the name that pods know / when it is asked / then it answers."""
+    """Given a name or an address of loopback, any port, or the name that pods know / when it is
+    asked / then it answers.
+    """
     assert (await sent(server, host=host)).status == 200
     assert len(recorder.asked) == 1
 
@@ -52,7 +54,9 @@ async def test_own_names_are_answered(server: HttpServer, recorder: Recorder, ho
 ])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE"])
 async def test_other_names_are_refused(server: HttpServer, recorder: Recorder, host: str, method: str) -> None:
-    """Given a name that is not the server's, or none at all, as after DNS rebinding / when it is asked / then 403."""
+    """Given a name that is not the server's, or none at all, as after DNS rebinding / when it is
+    asked / then 403.
+    """
     answer = await sent(server, method, host=host)
     assert answer.status == 403
     if method != "HEAD":
@@ -62,7 +66,9 @@ async def test_other_names_are_refused(server: HttpServer, recorder: Recorder, h
 
 
 async def test_no_host_of_old_http_is_answered(server: HttpServer) -> None:
-    """Given a client of HTTP/1.0 / when it names no host / then it is answered; and refused when it names another one."""
+    """Given a client of HTTP/1.0 / when it names no host / then it is answered; and refused when it
+    names another one.
+    """
     assert (await ask(server.host, server.port, b"GET /x HTTP/1.0\r\n\r\n")).status == 200
     assert (await ask(server.host, server.port, b"GET /x HTTP/1.0\r\nHost: evil.example\r\n\r\n")).status == 403
 
@@ -72,7 +78,9 @@ async def test_no_host_of_old_http_is_answered(server: HttpServer) -> None:
     ("http://localhost@evil.example/x", 403), ("http://evil.example@localhost/x", 403), ("https://evil.example", 403),
 ])
 async def test_host_of_an_absolute_target_counts_too(server: HttpServer, target: str, status: int) -> None:
-    """Given a target with a host in it, as for a proxy / when it is asked under our name / then both must be ours."""
+    """Given a target with a host in it, as for a proxy / when it is asked under our name / then
+    both must be ours.
+    """
     assert (await sent(server, target=target)).status == status
 
 
@@ -81,7 +89,9 @@ async def test_host_of_an_absolute_target_counts_too(server: HttpServer, target:
     ("http://[::1]:80", ""), ("https://localhost", ""), ("", "none"), ("", "same-origin"), ("", "same-site"),
 ])
 async def test_own_pages_are_answered(server: HttpServer, origin: str, site: str) -> None:
-    """Given a page of this machine, or a reader who typed the address / when it asks / then it is answered."""
+    """Given a page of this machine, or a reader who typed the address / when it asks / then it is
+    answered.
+    """
     given = {name: value for name, value in (("Origin", origin), ("Sec_Fetch_Site", site)) if value}
     answer = await sent(server, "POST", **given)
     assert answer.status == 200
@@ -99,7 +109,9 @@ async def test_own_pages_are_answered(server: HttpServer, origin: str, site: str
 async def test_foreign_pages_are_refused(
     server: HttpServer, recorder: Recorder, origin: str, site: str, method: str,
 ) -> None:
-    """Given a page of another site, by what its browser says of it / when it asks for anything / then 403, and no CORS."""
+    """Given a page of another site, by what its browser says of it / when it asks for anything /
+    then 403, and no CORS.
+    """
     given = {name: value for name, value in (("Origin", origin), ("Sec_Fetch_Site", site)) if value}
     answer = await sent(server, method, **given)
     assert answer.status == 403
@@ -116,8 +128,9 @@ async def test_two_origins_are_none(server: HttpServer) -> None:
 
 
 async def test_foreign_page_is_refused_before_its_body_is_read(server: HttpServer, recorder: Recorder) -> None:
-    """Given a POST without Content-Type of a foreign page / when only its head has come / then it is refused and closed,
-    and nobody asks it to go on."""
+    """Given a POST without Content-Type of a foreign page / when only its head has come / then it
+    is refused and closed, and nobody asks it to go on.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(request_bytes("POST", Origin=FOREIGN, Content_Length="1000000", Expect="100-continue"))
     answer = await read_answer(reader)
@@ -136,8 +149,9 @@ async def test_connection_goes_on_after_a_refusal(server: HttpServer) -> None:
 
 @pytest.mark.parametrize("path", ["/command?stdin=1&stdout=1", "/ports?ports=80"])
 async def test_sessions_of_foreign_pages_are_refused(path: str) -> None:
-    """Given exec and port-forward / when a page of another site asks by WebSocket, or anyone by SPDY with its origin or under
-    another name / then 403; from here it is agreed to."""
+    """Given exec and port-forward / when a page of another site asks by WebSocket, or anyone by
+    SPDY with its origin or under another name / then 403; from here it is agreed to.
+    """
     sessions = Sessions()
     async with HttpServer(sessions, clock=ManualClock()) as server:
         for headers in ({"Origin": FOREIGN}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}, {"host": "evil.example"}):
@@ -150,7 +164,9 @@ async def test_sessions_of_foreign_pages_are_refused(path: str) -> None:
 
 
 async def test_allowed_origin_reads_by_cors() -> None:
-    """Given an allowed origin / when its page asks first whether it may, then asks / then the browser is told that it may."""
+    """Given an allowed origin / when its page asks first whether it may, then asks / then the
+    browser is told that it may.
+    """
     recorder, origin = Recorder(), "https://board.example"
     protection = CrossOriginProtection(allow_origins=["https://Board.example:443"])
     async with HttpServer(recorder, clock=ManualClock(), protection=protection) as server:
@@ -173,7 +189,9 @@ async def test_allowed_origin_reads_by_cors() -> None:
     ("*", FOREIGN, 200), ("*", "null", 200), ("null", "null", 200), ("null", FOREIGN, 403), (FOREIGN, "null", 403),
 ])
 async def test_all_and_opaque_origins_can_be_allowed(allowed: str, origin: str, status: int) -> None:
-    """Given every origin, or that of files and sandboxes, allowed / when pages ask / then those may, and others not."""
+    """Given every origin, or that of files and sandboxes, allowed / when pages ask / then those
+    may, and others not.
+    """
     async with HttpServer(Recorder(), clock=ManualClock(), protection=CrossOriginProtection(allow_origins=[allowed])) as server:
         assert (await sent(server, Origin=origin)).status == status
 
@@ -194,21 +212,26 @@ async def test_all_and_opaque_origins_can_be_allowed(allowed: str, origin: str, 
     (CrossOriginProtection("0.0.0.0"), "evil.example", 403),
 ])
 async def test_what_else_the_server_is_known_as(protection: CrossOriginProtection, host: str, status: int) -> None:
-    """Given names that are allowed, and an address that is listened on (all of them: any address) / when it is asked by
-    them / then it answers, and by no other."""
+    """Given names that are allowed, and an address that is listened on (all of them: any address) /
+    when it is asked by them / then it answers, and by no other.
+    """
     async with HttpServer(Recorder(), clock=ManualClock(), protection=protection) as server:
         assert (await sent(server, host=host)).status == status
 
 
 async def test_pages_of_any_address_are_foreign_all_the_same() -> None:
-    """Given a server on all addresses / when a page of some address that is not the asked one writes / then 403."""
+    """Given a server on all addresses / when a page of some address that is not the asked one
+    writes / then 403.
+    """
     async with HttpServer(Recorder(), clock=ManualClock(), protection=CrossOriginProtection("0.0.0.0")) as server:
         assert (await sent(server, "POST", host="192.168.0.10:80", Origin="http://203.0.113.5")).status == 403
         assert (await sent(server, "POST", host="192.168.0.10:80", Origin="http://192.168.0.10:80")).status == 200
 
 
 async def test_refusals_say_what_to_do(server: HttpServer) -> None:
-    """Given refusals / when they are read / then they name the option, and give back no bytes that do harm."""
+    """Given refusals / when they are read / then they name the option, and give back no bytes that
+    do harm.
+    """
     assert (await sent(server, host="Fake.Example:80")).message == (
         'this server is not known as "Fake.Example:80", and a page that rebinds a name of its own would ask like this: '
         "start it with --allow-host fake.example if it is to be")

@@ -65,8 +65,10 @@ async def server(recorder: Recorder, wall: ManualClock) -> AsyncIterator[HttpSer
 async def test_frames_that_can_be_read_twice_are_refused(
     server: HttpServer, recorder: Recorder, data: bytes, status: int,
 ) -> None:
-    """Given a request whose end, host or protocol is a matter of opinion, and another behind it / when both are sent / then
-    the first is refused in Go's words, the connection is closed, and nobody sees the second."""
+    """Given a request whose end, host or protocol is a matter of opinion, and another behind it /
+    when both are sent / then the first is refused in Go's words, the connection is closed, and
+    nobody sees the second.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(data + SMUGGLED)
     answer = await read_answer(reader)
@@ -83,7 +85,9 @@ async def test_frames_that_can_be_read_twice_are_refused(
 
 @pytest.mark.parametrize("data", [b"GET /x\r\n\r\n", b"GET /x HTTP/2.0\r\nHost: localhost\r\n\r\n"])
 async def test_other_versions_are_refused(server: HttpServer, recorder: Recorder, data: bytes) -> None:
-    """Given a request of a version of HTTP that is not spoken / when it is sent / then 505 in Go's words."""
+    """Given a request of a version of HTTP that is not spoken / when it is sent / then 505 in Go's
+    words.
+    """
     answer = await ask(server.host, server.port, data)
     assert (answer.status, answer.body) == (505, b"505 HTTP Version Not Supported: unsupported protocol version")
     assert recorder.asked == []
@@ -91,7 +95,9 @@ async def test_other_versions_are_refused(server: HttpServer, recorder: Recorder
 
 @pytest.mark.parametrize("coding", ["chunked", "Chunked", "CHUNKED"])
 async def test_chunked_bodies_are_read(server: HttpServer, recorder: Recorder, coding: str) -> None:
-    """Given a body in chunks, as client-go streams one / when it is sent / then the handler gets it whole."""
+    """Given a body in chunks, as client-go streams one / when it is sent / then the handler gets it
+    whole.
+    """
     data = POST + f"Transfer-Encoding: {coding}\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n".encode()
     assert (await ask(server.host, server.port, data)).status == 200
     assert recorder.asked[0].body == b"abcd"
@@ -113,14 +119,17 @@ async def waiting(wall: ManualClock, count: int) -> None:
 
 
 async def test_slow_heads_end(server: HttpServer, wall: ManualClock) -> None:
-    """Given a client that never ends its head, though it sends some of it now and then / when 32 seconds have passed on the
-    wall / then it is disconnected without a word, as by net/http, and not before."""
+    """Given a client that never ends its head, though it sends some of it now and then / when 32
+    seconds have passed on the wall / then it is disconnected without a word, as by net/http, and
+    not before.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"GET /x HTTP/1.1\r\n")
     await waiting(wall, 1)
     fire_all(wall, 31)
     writer.write(b"Host: localhost\r\n")
-    assert (await ask(server.host, server.port, request_bytes())).status == 200  # by then that has come
+    # by then that has come
+    assert (await ask(server.host, server.port, request_bytes())).status == 200
     assert not reader.at_eof()
     fire_all(wall, 1)
     async with asyncio.timeout(10):
@@ -129,8 +138,9 @@ async def test_slow_heads_end(server: HttpServer, wall: ManualClock) -> None:
 
 
 async def test_heads_that_come_in_time_leave_no_timer(server: HttpServer, wall: ManualClock) -> None:
-    """Given heads that come in pieces, one of a connection that ends early / when they have come / then nothing waits on
-    the wall, and a connection lives on."""
+    """Given heads that come in pieces, one of a connection that ends early / when they have come /
+    then nothing waits on the wall, and a connection lives on.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     for _ in range(2):
         data = request_bytes()

@@ -68,7 +68,9 @@ def server(http: Http) -> HttpServer:
 
 
 async def test_request_reaches_the_handler_decoded(http: Http) -> None:
-    """Given a path and a query with escapes / when they are sent / then the handler sees them decoded."""
+    """Given a path and a query with escapes / when they are sent / then the handler sees them
+    decoded.
+    """
     async with http.get("/a%20b?x=1&x=2&y=") as answer:
         assert await answer.json() == {
             "method": "GET",
@@ -81,16 +83,16 @@ async def test_request_reaches_the_handler_decoded(http: Http) -> None:
 
 
 async def test_body_is_read_no_further_than_the_limit(http: Http) -> None:
-    """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be, and an answer
-    comes.
+    """Given a body of 4 MiB / when it is posted / then the handler gets one byte more than may be,
+    and an answer comes.
     """
     async with http.post("/x", data=io.BytesIO(b"y" * (4 << 20))) as answer:
         assert (await answer.json())["size"] == (3 << 20) + 1
 
 
 async def test_connection_is_reused(http: Http) -> None:
-    """Given an open connection / when HEAD, GET and an answer without a body follow each other / then none disturbs
-    the next.
+    """Given an open connection / when HEAD, GET and an answer without a body follow each other /
+    then none disturbs the next.
     """
     for method, path in (("HEAD", "/x"), ("GET", "/x"), ("GET", "/nothing"), ("GET", "/x")):
         async with http.request(method, path) as answer:
@@ -99,7 +101,9 @@ async def test_connection_is_reused(http: Http) -> None:
 
 @pytest.mark.spec("API-075")
 async def test_large_answer_is_compressed_for_who_asks(http: Http, server: HttpServer) -> None:
-    """Given an answer beyond 128 KiB / when gzip is accepted, and when not / then it comes compressed, or as it is."""
+    """Given an answer beyond 128 KiB / when gzip is accepted, and when not / then it comes
+    compressed, or as it is.
+    """
     async with http.get("/large") as answer:
         assert answer.headers["Content-Encoding"] == "gzip"
         assert answer.headers["Vary"] == "Accept-Encoding"
@@ -110,8 +114,8 @@ async def test_large_answer_is_compressed_for_who_asks(http: Http, server: HttpS
 
 
 async def test_stream_ends_cleanly_and_is_stopped(http: Http, server: HttpServer) -> None:
-    """Given a stream of three frames / when it is read / then they come in order, the body ends, the connection lives
-    on.
+    """Given a stream of three frames / when it is read / then they come in order, the body ends,
+    the connection lives on.
     """
     async with http.get("/stream?count=3") as answer:
         assert answer.headers["Transfer-Encoding"] == "chunked"
@@ -133,7 +137,9 @@ async def test_stream_is_stopped_when_its_client_goes(http: Http, server: HttpSe
 
 
 async def test_stop_ends_streams() -> None:
-    """Given a stream that never ends / when the server stops / then the client sees the end of the body."""
+    """Given a stream that never ends / when the server stops / then the client sees the end of the
+    body.
+    """
     server = HttpServer(Echo(), clock=ManualClock())
     await server.start()
     async with aiohttp.ClientSession(server.url) as http, http.get("/stream?count=0") as answer:
@@ -143,14 +149,17 @@ async def test_stop_ends_streams() -> None:
 
 @pytest.mark.spec("API-089")
 async def test_stream_over_websocket(http: Http, server: HttpServer) -> None:
-    """Given a stream / when it is asked for by WebSocket / then each frame is a message, and the end closes the socket."""
+    """Given a stream / when it is asked for by WebSocket / then each frame is a message, and the
+    end closes the socket.
+    """
     async with http.ws_connect("/stream?count=2") as socket:
         assert [message.data async for message in socket] == ["0", "1"]
     await stopped(server)
 
 
 async def test_websocket_whose_client_goes(http: Http, server: HttpServer) -> None:
-    """Given an endless stream over WebSocket / when the client closes / then the stream is stopped."""
+    """Given an endless stream over WebSocket / when the client closes / then the stream is stopped.
+    """
     assert isinstance(server.handler, Echo)
     async with http.ws_connect("/stream?count=0"):
         assert not server.handler.streams[0].stopped
@@ -168,7 +177,9 @@ async def test_method_that_is_none(server: HttpServer) -> None:
 
 
 async def test_expecting_to_go_on(server: HttpServer) -> None:
-    """Given a client that waits for leave to send its body / when it asks / then it is told to continue, and answered."""
+    """Given a client that waits for leave to send its body / when it asks / then it is told to
+    continue, and answered.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
     assert (await reader.readline()) == b"HTTP/1.1 100 Continue\r\n"
@@ -179,7 +190,9 @@ async def test_expecting_to_go_on(server: HttpServer) -> None:
 
 
 async def test_old_http_closes(server: HttpServer) -> None:
-    """Given a client of HTTP/1.0 / when it asks / then it gets its answer and the connection is closed."""
+    """Given a client of HTTP/1.0 / when it asks / then it gets its answer and the connection is
+    closed.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"GET /x HTTP/1.0\r\n\r\n")
     answer = await reader.read()
@@ -199,7 +212,9 @@ async def test_old_http_closes(server: HttpServer) -> None:
 async def test_what_is_no_http(
     server: HttpServer, caplog: pytest.LogCaptureFixture, head: bytes, status: bytes,
 ) -> None:
-    """Given bytes that are no request / when they are sent / then a short answer in Go's words, a close, and no log."""
+    """Given bytes that are no request / when they are sent / then a short answer in Go's words, a
+    close, and no log.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(head + b"\r\n\r\n")
     async with asyncio.timeout(5):
@@ -211,7 +226,8 @@ async def test_what_is_no_http(
 
 
 async def test_headers_that_are_no_text_do_no_harm(server: HttpServer) -> None:
-    """Given header values with bytes that are no UTF-8 / when they are sent / then an answer comes."""
+    """Given header values with bytes that are no UTF-8 / when they are sent / then an answer comes.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"GET /x HTTP/1.1\r\nHost: localhost\r\nAudit-ID: \xff\xfe\r\nUser-Agent: \xff\r\n\r\n")
     assert (await reader.readline()) == b"HTTP/1.1 200 OK\r\n"
@@ -219,7 +235,9 @@ async def test_headers_that_are_no_text_do_no_harm(server: HttpServer) -> None:
 
 
 async def test_body_that_ends_too_soon(server: HttpServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Given a client that promises ten bytes, sends two and goes / when it has gone / then nothing is logged."""
+    """Given a client that promises ten bytes, sends two and goes / when it has gone / then nothing
+    is logged.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nab")
     await writer.drain()
@@ -231,7 +249,9 @@ async def test_body_that_ends_too_soon(server: HttpServer, caplog: pytest.LogCap
 
 
 async def test_junk_over_websocket(server: HttpServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Given an endless stream over WebSocket / when its client sends bytes that are no frame / then the stream is stopped."""
+    """Given an endless stream over WebSocket / when its client sends bytes that are no frame / then
+    the stream is stopped.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(
         b"GET /stream?count=0 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -252,7 +272,9 @@ async def read_answer(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 
 async def test_requests_sent_ahead_are_answered_in_their_order(server: HttpServer) -> None:
-    """Given forty requests in one piece, more than are taken at once / when they are sent / then each is answered, in order."""
+    """Given forty requests in one piece, more than are taken at once / when they are sent / then
+    each is answered, in order.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % number for number in range(40)))
     for number in range(40):
@@ -261,7 +283,9 @@ async def test_requests_sent_ahead_are_answered_in_their_order(server: HttpServe
 
 
 async def test_head_and_body_may_come_in_pieces(server: HttpServer) -> None:
-    """Given a request of which every byte is sent alone / when the last has come / then it is answered."""
+    """Given a request of which every byte is sent alone / when the last has come / then it is
+    answered.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for byte in b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc":
@@ -272,7 +296,9 @@ async def test_head_and_body_may_come_in_pieces(server: HttpServer) -> None:
 
 
 async def test_wish_for_a_protocol_that_is_not_spoken_is_ignored(server: HttpServer) -> None:
-    """Given a client that would rather speak HTTP/2, as Java's does / when it asks / then it is answered, and asks again."""
+    """Given a client that would rather speak HTTP/2, as Java's does / when it asks / then it is
+    answered, and asks again.
+    """
     reader, writer = await asyncio.open_connection(server.host, server.port)
     for _ in range(2):
         writer.write(
@@ -283,8 +309,8 @@ async def test_wish_for_a_protocol_that_is_not_spoken_is_ignored(server: HttpSer
 
 
 async def test_connection_that_nobody_uses_is_closed(server: HttpServer) -> None:
-    """Given two idle connections and a stream / when the server has looked three times, and one was used meanwhile / then
-    the other is closed, and nothing else.
+    """Given two idle connections and a stream / when the server has looked three times, and one was
+    used meanwhile / then the other is closed, and nothing else.
     """
     async with aiohttp.ClientSession(server.url) as http, http.get("/stream?count=0"):
         idle, idle_writer = await asyncio.open_connection(server.host, server.port)
@@ -302,7 +328,9 @@ async def test_connection_that_nobody_uses_is_closed(server: HttpServer) -> None
 
 
 async def test_answer_under_way_is_finished_by_a_stop() -> None:
-    """Given a request that takes a moment / when the server stops meanwhile / then its answer still comes, and a close."""
+    """Given a request that takes a moment / when the server stops meanwhile / then its answer still
+    comes, and a close.
+    """
     asked, go = asyncio.Event(), asyncio.Event()
 
     class Slow:
@@ -326,7 +354,9 @@ async def test_answer_under_way_is_finished_by_a_stop() -> None:
 
 
 def test_faster_loop_serves_too() -> None:
-    """Given uvloop, whose transports are of another class / when requests and a stream are made / then they are answered."""
+    """Given uvloop, whose transports are of another class / when requests and a stream are made /
+    then they are answered.
+    """
     uvloop = pytest.importorskip("uvloop", reason="needs the extra fast")
 
     async def use() -> None:

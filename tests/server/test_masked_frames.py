@@ -40,7 +40,9 @@ class Reader:
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65_535, 65_536, 70_000])
 @pytest.mark.parametrize("step", [1, 2, 7, 1_000_000])
 def test_masked_frames_pass_however_they_come(size: int, step: int) -> None:
-    """Given frames of every form of length / when they come in pieces / then the reader gets all bytes, and the end."""
+    """Given frames of every form of length / when they come in pieces / then the reader gets all
+    bytes, and the end.
+    """
     reader = Reader()
     frames = MaskedFrames(reader)
     data = frame(b"x" * size) * 2 + frame(b"", 9)
@@ -53,8 +55,9 @@ def test_masked_frames_pass_however_they_come(size: int, step: int) -> None:
 
 @pytest.mark.parametrize("step", [1, 3, 1_000_000])
 def test_unmasked_frame_is_replaced(step: int) -> None:
-    """Given a masked frame and an unmasked one / when they come / then the reader gets the first, and in place of the
-    second one that it must refuse."""
+    """Given a masked frame and an unmasked one / when they come / then the reader gets the first,
+    and in place of the second one that it must refuse.
+    """
     reader = Reader()
     frames = MaskedFrames(reader)
     good = frame(b"x" * 200)
@@ -70,8 +73,9 @@ def test_unmasked_frame_is_replaced(step: int) -> None:
 @pytest.mark.parametrize("first", [b"", frame(b"\x00hello")], ids=["at once", "after a masked one"])
 @pytest.mark.parametrize("opcode", [1, 2, 8, 9])
 async def test_unmasked_frames_end_a_session(path: str, first: bytes, opcode: int) -> None:
-    """Given a session over WebSocket / when its client sends a frame without a mask / then the server closes with 1002
-    (RFC 6455 5.1), and the session sees nothing of it."""
+    """Given a session over WebSocket / when its client sends a frame without a mask / then the
+    server closes with 1002 (RFC 6455 5.1), and the session sees nothing of it.
+    """
     sessions = Sessions()
     async with HttpServer(sessions, clock=ManualClock()) as server:
         reader, writer = await asyncio.open_connection(server.host, server.port)

@@ -1,4 +1,6 @@
-"""SPDY/3.1: frames and headers, and commands and ports over its streams, bare or inside a WebSocket."""
+"""SPDY/3.1: frames and headers, and commands and ports over its streams, bare or inside a
+WebSocket.
+"""
 
 import asyncio
 import contextlib
@@ -44,14 +46,18 @@ def raw(server: HttpServer, path: str, **headers: str) -> RawConnection:
 
 @given(st.lists(st.dictionaries(NAMES, st.text(st.characters(codec="latin-1"), max_size=30), max_size=5), max_size=5))
 def test_headers_are_read_as_they_were_written(blocks: list[dict[str, str]]) -> None:
-    """Given header blocks of one connection / when they are written and read / then they are the same, one after the other."""
+    """Given header blocks of one connection / when they are written and read / then they are the
+    same, one after the other.
+    """
     writer, reader = spdy.HeaderWriter(), spdy.HeaderReader()
     assert [reader.read(writer.write(block)) for block in blocks] == blocks
 
 
 @given(st.lists(st.tuples(st.integers(1, 2**31 - 1), st.binary(max_size=40), st.integers(0, 1)), max_size=6), st.data())
 def test_frames_come_out_whole(sent: list[tuple[int, bytes, int]], draw: st.DataObject) -> None:
-    """Given frames cut anywhere on their way / when the pieces are fed / then the frames come out, each once."""
+    """Given frames cut anywhere on their way / when the pieces are fed / then the frames come out,
+    each once.
+    """
     whole = b"".join(spdy.data(*frame) for frame in sent) + spdy.control(spdy.PING, b"\0\0\0\1")
     deframer, found, position = spdy.Deframer(), list[spdy.Frame](), 0
     while position < len(whole):
@@ -70,8 +76,9 @@ def test_frames_come_out_whole(sent: list[tuple[int, bytes, int]], draw: st.Data
               st.integers(0, 9), st.just(spdy.HeaderWriter().write({"port": "80"}))),
 ), max_size=8))
 def test_whatever_comes_is_served_or_refused(pieces: list[bytes]) -> None:
-    """Given any bytes, well formed or not / when a connection takes them in / then it goes on, or says BadFrame; what it writes
-    are frames."""
+    """Given any bytes, well formed or not / when a connection takes them in / then it goes on, or
+    says BadFrame; what it writes are frames.
+    """
     written = list[bytes]()
 
     async def write(data: bytes) -> None:
@@ -90,7 +97,9 @@ def test_whatever_comes_is_served_or_refused(pieces: list[bytes]) -> None:
 
 @pytest.mark.parametrize("block", [b"", b"garbage", spdy.HeaderWriter().write({"a": "x" * 70_000})])
 def test_bad_headers_are_refused(block: bytes) -> None:
-    """Given what is no header block, or too long a one / when it is read / then it is refused, or read as no headers."""
+    """Given what is no header block, or too long a one / when it is read / then it is refused, or
+    read as no headers.
+    """
     if block:
         with pytest.raises(spdy.BadFrame):
             spdy.HeaderReader().read(block)
@@ -100,8 +109,9 @@ def test_bad_headers_are_refused(block: bytes) -> None:
 
 @pytest.mark.spec("API-137")
 async def test_a_command_has_a_stream_for_each_of_its_ends(server: HttpServer, sessions: Sessions) -> None:
-    """Given an old client / when it asks for SPDY and opens its streams / then input is answered on them, a size is heard, and
-    the exit is a Status; then the server says goodbye."""
+    """Given an old client / when it asks for SPDY and opens its streams / then input is answered on
+    them, a size is heard, and the exit is a Status; then the server says goodbye.
+    """
     async with raw(server, "/command/3?stdin=1&stdout=1&stderr=1&tty=1", **V4) as connection:
         assert connection.head.startswith("HTTP/1.1 101 Switching Protocols\r\n")
         assert "X-Stream-Protocol-Version: v4.channel.k8s.io" in connection.head
@@ -129,7 +139,9 @@ async def test_a_command_has_a_stream_for_each_of_its_ends(server: HttpServer, s
     ({**V4, "Upgrade": "SPDY/2"}, 400, "unable to upgrade: missing upgrade headers in request"),
 ])
 async def test_what_cannot_be_agreed_upon_is_told(server: HttpServer, headers: dict[str, str], status: int, text: str) -> None:
-    """Given a client whose protocol nobody speaks / when it asks for it / then it is told what would be spoken."""
+    """Given a client whose protocol nobody speaks / when it asks for it / then it is told what
+    would be spoken.
+    """
     async with raw(server, "/command?stdout=1", **headers) as connection:
         assert connection.head.startswith(f"HTTP/1.1 {status} ")
         assert text in (await connection.reader.read(1000)).decode()
@@ -141,8 +153,9 @@ async def test_what_cannot_be_agreed_upon_is_told(server: HttpServer, headers: d
 ])
 async def test_nothing_is_left_of_a_client_that_goes_or_talks_nonsense(
     server: HttpServer, sessions: Sessions, sent: bytes) -> None:
-    """Given a command that waits for ever / when its client breaks the protocol, says goodbye or vanishes / then the command is
-    cancelled."""
+    """Given a command that waits for ever / when its client breaks the protocol, says goodbye or
+    vanishes / then the command is cancelled.
+    """
     async with raw(server, "/command/waits?stdout=1", **V4) as connection:
         client = SpdyClient(connection.send)
         await client.open(streamType="error")
@@ -155,8 +168,9 @@ async def test_nothing_is_left_of_a_client_that_goes_or_talks_nonsense(
 
 
 async def test_pings_are_answered_and_streams_reset(server: HttpServer) -> None:
-    """Given a connection / when the client pings, opens a number twice or resets a stream / then the ping comes back, the second
-    stream is reset, and data of a reset stream is dropped."""
+    """Given a connection / when the client pings, opens a number twice or resets a stream / then
+    the ping comes back, the second stream is reset, and data of a reset stream is dropped.
+    """
     async with raw(server, "/ports", **PORTS) as connection:
         client = SpdyClient(connection.send)
         await client.control(spdy.PING, b"\0\0\0\5")
@@ -176,7 +190,9 @@ async def test_pings_are_answered_and_streams_reset(server: HttpServer) -> None:
     {"streamType": "data"}, {"streamType": "data", "port": "x"}, {"streamType": "data", "port": "0"},
     {"streamType": "data", "port": "65536"}, {"port": "80"}, {"streamType": "video", "port": "80"}])
 async def test_streams_of_no_port_are_reset(server: HttpServer, headers: dict[str, str]) -> None:
-    """Given a port-forward / when a stream names no port, or no purpose / then it is reset, and others are served."""
+    """Given a port-forward / when a stream names no port, or no purpose / then it is reset, and
+    others are served.
+    """
     async with raw(server, "/ports", **PORTS) as connection:
         client = SpdyClient(connection.send)
         bad, good = await client.open(**headers), await client.open(streamType="error", port="80")
@@ -185,8 +201,10 @@ async def test_streams_of_no_port_are_reset(server: HttpServer, headers: dict[st
 
 
 async def test_connections_to_ports_are_pairs_of_streams(server: HttpServer) -> None:
-    """Given a port-forward, as old clients do without request ids and new ones with / when both connections send / then each
-    gets its own answer, and ends when its client ends it; one that is refused has the reason, and its streams are reset."""
+    """Given a port-forward, as old clients do without request ids and new ones with / when both
+    connections send / then each gets its own answer, and ends when its client ends it; one that is
+    refused has the reason, and its streams are reset.
+    """
     async with raw(server, "/ports", **PORTS) as connection:
         client = SpdyClient(connection.send)
         await client.open(streamType="error", port="80", fin=True)
@@ -206,7 +224,9 @@ async def test_connections_to_ports_are_pairs_of_streams(server: HttpServer) -> 
 
 
 async def test_a_tunnel_carries_it_through_a_websocket(server: HttpServer) -> None:
-    """Given kubectl of today / when it offers the tunnel / then SPDY is spoken in binary messages; text ends the connection."""
+    """Given kubectl of today / when it offers the tunnel / then SPDY is spoken in binary messages;
+    text ends the connection.
+    """
     async with aiohttp.ClientSession(server.url) as http, http.ws_connect("/ports", protocols=(TUNNEL,)) as socket:
         assert socket.protocol == TUNNEL
         client = SpdyClient(socket.send_bytes)

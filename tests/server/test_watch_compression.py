@@ -32,7 +32,9 @@ async def asked(
     aiohttp_client: AiohttpClient, encoding: str, *,
     query: dict[str, str] | None = None, gates: dict[str, bool] | None = None, release: str = "1.37",
 ) -> tuple[str, list[str]]:
-    """The Content-Encoding of a watch of two ConfigMaps, one of which comes later, and the types of its events."""
+    """The Content-Encoding of a watch of two ConfigMaps, one of which comes later, and the types of
+    its events.
+    """
     async with Cluster(
             nodes=0, controllers="", clock="real", kubernetes_version=release, feature_gates=gates or {}) as cluster:
         http = await aiohttp_client(Serving(await cluster.serve()), auto_decompress=False)
@@ -46,7 +48,9 @@ async def asked(
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate, gzip"])
 async def test_a_streamed_list_is_compressed_and_so_is_what_follows(aiohttp_client: AiohttpClient, encoding: str) -> None:
-    """Given a client that takes gzip / when it lists by a watch and an object comes later / then it can read all of it."""
+    """Given a client that takes gzip / when it lists by a watch and an object comes later / then it
+    can read all of it.
+    """
     assert await asked(aiohttp_client, encoding) == ("gzip", ["ADDED", "BOOKMARK", "ADDED"])
 
 
@@ -56,19 +60,25 @@ async def test_who_does_not_ask_gets_it_plain(aiohttp_client: AiohttpClient) -> 
 
 
 async def test_a_plain_watch_is_never_compressed(aiohttp_client: AiohttpClient) -> None:
-    """Given a client that takes gzip / when it watches without a list / then the events come as they are."""
+    """Given a client that takes gzip / when it watches without a list / then the events come as
+    they are.
+    """
     assert await asked(aiohttp_client, "gzip", query={"watch": "true"}) == ("", ["ADDED", "ADDED"])
 
 
 @pytest.mark.parametrize(("release", "gates"), [("1.37", {"WatchListCompression": False}), ("1.36", {})])
 async def test_without_its_gate_nothing_is_compressed(
         aiohttp_client: AiohttpClient, release: str, gates: dict[str, bool]) -> None:
-    """Given the gate off, or a release without it / when a client that takes gzip lists by a watch / then it comes plain."""
+    """Given the gate off, or a release without it / when a client that takes gzip lists by a watch
+    / then it comes plain.
+    """
     assert await asked(aiohttp_client, "gzip", release=release, gates=gates) == ("", ["ADDED", "BOOKMARK", "ADDED"])
 
 
 async def test_a_client_that_unpacks_by_itself_reads_every_piece(aiohttp_client: AiohttpClient) -> None:
-    """Given a client library that unpacks what it gets / when pieces come one after the other / then it gets each in time."""
+    """Given a client library that unpacks what it gets / when pieces come one after the other /
+    then it gets each in time.
+    """
     async with Cluster(nodes=0, controllers="", clock="real") as cluster:
         http = await aiohttp_client(Serving(await cluster.serve()))
         async with http.get("/api/v1/namespaces/default/configmaps", params=LIST) as answer:

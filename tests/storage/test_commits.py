@@ -9,14 +9,17 @@ from tests.storage.pods import pod, pods
 
 
 def test_a_fresh_storage_counts_from_one_like_etcd(storage: Storage, bucket: Bucket) -> None:
-    """Given a fresh storage / when the first object is created / then it has revision 2, and the next 3."""
+    """Given a fresh storage / when the first object is created / then it has revision 2, and the
+    next 3.
+    """
     assert storage.revision == 1
     assert bucket.create(pod("a")).revision == 2
     assert bucket.create(pod("b")).revision == 3
 
 
 def test_all_buckets_share_one_revision(storage: Storage, bucket: Bucket) -> None:
-    """Given two resources / when both are written to / then no two objects have the same revision."""
+    """Given two resources / when both are written to / then no two objects have the same revision.
+    """
     nodes = storage.add_bucket(GroupResource("", "nodes"), fields=None)
     first = bucket.create(pod("a"))
     second = nodes.create({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}})
@@ -48,7 +51,9 @@ def test_a_list_item_leaves_out_its_kind(bucket: Bucket) -> None:
 
 
 def test_custom_resources_are_printed_with_sorted_keys_and_whole_items(storage: Storage) -> None:
-    """Given a bucket that sorts keys / when an object is stored / then every level is sorted and items are whole."""
+    """Given a bucket that sorts keys / when an object is stored / then every level is sorted and
+    items are whole.
+    """
     bucket = storage.add_bucket(GroupResource("g", "widgets"), fields=None, sort_keys=True)
     record = bucket.create({
         "kind": "Widget", "apiVersion": "g/v1", "metadata": {"namespace": "n", "name": "a"}, "spec": {"b": 1, "a": 2}})
@@ -70,7 +75,8 @@ def test_what_must_be_known_without_decoding_is_kept_beside_the_bytes(bucket: Bu
 
 
 def test_a_taken_name_is_refused(bucket: Bucket) -> None:
-    """Given an object / when another of its name is created / then KeyExists, and nothing happened."""
+    """Given an object / when another of its name is created / then KeyExists, and nothing happened.
+    """
     bucket.create(pod("a"))
     with pytest.raises(KeyExists):
         bucket.create(pod("a"))
@@ -91,7 +97,9 @@ def test_only_the_latest_record_may_be_replaced(bucket: Bucket) -> None:
 
 
 def test_a_name_that_was_deleted_and_made_again_is_another_object(bucket: Bucket) -> None:
-    """Given an object that was replaced by another of its name / when the old one is deleted / then Stale."""
+    """Given an object that was replaced by another of its name / when the old one is deleted / then
+    Stale.
+    """
     record = bucket.create(pod("a"))
     bucket.delete(record)
     bucket.create(pod("a"))
@@ -111,7 +119,9 @@ def test_a_deletion_takes_a_revision_and_keeps_the_last_state(bucket: Bucket) ->
 
 
 def test_a_tree_that_cannot_be_encoded_changes_nothing(storage: Storage, bucket: Bucket) -> None:
-    """Given a tree that JSON cannot hold / when it is stored / then it is refused before anything happened."""
+    """Given a tree that JSON cannot hold / when it is stored / then it is refused before anything
+    happened.
+    """
     tree = pod("a")
     tree["spec"]["nodeName"] = object()
     with pytest.raises(TypeError):
@@ -144,8 +154,8 @@ def test_a_resource_can_be_forgotten_once_it_is_empty(storage: Storage, bucket: 
 
 
 def test_selectable_fields_are_said_once(storage: Storage, bucket: Bucket) -> None:
-    """Given a resource with a bucket / when another is added for it, or one is asked for that was never added
-    / then neither is possible: nobody gets a bucket with other fields than he thinks.
+    """Given a resource with a bucket / when another is added for it, or one is asked for that was
+    never added / then neither is possible: nobody gets a bucket with other fields than he thinks.
     """
     with pytest.raises(AssertionError, match="has a bucket already"):
         storage.add_bucket(bucket.resource, fields=None)

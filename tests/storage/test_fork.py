@@ -44,8 +44,10 @@ def all_of(bucket: Bucket) -> dict[str, Any]:
        plain_events=st.sampled_from([0, 3, 1000]))
 def test_both_sides_of_a_fork_are_as_if_there_were_no_other(before, left, right, later, indexed, max_events, plain_events
 ) -> None:
-    """Given any writes, a fork, and different writes on both sides, one of which forks again, when each is asked for all that
-    it knows, then its answers are those of a storage that saw just its own writes."""
+    """Given any writes, a fork, and different writes on both sides, one of which forks again, when
+    each is asked for all that it knows, then its answers are those of a storage that saw just its
+    own writes.
+    """
     def fresh(*parts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
         bucket = pods(Storage(max_events=max_events))  # nothing packed
         for changes in parts:
@@ -68,7 +70,9 @@ def test_both_sides_of_a_fork_are_as_if_there_were_no_other(before, left, right,
 
 
 def test_a_fork_is_not_heard_of_where_it_came_from() -> None:
-    """Given a watcher of a bucket, when a fork is written to, then the watcher hears nothing; it still hears of its own."""
+    """Given a watcher of a bucket, when a fork is written to, then the watcher hears nothing; it
+    still hears of its own.
+    """
     storage = Storage()
     heard: list[str] = []
     pods(storage).subscribe(1, "", lambda event: heard.append(event.record.name))

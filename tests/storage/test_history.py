@@ -26,7 +26,9 @@ def names(events: list[Event]) -> list[tuple[str, str]]:
 
 @pytest.mark.spec("API-060")
 def test_a_past_state_is_rebuilt(bucket: Bucket) -> None:
-    """Given a, b, then c made, a changed, b deleted / when the state of b's making is read / then it is as it was."""
+    """Given a, b, then c made, a changed, b deleted / when the state of b's making is read / then
+    it is as it was.
+    """
     a, b = bucket.create(pod("a")), bucket.create(pod("b"))
     then = bucket.revision
     bucket.create(pod("c"))
@@ -61,7 +63,9 @@ def test_the_future_and_the_forgotten_past_are_told_apart(storage: Storage, buck
 
 
 def test_history_is_bounded_in_events() -> None:
-    """Given room for three events / when five happen in two buckets / then the oldest two are forgotten for both."""
+    """Given room for three events / when five happen in two buckets / then the oldest two are
+    forgotten for both.
+    """
     storage = Storage(max_events=3)
     bucket = pods(storage)
     for name in "abcde":
@@ -74,8 +78,9 @@ def test_history_is_bounded_in_events() -> None:
 
 
 def test_history_is_bounded_in_bytes() -> None:
-    """Given room for some bytes / when large objects change / then as many of their past states are kept as fit; those that
-    are there now take no room."""
+    """Given room for some bytes / when large objects change / then as many of their past states are
+    kept as fit; those that are there now take no room.
+    """
     storage = Storage(max_bytes=10_000)
     bucket = pods(storage)
     for number in range(10):
@@ -95,7 +100,9 @@ def test_history_is_bounded_in_bytes() -> None:
 
 
 def test_no_event_is_made_that_nobody_wants(bucket: Bucket) -> None:
-    """Given a watcher of one namespace / when objects of two are made / then it gets an event without any frame for the one."""
+    """Given a watcher of one namespace / when objects of two are made / then it gets an event
+    without any frame for the one.
+    """
     events: list[Event] = []
     bucket.subscribe(bucket.revision, "ns", events.append)
     bucket.create(pod("a"))
@@ -108,8 +115,8 @@ def test_no_event_is_made_that_nobody_wants(bucket: Bucket) -> None:
 
 @pytest.mark.parametrize("plain_events", [5, 1_000])
 def test_a_long_history_is_nothing_to_the_collector(plain_events: int) -> None:
-    """Given objects that were changed and deleted, with and without a cause / when many more are / then the collector follows no
-    more containers than before, whether states are packed or not.
+    """Given objects that were changed and deleted, with and without a cause / when many more are /
+    then the collector follows no more containers than before, whether states are packed or not.
     """
     storage = Storage(plain_events=plain_events, hot_trees=0)
     bucket = pods(storage)
@@ -131,8 +138,9 @@ def test_a_long_history_is_nothing_to_the_collector(plain_events: int) -> None:
 
 
 def test_old_states_take_little_memory_and_are_the_same() -> None:
-    """Given an object that changes in a few bytes 3,000 times / when the history is read, from the beginning and from somewhere
-    / then every state is the one that was stored, and all of them took a tenth of their bytes at most.
+    """Given an object that changes in a few bytes 3,000 times / when the history is read, from the
+    beginning and from somewhere / then every state is the one that was stored, and all of them took
+    a tenth of their bytes at most.
     """
     storage = Storage(hot_trees=0)
     bucket = pods(storage)
@@ -156,8 +164,8 @@ def test_old_states_take_little_memory_and_are_the_same() -> None:
 
 
 def test_packed_history_is_forgotten_change_by_change() -> None:
-    """Given a history with room for 200 changes of which all but the latest are packed / when 400 come / then exactly the latest
-    200 can be read, and a fork that goes on forgets by itself.
+    """Given a history with room for 200 changes of which all but the latest are packed / when 400
+    come / then exactly the latest 200 can be read, and a fork that goes on forgets by itself.
     """
     storage = Storage(max_events=200, plain_events=20)
     bucket = pods(storage)
@@ -175,8 +183,9 @@ def test_packed_history_is_forgotten_change_by_change() -> None:
 
 
 def test_the_cause_is_told_with_the_history(bucket: Bucket) -> None:
-    """Given writes with a cause, with none, and with one that nobody acted on / when the history is read / then each has its
-    own, as the watcher heard it."""
+    """Given writes with a cause, with none, and with one that nobody acted on / when the history is
+    read / then each has its own, as the watcher heard it.
+    """
     causes = [
         Cause(1.0, "POST", "/a", "u", "agent", Acting("job", Key("ns", "a"), "1")), None,
         Cause(2.0, "POST", "/b", "u", "agent", None), Cause(3.0, "POST", "/c", "u", "agent", Acting("", None, "7"))]
@@ -190,8 +199,10 @@ def test_the_cause_is_told_with_the_history(bucket: Bucket) -> None:
 
 
 def test_an_event_of_the_past_has_the_states_of_then(bucket: Bucket) -> None:
-    """Given an object that was made, changed twice, deleted, and made again / when its history is read from anywhere
-    / then each event has the state after it and the one before, and what is there now is there only once."""
+    """Given an object that was made, changed twice, deleted, and made again / when its history is
+    read from anywhere / then each event has the state after it and the one before, and what is
+    there now is there only once.
+    """
     told: list[tuple[str, int, bytes, bytes | None]] = []
 
     def tell(event: Event) -> tuple[str, int, bytes, bytes | None]:

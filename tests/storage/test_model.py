@@ -1,4 +1,6 @@
-"""The storage against a dict: every list is some moment's dict, every watch tells all that happened, in order."""
+"""The storage against a dict: every list is some moment's dict, every watch tells all that
+happened, in order.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -273,7 +275,8 @@ class StorageAgainstDict(RuleBasedStateMachine):
             watcher.expected += [event for event in self.events[watcher.known:] if self.concerns(watcher, event)]
             watcher.known = len(self.events)
             assert len(watcher.got) == len(watcher.expected)
-            assert watcher.got[-100:] == watcher.expected[-100:]  # what is older was compared when it came
+            # what is older was compared when it came
+            assert watcher.got[-100:] == watcher.expected[-100:]
 
     def concerns(self, watcher: Watcher, event: Seen) -> bool:
         _, revision, key, value = event

@@ -13,14 +13,18 @@ def keys(records: list[Record]) -> list[str]:
 
 @pytest.mark.spec("API-074")
 def test_keys_sort_by_their_bytes_across_namespaces(bucket: Bucket) -> None:
-    """Given namespaces of which one begins like another / when all are listed / then order is that of whole keys."""
+    """Given namespaces of which one begins like another / when all are listed / then order is that
+    of whole keys.
+    """
     for namespace in ("a", "a-b", "a.b", "b"):
         bucket.create(pod("x", namespace))
     assert keys(bucket.records()) == ["a-b/x", "a.b/x", "a/x", "b/x"]
 
 
 def test_names_sort_by_their_bytes(bucket: Bucket) -> None:
-    """Given names with signs and digits / when they are listed / then bytes decide, whatever the order of creation."""
+    """Given names with signs and digits / when they are listed / then bytes decide, whatever the
+    order of creation.
+    """
     for name in ("ab", "a0", "a.b", "a-b", "a", "0a"):
         bucket.create(pod(name))
     assert [record.name for record in bucket.records("ns")] == ["0a", "a", "a-b", "a.b", "a0", "ab"]
@@ -55,8 +59,9 @@ def test_a_page_is_filled_with_what_matches(bucket: Bucket) -> None:
 
 
 def test_what_matches_is_found_however_far_it_is(bucket: Bucket) -> None:
-    """Given 1,200 objects of which the 3rd, 700th, 1,000th and last match / when a page of three is read and the next one
-    / then they have these, and a page that is full with the last one has no next.
+    """Given 1,200 objects of which the 3rd, 700th, 1,000th and last match / when a page of three is
+    read and the next one / then they have these, and a page that is full with the last one has no
+    next.
     """
     for number in range(1_200):
         bucket.create(pod(f"p{number:04}", labels={"t": "1"} if number in (3, 700, 1_000, 1_199) else None))
@@ -72,8 +77,8 @@ def test_what_matches_is_found_however_far_it_is(bucket: Bucket) -> None:
 
 
 def test_a_page_of_the_past_has_what_came_and_went_since_undone(bucket: Bucket) -> None:
-    """Given objects of which some were deleted and others created since / when the past is read by twos / then it has what was
-    there, in order, and counts the rest.
+    """Given objects of which some were deleted and others created since / when the past is read by
+    twos / then it has what was there, in order, and counts the rest.
     """
     for name in "bdfh":
         bucket.create(pod(name))
@@ -104,7 +109,9 @@ def test_objects_without_a_namespace(storage: Storage) -> None:
 
 
 def test_so_many_labels_have_an_index_and_no_more(bucket: Bucket) -> None:
-    """Given questions about many labels / when there are enough indexes / then the answer is that a scan must do."""
+    """Given questions about many labels / when there are enough indexes / then the answer is that a
+    scan must do.
+    """
     bucket.create(pod("a", labels={"k0": "v"}))
     answers = [bucket.by_label(f"k{number}", "v") for number in range(9)]
     assert answers[0] is not None

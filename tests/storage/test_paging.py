@@ -53,5 +53,7 @@ def test_a_bad_token_is_worded_as_upstream_does(text: str, why: str) -> None:
 
 
 def test_a_leading_slash_changes_nothing() -> None:
-    """Given a start that begins with a slash / when it is decoded / then the key is the one behind it."""
+    """Given a start that begins with a slash / when it is decoded / then the key is the one behind
+    it.
+    """
     assert paging.decode(token('{"v":"meta.k8s.io/v1","rv":5,"start":"/a"}')).start == "a"

@@ -19,7 +19,9 @@ def test_a_hot_tree_is_decoded_once_and_shared() -> None:
 
 
 def test_the_tree_that_was_written_is_the_tree_that_is_read() -> None:
-    """Given a created object / when it is read / then nothing was decoded for it, and it carries its revision."""
+    """Given a created object / when it is read / then nothing was decoded for it, and it carries
+    its revision.
+    """
     bucket = pods(Storage())
     tree = pod("a")
     record = bucket.create(tree)
@@ -39,7 +41,9 @@ def pass_by(bucket: Bucket, count: int = RECENT_TREES) -> None:
 
 
 def test_a_tree_that_nobody_comes_back_to_is_let_go() -> None:
-    """Given an object whose writer read it / when others come after it / then its tree goes, and is decoded again."""
+    """Given an object whose writer read it / when others come after it / then its tree goes, and is
+    decoded again.
+    """
     bucket = pods(Storage())
     record = bucket.create(pod("a"))
     use(record, 2)
@@ -49,7 +53,9 @@ def test_a_tree_that_nobody_comes_back_to_is_let_go() -> None:
 
 
 def test_a_tree_that_somebody_has_is_not_decoded_again() -> None:
-    """Given an object whose tree a cache of this process keeps / when the storage let it go / then a reader gets that one."""
+    """Given an object whose tree a cache of this process keeps / when the storage let it go / then
+    a reader gets that one.
+    """
     bucket = pods(Storage())
     record = bucket.create(pod("a"))
     kept = record.tree()
@@ -59,7 +65,9 @@ def test_a_tree_that_somebody_has_is_not_decoded_again() -> None:
 
 
 def test_a_tree_that_is_used_again_and_again_stays() -> None:
-    """Given an object that is read often / when many others come / then it stays decoded, and so does its successor."""
+    """Given an object that is read often / when many others come / then it stays decoded, and so
+    does its successor.
+    """
     bucket = pods(Storage())
     record = bucket.create(pod("a"))
     use(record, 3)
@@ -71,7 +79,9 @@ def test_a_tree_that_is_used_again_and_again_stays() -> None:
 
 
 def test_only_so_many_stay_and_the_idle_go_first() -> None:
-    """Given room for two hot trees, one of them in use / when a third becomes hot / then the idle one goes."""
+    """Given room for two hot trees, one of them in use / when a third becomes hot / then the idle
+    one goes.
+    """
     bucket = pods(Storage(hot_trees=2))
     used, idle, third = (bucket.create(pod(name)) for name in ("used", "idle", "third"))
     for record in (used, idle, third):
@@ -84,7 +94,9 @@ def test_only_so_many_stay_and_the_idle_go_first() -> None:
 
 
 def test_a_superseded_tree_is_let_go() -> None:
-    """Given an object / when it is updated / then the old tree is no longer held, but can still be had."""
+    """Given an object / when it is updated / then the old tree is no longer held, but can still be
+    had.
+    """
     bucket = pods(Storage())
     record = bucket.create(pod("a"))
     bucket.update(pod("a", node="n1"), record)
@@ -93,8 +105,9 @@ def test_a_superseded_tree_is_let_go() -> None:
 
 
 def test_a_superseded_tree_that_is_read_again_is_let_go_but_once() -> None:
-    """Given room for two hot trees / when an object that was read often is superseded, read again and passed by, time and
-    again / then nothing goes wrong, and every state is told as it was."""
+    """Given room for two hot trees / when an object that was read often is superseded, read again
+    and passed by, time and again / then nothing goes wrong, and every state is told as it was.
+    """
     bucket = pods(Storage(hot_trees=2))
     for number in range(5):
         record = bucket.create(pod(f"a-{number}"))
@@ -106,7 +119,9 @@ def test_a_superseded_tree_that_is_read_again_is_let_go_but_once() -> None:
 
 
 def test_in_tests_a_changed_tree_is_found(bucket: Bucket, storage: Storage) -> None:
-    """Given a storage that checks / when somebody changes a shared tree / then the next use of it fails."""
+    """Given a storage that checks / when somebody changes a shared tree / then the next use of it
+    fails.
+    """
     record = bucket.create(pod("a"))
     record.tree()["spec"]["nodeName"] = "elsewhere"
     with pytest.raises(AssertionError, match="changed the shared tree"):
@@ -116,8 +131,10 @@ def test_in_tests_a_changed_tree_is_found(bucket: Bucket, storage: Storage) -> N
 
 
 def test_without_room_nothing_is_kept() -> None:
-    """Given room for no tree / when an object is written, read and changed / then every answer is decoded from the bytes, and
-    nothing is held, neither by the cache nor because somebody else has it."""
+    """Given room for no tree / when an object is written, read and changed / then every answer is
+    decoded from the bytes, and nothing is held, neither by the cache nor because somebody else has
+    it.
+    """
     bucket = pods(Storage(hot_trees=0))
     record = bucket.create(pod("a"))
     kept = record.tree()

@@ -15,7 +15,9 @@ class Log:
 
 
 def test_history_comes_first_then_the_present(bucket: Bucket) -> None:
-    """Given events before and after a subscription / when it begins in the past / then it sees each once, in order."""
+    """Given events before and after a subscription / when it begins in the past / then it sees each
+    once, in order.
+    """
     a = bucket.create(pod("a"))
     log = Log()
     bucket.subscribe(1, "", log)
@@ -35,7 +37,9 @@ def test_a_namespace_hears_only_of_itself(bucket: Bucket) -> None:
 
 
 def test_a_field_hears_of_what_comes_stays_and_leaves(bucket: Bucket) -> None:
-    """Given subscribers to two nodes' pods / when a pod moves / then both hear of it, and each of its own besides."""
+    """Given subscribers to two nodes' pods / when a pod moves / then both hear of it, and each of
+    its own besides.
+    """
     one, two = Log(), Log()
     bucket.subscribe(1, "", one, field=("spec.nodeName", "n1"))
     bucket.subscribe(1, "", two, field=("spec.nodeName", "n2"))
@@ -47,7 +51,9 @@ def test_a_field_hears_of_what_comes_stays_and_leaves(bucket: Bucket) -> None:
 
 
 def test_a_subscription_may_begin_in_the_future(bucket: Bucket) -> None:
-    """Given a subscription from a revision to come / when events pass it / then only those behind it are told."""
+    """Given a subscription from a revision to come / when events pass it / then only those behind
+    it are told.
+    """
     log = Log()
     bucket.subscribe(3, "", log)
     for name in "abc":

@@ -13,7 +13,9 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"c
 
 
 def test_what_is_filled_in_place_is_written_and_what_is_only_read_is_not() -> None:
-    """Given an empty pod, when all its parts are looked at and one is filled, then its tree holds that one alone."""
+    """Given an empty pod, when all its parts are looked at and one is filled, then its tree holds
+    that one alone.
+    """
     pod = Pod()
     assert (pod.metadata.labels, pod.spec.containers, pod.spec.affinity, pod.status.phase) == ({}, [], None, "")
     assert pod.to_tree() == {"apiVersion": "v1", "kind": "Pod"}
@@ -24,7 +26,9 @@ def test_what_is_filled_in_place_is_written_and_what_is_only_read_is_not() -> No
 
 
 def test_a_null_lasts_until_the_field_is_set_or_filled() -> None:
-    """Given a Role whose rules are null, when it is read, then they are an empty list; written, null; and filled, not."""
+    """Given a Role whose rules are null, when it is read, then they are an empty list; written,
+    null; and filled, not.
+    """
     role = Role.from_tree({"rules": None})
     assert role.rules == []
     assert role.to_tree()["rules"] is None
@@ -33,7 +37,9 @@ def test_a_null_lasts_until_the_field_is_set_or_filled() -> None:
 
 
 def test_two_models_share_nothing() -> None:
-    """Given a tree, when it is read and the model is changed everywhere, then the tree and another model stay as they were."""
+    """Given a tree, when it is read and the model is changed everywhere, then the tree and another
+    model stay as they were.
+    """
     tree = POD | {"unheardOf": {"deep": [1]}}
     changed, other = Pod.from_tree(tree), Pod.from_tree(tree)
     changed.unheardOf["deep"].append(2)
@@ -50,7 +56,9 @@ def test_two_models_share_nothing() -> None:
     {"spec": {"hostNetwork": 1}}, {"metadata": {"labels": {"a": 1}}}, {"spec": []},
 ])
 def test_what_is_of_another_type_is_an_error(tree: dict) -> None:
-    """Given a tree with a kind, a version or a value of another type, when it is read, then it is an error."""
+    """Given a tree with a kind, a version or a value of another type, when it is read, then it is
+    an error.
+    """
     with pytest.raises(ValidationError):
         Pod.from_tree(tree)
 
@@ -62,8 +70,9 @@ def test_an_object_of_another_kind_is_named() -> None:
 
 
 async def test_the_client_reads_and_writes_models() -> None:
-    """Given a cluster, when a model is created, read, listed, changed, patched, applied and deleted, then each call gives
-    the model of what the server has."""
+    """Given a cluster, when a model is created, read, listed, changed, patched, applied and
+    deleted, then each call gives the model of what the server has.
+    """
     async with Cluster(nodes=0, clock="manual") as cluster:
         client = TypedClient(cluster.client)
         made = await client.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"x": "1"}))
@@ -86,7 +95,9 @@ async def test_the_client_reads_and_writes_models() -> None:
 
 
 async def test_a_lister_gives_models_of_ones_own() -> None:
-    """Given a controller declared by classes, when it changes what its lister gave, then the cache stays as it was."""
+    """Given a controller declared by classes, when it changes what its lister gave, then the cache
+    stays as it was.
+    """
     seen: list[str] = []
 
     class Reader:

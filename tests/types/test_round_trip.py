@@ -1,4 +1,6 @@
-"""A model gives back the tree that it was read from: any tree of our schemas, and what a cluster has in it."""
+"""A model gives back the tree that it was read from: any tree of our schemas, and what a cluster
+has in it.
+"""
 
 import importlib
 import json
@@ -46,7 +48,9 @@ def exactly(tree: object) -> str:
 @given(data=st.data())
 @settings(max_examples=20)
 def test_any_tree_of_a_schema_comes_back(kind: type[Object], data: st.DataObject) -> None:
-    """Given a tree of the kind's schema, with nulls and unknown fields, when a model reads it, then it writes that tree."""
+    """Given a tree of the kind's schema, with nulls and unknown fields, when a model reads it, then
+    it writes that tree.
+    """
     resource = kind.resource
     drawn = data.draw(objects(schema(resource.api_version, resource.kind), 0))
     tree = drawn | {"apiVersion": resource.api_version, "kind": resource.kind}
@@ -60,7 +64,9 @@ def test_any_tree_of_a_schema_comes_back(kind: type[Object], data: st.DataObject
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.resource.gvr}")
 def test_models_know_every_field_of_their_schema(kind: type[Object]) -> None:
-    """Given a kind, when its class is compared with its schema, then it has those fields and no others."""
+    """Given a kind, when its class is compared with its schema, then it has those fields and no
+    others.
+    """
     names = {field.serialization_alias for field in kind.model_fields.values()}
     assert names == set(schema(kind.resource.api_version, kind.resource.kind).properties)
 
@@ -70,7 +76,9 @@ async def objects_of(client: Client, kind: type[Object]) -> list[Tree]:
 
 
 async def test_what_a_cluster_holds_comes_back() -> None:
-    """Given a cluster with an object of every kind, run for an hour, when each is read by its model, then all come back."""
+    """Given a cluster with an object of every kind, run for an hour, when each is read by its
+    model, then all come back.
+    """
     served = {(r.group, r.version, r.plural) for r in (kind.resource for kind in KINDS)}
     options = {"feature_gates": {"AllAlpha": True, "AllBeta": True}, "runtime_config": {"api/all": True}}
     async with Cluster(nodes=2, clock="manual", **options) as cluster:
@@ -93,7 +101,9 @@ async def test_what_a_cluster_holds_comes_back() -> None:
     "2026-01-01T00:00:00Z", "2026-01-01T02:00:00+02:00", "2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:00.123456789Z",
 ])
 def test_a_time_is_a_datetime_and_comes_back_as_its_text(text: str) -> None:
-    """Given a time in some spelling, when it is read, then it is a datetime in UTC or its zone, and written as it stood."""
+    """Given a time in some spelling, when it is read, then it is a datetime in UTC or its zone, and
+    written as it stood.
+    """
     pod = Pod.from_tree({"metadata": {"creationTimestamp": text}})
     found = pod.metadata.creation_timestamp
     assert found is not None
@@ -104,7 +114,9 @@ def test_a_time_is_a_datetime_and_comes_back_as_its_text(text: str) -> None:
 @given(st.integers(0, 10**15).map(lambda micros: EPOCH + timedelta(microseconds=micros)))
 @example(datetime(2026, 1, 1, 12, 30, 0, 999999, tzinfo=UTC))
 def test_a_time_that_a_program_makes_is_written_as_upstream_does(moment: datetime) -> None:
-    """Given an aware datetime, when it is written, then a Time has whole seconds in UTC, a MicroTime six digits."""
+    """Given an aware datetime, when it is written, then a Time has whole seconds in UTC, a
+    MicroTime six digits.
+    """
     here = moment.astimezone(timezone(timedelta(hours=2)))
     tree = Job(status={"startTime": here}).to_tree()
     assert tree["status"]["startTime"] == f"{moment:%Y-%m-%dT%H:%M:%S}Z"
@@ -114,7 +126,9 @@ def test_a_time_that_a_program_makes_is_written_as_upstream_does(moment: datetim
 
 
 def test_what_is_computed_from_a_time_has_no_text() -> None:
-    """Given a time that was read, when a later one is computed from it, then that is written by its value."""
+    """Given a time that was read, when a later one is computed from it, then that is written by its
+    value.
+    """
     pod = Pod.from_tree({"metadata": {"creationTimestamp": "2026-01-01T02:00:00.5+02:00"}})
     assert isinstance(pod.metadata.creation_timestamp, WrittenTime)
     pod.metadata.creation_timestamp += timedelta(hours=1)
@@ -122,7 +136,9 @@ def test_what_is_computed_from_a_time_has_no_text() -> None:
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
-    """Given a naive datetime, when it is read or written, then it is an error that says what is missing."""
+    """Given a naive datetime, when it is read or written, then it is an error that says what is
+    missing.
+    """
     with pytest.raises(ValueError, match="timezone"):
         Pod.from_tree({"metadata": {"creationTimestamp": NAIVE}})
     pod = Pod()
@@ -133,7 +149,9 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 @given(st.sampled_from(["1", "1000m", "0.5", "1Gi", 1, 2, 0.5, 1e3]))
 def test_a_quantity_reads_as_text_and_comes_back_as_it_stood(written: str | float) -> None:
-    """Given a quantity as a text or a number, when it is read, then it is a text, and is written as what it was."""
+    """Given a quantity as a text or a number, when it is read, then it is a text, and is written as
+    what it was.
+    """
     limits = {"resources": {"limits": {"cpu": written}}}
     container = Container.from_tree(limits)
     assert container.resources.limits["cpu"] == str(written)
@@ -149,7 +167,9 @@ def test_numbers_and_texts_are_told_apart_where_both_may_stand() -> None:
 
 
 def test_modules_stand_below_one_another() -> None:
-    """Given the names of the package, when each is asked for, then it is there; unknown ones are not."""
+    """Given the names of the package, when each is asked for, then it is there; unknown ones are
+    not.
+    """
     for name in fakekube.types.__all__:
         assert getattr(fakekube.types, name) is not None
     assert all(earlier < later for earlier, later in pairwise(fakekube.types.__all__))
@@ -158,12 +178,16 @@ def test_modules_stand_below_one_another() -> None:
 
 
 def test_the_modules_are_what_their_generator_makes() -> None:
-    """Given the schema table of the newest release, when the generator runs, then it finds nothing to change."""
+    """Given the schema table of the newest release, when the generator runs, then it finds nothing
+    to change.
+    """
     assert python(ROOT, "-m", "tools.facts", "--check", "types") == "types: unchanged\n"
 
 
 def test_an_object_within_another_is_read_as_it_stands() -> None:
-    """Given claims of a StatefulSet that name no kind, or any, when they are read and written, then they are as before."""
+    """Given claims of a StatefulSet that name no kind, or any, when they are read and written, then
+    they are as before.
+    """
     claims = [{"metadata": {"name": "a"}}, {"kind": "x"}, {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}]
     tree = {"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {"volumeClaimTemplates": claims}}
     assert StatefulSet.from_tree(tree).to_tree() == tree

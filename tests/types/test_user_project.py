@@ -1,4 +1,6 @@
-"""A project that uses the models, the client and the fixtures: a type checker knows them, and its tests pass."""
+"""A project that uses the models, the client and the fixtures: a type checker knows them, and its
+tests pass.
+"""
 
 import os
 import shutil
@@ -36,7 +38,9 @@ def mypy(project: Path, *arguments: str) -> str:
 
 
 def test_mypy_knows_models_client_and_fixtures(project: Path) -> None:
-    """Given a user's project, when mypy reads it strictly, then it finds nothing; and in a wrong module each mistake."""
+    """Given a user's project, when mypy reads it strictly, then it finds nothing; and in a wrong
+    module each mistake.
+    """
     (project / "wrong.py").write_text(WRONG)
     found = mypy(project, "webs.py", "test_webs.py", "wrong.py")
     assert [line.partition(" error: ")[0] for line in found.splitlines() if "error" in line] == [
@@ -44,6 +48,8 @@ def test_mypy_knows_models_client_and_fixtures(project: Path) -> None:
 
 
 def test_its_controller_works(project: Path) -> None:
-    """Given the same project, when pytest runs its test, then its controller brings up what its object asks for."""
+    """Given the same project, when pytest runs its test, then its controller brings up what its
+    object asks for.
+    """
     settings = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", "-W", "error")
     assert "2 passed" in python(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *settings)

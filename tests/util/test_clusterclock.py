@@ -21,8 +21,9 @@ def control(clock: Clock) -> ClusterClock:
 
 @pytest.mark.parametrize("make", CLOCKS)
 async def test_every_clock_advances_one_timer_at_a_time(make) -> None:
-    """Given any clock that is paused, when an hour and a half pass, then every timer in it saw its own instant, what those
-    started came too, and the clock stands ninety minutes later."""
+    """Given any clock that is paused, when an hour and a half pass, then every timer in it saw its
+    own instant, what those started came too, and the clock stands ninety minutes later.
+    """
     clock = make()
     handle = control(clock)
     handle.pause()
@@ -46,7 +47,9 @@ async def test_every_clock_advances_one_timer_at_a_time(make) -> None:
     ("-1h", "'-1h' is no duration: say 1h30m, 90s or 500ms"), ("soon", "'soon' is no duration"),
 ])
 async def test_what_is_no_duration_is_refused(duration, text) -> None:
-    """Given a duration that cannot be meant, when time is advanced by it, then one sentence says why and time stands."""
+    """Given a duration that cannot be meant, when time is advanced by it, then one sentence says
+    why and time stands.
+    """
     handle = control(ManualClock())
     with pytest.raises(ClockError, match=text):
         await handle.advance(duration)
@@ -54,7 +57,9 @@ async def test_what_is_no_duration_is_refused(duration, text) -> None:
 
 
 async def test_time_is_set_forward_and_never_back() -> None:
-    """Given a clock, when it is set to a later time, then it is there; when it is set to an earlier one, then that is refused."""
+    """Given a clock, when it is set to a later time, then it is there; when it is set to an earlier
+    one, then that is refused.
+    """
     handle = control(ManualClock())
     await handle.set("2026-02-01T00:00:00Z")
     assert handle.now() == datetime(2026, 2, 1, tzinfo=UTC)
@@ -67,8 +72,9 @@ async def test_time_is_set_forward_and_never_back() -> None:
 
 
 async def test_a_wall_clock_stands_still_while_it_is_paused() -> None:
-    """Given the wall's clock and a timer that is due, when it is paused, then neither it nor the timer moves; resumed, it goes
-    on from the same instant."""
+    """Given the wall's clock and a timer that is due, when it is paused, then neither it nor the
+    timer moves; resumed, it goes on from the same instant.
+    """
     clock = RealClock(START)
     handle, seen = control(clock), []
     handle.pause()
@@ -84,7 +90,8 @@ async def test_a_wall_clock_stands_still_while_it_is_paused() -> None:
 
 
 async def test_a_wall_clock_that_was_advanced_runs_on_from_there() -> None:
-    """Given the wall's clock, when an hour passes at once, then it is an hour later, and it runs."""
+    """Given the wall's clock, when an hour passes at once, then it is an hour later, and it runs.
+    """
     handle = control(RealClock())
     before = handle.time()
     await handle.advance("1h")
@@ -93,7 +100,9 @@ async def test_a_wall_clock_that_was_advanced_runs_on_from_there() -> None:
 
 
 async def test_a_paused_wall_clock_makes_nothing_come_true() -> None:
-    """Given a paused clock of the wall, when a predicate is waited for, then the wait ends at once and says why."""
+    """Given a paused clock of the wall, when a predicate is waited for, then the wait ends at once
+    and says why.
+    """
     clock = RealClock()
     driver = driver_for(clock, Activity())
     ClusterClock(clock, driver).pause()
@@ -102,8 +111,9 @@ async def test_a_paused_wall_clock_makes_nothing_come_true() -> None:
 
 
 async def test_an_auto_clock_does_not_jump_while_it_is_paused() -> None:
-    """Given an automatic clock that is paused with a timer pending, when the loop turns, then time stands; once resumed, the
-    timer fires."""
+    """Given an automatic clock that is paused with a timer pending, when the loop turns, then time
+    stands; once resumed, the timer fires.
+    """
     clock, activity, tasks = AutoClock(), Activity(), Tasks()
     driver = driver_for(clock, activity)
     handle, seen = ClusterClock(clock, driver), []
@@ -121,7 +131,9 @@ async def test_an_auto_clock_does_not_jump_while_it_is_paused() -> None:
 
 
 def test_a_manual_clock_cannot_be_told_to_run() -> None:
-    """Given a manual clock, when it is resumed, then it is refused: it only moves when it is told to."""
+    """Given a manual clock, when it is resumed, then it is refused: it only moves when it is told
+    to.
+    """
     handle = control(ManualClock())
     with pytest.raises(ClockError, match="a manual clock moves only when it is told to"):
         handle.resume()
@@ -134,8 +146,9 @@ def test_every_clock_says_what_it_is() -> None:
 
 
 async def test_the_walls_time_does_not_stop_for_heartbeats_either() -> None:
-    """Given a heartbeat each ten seconds on the wall's clock, when a day passes at once, then it comes where time stops for
-    something else, and where it lands: not 8,640 times."""
+    """Given a heartbeat each ten seconds on the wall's clock, when a day passes at once, then it
+    comes where time stops for something else, and where it lands: not 8,640 times.
+    """
     clock = RealClock(START)
     beats = []
 
@@ -153,7 +166,9 @@ async def test_the_walls_time_does_not_stop_for_heartbeats_either() -> None:
 
 
 async def test_timers_of_the_walls_clock_fire_on_nobodys_behalf() -> None:
-    """Given a task that works on behalf of something, when it sets a timer, then the timer's callback does not."""
+    """Given a task that works on behalf of something, when it sets a timer, then the timer's
+    callback does not.
+    """
     behalf: ContextVar[str] = ContextVar("behalf", default="nobody")
     behalf.set("somebody")
     clock, seen = RealClock(), []
@@ -164,7 +179,9 @@ async def test_timers_of_the_walls_clock_fire_on_nobodys_behalf() -> None:
 
 
 async def test_an_early_year_keeps_its_zeros() -> None:
-    """Given a clock in the year 999, when it is told to go back, then the refusal says the year with four digits."""
+    """Given a clock in the year 999, when it is told to go back, then the refusal says the year
+    with four digits.
+    """
     handle = control(ManualClock(start=datetime(999, 1, 2, tzinfo=UTC)))
     with pytest.raises(ClockError, match="the clock is at 0999-01-02T00:00:00Z"):
         await handle.set(datetime(998, 1, 1, tzinfo=UTC))
@@ -173,7 +190,9 @@ async def test_an_early_year_keeps_its_zeros() -> None:
 @pytest.mark.parametrize("make", CLOCKS)
 @pytest.mark.parametrize("duration", ["99999999999h", 1e300, timedelta.max])
 async def test_a_time_that_no_clock_can_hold_is_refused(make, duration) -> None:
-    """Given any clock, when it is to advance beyond the years that there are, then that is a ClockError and time stands."""
+    """Given any clock, when it is to advance beyond the years that there are, then that is a
+    ClockError and time stands.
+    """
     handle = control(make())
     handle.pause()
     before = handle.time()
@@ -185,7 +204,9 @@ async def test_a_time_that_no_clock_can_hold_is_refused(make, duration) -> None:
 
 
 async def test_a_timer_beyond_the_end_of_time_never_fires_and_nothing_waits_for_it() -> None:
-    """Given a timer in a thousand million years, when time runs on for a predicate, then nothing is left to wait for."""
+    """Given a timer in a thousand million years, when time runs on for a predicate, then nothing is
+    left to wait for.
+    """
     clock = AutoClock()
     driver = driver_for(clock, Activity())
     clock.call_later(9e18, pytest.fail, "it fired")
@@ -199,7 +220,9 @@ async def test_a_timer_beyond_the_end_of_time_never_fires_and_nothing_waits_for_
 
 
 async def test_a_daemon_timer_is_waited_for_until_the_end_of_time_and_no_longer() -> None:
-    """Given a timer that recurs every century, when it is waited for a million years, then that ends in Stalled."""
+    """Given a timer that recurs every century, when it is waited for a million years, then that
+    ends in Stalled.
+    """
     clock = ManualClock()
 
     def again() -> None:

@@ -57,8 +57,9 @@ def old_knot() -> "weakref.ref[Knot]":
 
 
 def test_all_is_collected_only_when_nothing_happens(looks: Looks) -> None:
-    """Given cyclic garbage that survived its first look, when there was work since the last look, then it stays; at the first
-    look after an idle time it goes."""
+    """Given cyclic garbage that survived its first look, when there was work since the last look,
+    then it stays; at the first look after an idle time it goes.
+    """
     knot = old_knot()
     looks.fire()
     assert knot() is not None
@@ -70,7 +71,9 @@ def test_all_is_collected_only_when_nothing_happens(looks: Looks) -> None:
 
 
 def test_who_is_never_idle_is_collected_at_last(looks: Looks) -> None:
-    """Given cyclic garbage, when there is work before every look, then it goes at one of them nevertheless."""
+    """Given cyclic garbage, when there is work before every look, then it goes at one of them
+    nevertheless.
+    """
     knot = old_knot()
     for _ in range(MAX_BUSY_LOOKS):
         assert knot() is not None

@@ -30,7 +30,8 @@ def test_a_schedule(text: str) -> None:
     ("", "empty spec string"),
 ])
 def test_no_schedule(text: str, said: str) -> None:
-    """Given something else, when parsed, then the complaint is that of robfig/cron, word by word."""
+    """Given something else, when parsed, then the complaint is that of robfig/cron, word by word.
+    """
     with pytest.raises(cron.CronError) as caught:
         cron.parse(text)
     assert str(caught.value) == said
@@ -38,7 +39,8 @@ def test_no_schedule(text: str, said: str) -> None:
 
 @pytest.mark.parametrize(("name", "known"), [("Europe/Zurich", True), ("UTC", True), ("Nowhere/None", False), ("", True)])
 def test_time_zones(name: str, known: bool) -> None:
-    """Given the name of a zone, when looked up, then the database knows it or not; no name is UTC."""
+    """Given the name of a zone, when looked up, then the database knows it or not; no name is UTC.
+    """
     assert cron.is_time_zone(name) is known
 
 
@@ -60,8 +62,10 @@ def test_time_zones(name: str, known: bool) -> None:
     ("2026-01-01T00:00", "", ", 0 1 1 *", [None, None, None]),
 ])
 def test_when_a_schedule_is_due(after: str, zone: str, text: str, due: list[str | None]) -> None:
-    """Given a schedule, when asked for what comes after a time, then it answers as robfig/cron does: star or no star, days of
-    week or of month, hours that the clocks skip or show twice, and never."""
+    """Given a schedule, when asked for what comes after a time, then it answers as robfig/cron
+    does: star or no star, days of week or of month, hours that the clocks skip or show twice, and
+    never.
+    """
     at: datetime | None = datetime.fromisoformat(after).replace(tzinfo=UTC)
     for expected in due:
         assert at is not None or expected is None
@@ -79,8 +83,9 @@ def _field(least: int, most: int) -> st.SearchStrategy[str]:
     st.tuples(_field(0, 59), _field(0, 23), _field(1, 31), _field(1, 12), _field(0, 6)).map(" ".join),
     st.integers(1577836800, 2208988800))
 def test_what_is_due_fits_and_nothing_before_it_does(text: str, second: int) -> None:
-    """Given any schedule in UTC and any time, when asked for the next time, then it is later and its minute, hour and month
-    fit; asked from a second before it, the answer is the same."""
+    """Given any schedule in UTC and any time, when asked for the next time, then it is later and
+    its minute, hour and month fit; asked from a second before it, the answer is the same.
+    """
     schedule = cron.parse(text)
     assert isinstance(schedule, cron.Schedule)
     after = datetime.fromtimestamp(second, UTC)

@@ -29,7 +29,9 @@ def driver(clock, activity):
 
 
 async def test_advance_fires_each_timer_at_its_own_instant(clock, driver):
-    """Given three timers, two at one instant, when time advances past them, then each sees its own time, in order."""
+    """Given three timers, two at one instant, when time advances past them, then each sees its own
+    time, in order.
+    """
     seen = []
     start = clock.time()
     for name, delay in (("late", 5), ("early", 2), ("second", 5)):
@@ -41,7 +43,9 @@ async def test_advance_fires_each_timer_at_its_own_instant(clock, driver):
 
 
 async def test_what_a_timer_starts_ends_before_the_next_fires(clock, driver):
-    """Given a timer whose work takes many turns of the loop, when time advances, then the next timer comes after it."""
+    """Given a timer whose work takes many turns of the loop, when time advances, then the next
+    timer comes after it.
+    """
     seen, tasks = [], Tasks()
 
     async def work():
@@ -64,7 +68,9 @@ async def test_timers_set_by_timers_fire_in_the_same_advance(clock, driver):
 
 
 async def test_settle_fires_what_is_due_and_moves_nothing(clock, driver):
-    """Given a timer that is due and one that is not, when the cluster settles, then only the first fires."""
+    """Given a timer that is due and one that is not, when the cluster settles, then only the first
+    fires.
+    """
     seen = []
     clock.call_later(0, seen.append, "due")
     clock.call_later(0.001, seen.append, "later")
@@ -109,7 +115,8 @@ async def test_run_until_takes_an_async_predicate(clock, driver):
 
 
 async def test_a_deadlock_is_an_instant_explained_failure(clock, driver):
-    """Given only daemon timers, when run until what never comes, then Stalled says what is pending."""
+    """Given only daemon timers, when run until what never comes, then Stalled says what is pending.
+    """
     clock.call_later(10, clock.time, daemon=True)
     driver.explainers.append(lambda: ["queue job: 0 items"])
     with pytest.raises(Stalled) as stalled:
@@ -121,7 +128,9 @@ async def test_a_deadlock_is_an_instant_explained_failure(clock, driver):
 
 
 async def test_daemon_timers_move_time_only_within_a_limit(clock, driver):
-    """Given a heartbeat, when run until something within an hour, then it beats, and Stalled follows after the hour."""
+    """Given a heartbeat, when run until something within an hour, then it beats, and Stalled
+    follows after the hour.
+    """
     start, beats = clock.time(), []
 
     def beat():
@@ -137,7 +146,9 @@ async def test_daemon_timers_move_time_only_within_a_limit(clock, driver):
 
 
 async def test_a_busy_task_that_sleeps_lets_time_pass(clock, activity, driver):
-    """Given a busy task that sleeps on the clock, when time advances, then it wakes on time and is busy again."""
+    """Given a busy task that sleeps on the clock, when time advances, then it wakes on time and is
+    busy again.
+    """
     tasks, seen = Tasks(), []
 
     async def work():
@@ -154,7 +165,9 @@ async def test_a_busy_task_that_sleeps_lets_time_pass(clock, activity, driver):
 
 
 async def test_time_waits_for_real_work_in_flight(clock, activity, driver):
-    """Given a unit held for work in another thread, when time advances, then no timer fires before its release."""
+    """Given a unit held for work in another thread, when time advances, then no timer fires before
+    its release.
+    """
     seen, loop = [], asyncio.get_running_loop()
 
     def finish():
@@ -169,7 +182,9 @@ async def test_time_waits_for_real_work_in_flight(clock, activity, driver):
 
 
 async def test_waiting_long_for_work_in_flight_is_logged(activity, driver, monkeypatch, caplog):
-    """Given a unit that is held for long, when time is to advance, then the log says what is waited for."""
+    """Given a unit that is held for long, when time is to advance, then the log says what is waited
+    for.
+    """
     monkeypatch.setattr("fakekube.util.driver.STUCK_SECONDS", 0.01)
     driver.explainers.append(lambda: ["job: default/a in work"])
     activity.hold()
@@ -207,7 +222,9 @@ async def test_failures_of_tasks_reach_who_waits(clock, driver):
 
 
 async def test_auto_clock_jumps_while_nothing_is_in_flight(activity):
-    """Given an auto clock, when somebody sleeps for virtual hours, then they pass at once, daemons on the way."""
+    """Given an auto clock, when somebody sleeps for virtual hours, then they pass at once, daemons
+    on the way.
+    """
     clock, tasks, beats = AutoClock(activity=activity), Tasks(), []
     driver = driver_for(clock, activity)
     driver.start(tasks)
@@ -226,7 +243,9 @@ async def test_auto_clock_jumps_while_nothing_is_in_flight(activity):
 
 
 async def test_auto_clock_stands_still_for_daemons_and_for_work(activity):
-    """Given only daemon timers, or a unit in flight, when the loop turns, then auto time stands still."""
+    """Given only daemon timers, or a unit in flight, when the loop turns, then auto time stands
+    still.
+    """
     clock, tasks = AutoClock(activity=activity), Tasks()
     driver_for(clock, activity).start(tasks)
     start = clock.time()
@@ -260,7 +279,9 @@ async def test_auto_clock_goes_slowly_where_nothing_changes(activity):
 
 
 async def test_what_recurs_for_ever_does_not_keep_a_predicate_waiting(clock, activity, driver):
-    """Given a requeue for ever, when run until what never comes, then it stalls, whether things change or not."""
+    """Given a requeue for ever, when run until what never comes, then it stalls, whether things
+    change or not.
+    """
     def tick():
         clock.call_later(30, tick)
 
@@ -277,7 +298,9 @@ async def test_what_recurs_for_ever_does_not_keep_a_predicate_waiting(clock, act
 
 
 def test_time_is_driven_from_another_thread(activity):
-    """Given a cluster loop in a thread, when another thread advances and runs until, then it works as inside."""
+    """Given a cluster loop in a thread, when another thread advances and runs until, then it works
+    as inside.
+    """
     clock = ManualClock(activity=activity)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -298,7 +321,9 @@ def test_time_is_driven_from_another_thread(activity):
 
 
 async def test_scaled_time_runs_faster(activity):
-    """Given a clock a thousand times as fast, when ten seconds pass on it, then the wall hardly moved."""
+    """Given a clock a thousand times as fast, when ten seconds pass on it, then the wall hardly
+    moved.
+    """
     clock = ScaledClock(1000)
     driver = driver_for(clock, activity)
     start, seen = clock.time(), []

@@ -43,7 +43,9 @@ def as_the_library(group: str) -> list[EntryPoint]:
 
 
 def test_those_of_a_group_are_found_and_loaded(site: Path) -> None:
-    """Given an installed package with entry points / when a group is asked for / then its own, and they can be loaded."""
+    """Given an installed package with entry points / when a group is asked for / then its own, and
+    they can be loaded.
+    """
     install(site, "some_thing-1.0.dist-info", TEXT)
     found = {point.name: point for point in entry_points("things")["things"]}
     assert sorted(found) == ["deep", "extra", "ordered"]
@@ -54,7 +56,9 @@ def test_those_of_a_group_are_found_and_loaded(site: Path) -> None:
 
 @pytest.mark.parametrize("group", ["things", "console_scripts", "pytest11", "fakekube.controllers"])
 def test_they_are_those_that_the_library_finds(site: Path, group: str) -> None:
-    """Given packages of either form, one of them installed twice / when groups are asked for / then as the library answers."""
+    """Given packages of either form, one of them installed twice / when groups are asked for / then
+    as the library answers.
+    """
     install(site, "some_thing-1.0.dist-info", TEXT)
     install(site, "Some.Thing-0.9.dist-info", "[things]\nolder = a:b\n")
     install(site, "old-2.0-py3.11.egg-info", "[things]\nold = a:b\n")
@@ -64,7 +68,8 @@ def test_they_are_those_that_the_library_finds(site: Path, group: str) -> None:
 
 
 def test_archives_are_read_too(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a package in an archive on the path / when its group is asked for / then it is found."""
+    """Given a package in an archive on the path / when its group is asked for / then it is found.
+    """
     archive = site / "packed.zip"
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("packed-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: packed\nVersion: 1\n")

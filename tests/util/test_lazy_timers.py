@@ -33,7 +33,9 @@ def driver(clock):
 
 
 async def test_a_jump_over_an_hour_is_one_beat(clock, driver):
-    """Given a lazy timer that sets itself again, when an hour passes in which nothing happens, then it fires once, at its end."""
+    """Given a lazy timer that sets itself again, when an hour passes in which nothing happens, then
+    it fires once, at its end.
+    """
     heart = Heart(clock)
     await driver.advance(3600)
     assert heart.beats == [3600]
@@ -44,7 +46,9 @@ async def test_a_jump_over_an_hour_is_one_beat(clock, driver):
 
 
 async def test_whatever_happens_comes_after_the_beats_that_were_due(clock, driver):
-    """Given a lazy timer and others, when time stops for those, then the lazy one has fired before them if it was due."""
+    """Given a lazy timer and others, when time stops for those, then the lazy one has fired before
+    them if it was due.
+    """
     heart = Heart(clock)
     seen = []
     for delay in (5, 9.5, 12, 13, 50):
@@ -55,7 +59,9 @@ async def test_whatever_happens_comes_after_the_beats_that_were_due(clock, drive
 
 
 async def test_a_lazy_timer_never_pulls_time(clock, driver):
-    """Given a lazy timer alone, when a predicate waits without limit, then it stalls and time stands still."""
+    """Given a lazy timer alone, when a predicate waits without limit, then it stalls and time
+    stands still.
+    """
     heart = Heart(clock)
     with pytest.raises(Stalled, match="no timer is left"):
         await driver.run_until(lambda: bool(heart.beats))
@@ -63,14 +69,17 @@ async def test_a_lazy_timer_never_pulls_time(clock, driver):
 
 
 async def test_with_a_limit_time_stops_even_for_lazy_timers(clock, driver):
-    """Given a lazy timer alone, when a predicate waits for it for at most a minute, then it comes true after ten seconds."""
+    """Given a lazy timer alone, when a predicate waits for it for at most a minute, then it comes
+    true after ten seconds.
+    """
     heart = Heart(clock)
     await driver.run_until(lambda: bool(heart.beats), within=60)
     assert heart.beats == [10]
 
 
 async def test_a_cancelled_lazy_timer_does_not_fire(clock, driver):
-    """Given a lazy timer, when it is cancelled, then it does not fire; and it is listed until then."""
+    """Given a lazy timer, when it is cancelled, then it does not fire; and it is listed until then.
+    """
     seen = []
     timer = clock.call_later(10, seen.append, 1, lazy=True)
     assert clock.timers() == [timer]

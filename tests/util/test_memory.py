@@ -20,7 +20,9 @@ print(double(2) + double(2), calls, len(memo), memo.get("a"))
 
 
 def test_the_oldest_values_go_first() -> None:
-    """Given a memo of two / when a third value comes / then the first one is gone, and one that was put again counts as new."""
+    """Given a memo of two / when a third value comes / then the first one is gone, and one that was
+    put again counts as new.
+    """
     memo: Memo[str, int] = Memo(2)
     for name, number in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
         memo.put(name, number)
@@ -28,8 +30,8 @@ def test_the_oldest_values_go_first() -> None:
 
 
 def test_bytes_are_bounded_too() -> None:
-    """Given a memo of ten bytes / when values come that take more / then the oldest go, one that is too large with them
-    / and what a value took is given back when it is put again.
+    """Given a memo of ten bytes / when values come that take more / then the oldest go, one that is
+    too large with them / and what a value took is given back when it is put again.
     """
     memo: Memo[str, int] = Memo(10, max_bytes=10)
     memo.put("a", 1, 6)
@@ -55,7 +57,9 @@ def test_a_memoized_function_is_asked_once() -> None:
 
 
 def test_all_can_be_switched_off() -> None:
-    """Given a process with FAKEKUBE_MEMO=off / when values are kept and functions asked again / then nothing is remembered."""
+    """Given a process with FAKEKUBE_MEMO=off / when values are kept and functions asked again /
+    then nothing is remembered.
+    """
     done = subprocess.run(
         [sys.executable, "-c", SWITCHED_OFF], env={"FAKEKUBE_MEMO": "off", "PYTHONPATH": ":".join(sys.path)},
         capture_output=True, text=True, check=True)

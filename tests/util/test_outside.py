@@ -1,4 +1,6 @@
-"""Virtual time waits for clients outside until they have been quiet, by a wall's clock that the tests move."""
+"""Virtual time waits for clients outside until they have been quiet, by a wall's clock that the
+tests move.
+"""
 
 import asyncio
 import functools
@@ -19,7 +21,9 @@ MAPS = "/api/v1/configmaps"
 
 
 class Wall(Clock):
-    """A wall's clock on which sleeping costs nothing, and what others do has its time: ``plans`` of (when, what)."""
+    """A wall's clock on which sleeping costs nothing, and what others do has its time: ``plans`` of
+    (when, what).
+    """
 
     def __init__(self) -> None:
         self.seconds = 1000.0
@@ -80,7 +84,9 @@ def ask(outside: ClientsOutside, activity: Activity, method: str = "GET") -> Non
 
 
 async def test_without_clients_no_time_is_granted(driver: VirtualDriver, clock: ManualClock, wall: Wall) -> None:
-    """Given a cluster that nobody watches, when it settles, advances and runs until something, then the wall stands still."""
+    """Given a cluster that nobody watches, when it settles, advances and runs until something, then
+    the wall stands still.
+    """
     clock.call_later(60, lambda: None)
     start = clock.time()
     await driver.settle()
@@ -92,8 +98,9 @@ async def test_without_clients_no_time_is_granted(driver: VirtualDriver, clock: 
 
 async def test_a_watch_that_was_told_is_granted_the_grace_once(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside) -> None:
-    """Given an open watch, when it was told of a change and time advances over many timers, then the grace passes on the wall
-    before the first, and no more until it is told again."""
+    """Given an open watch, when it was told of a change and time advances over many timers, then
+    the grace passes on the wall before the first, and no more until it is told again.
+    """
     watch, passed = outside.watch("operator/1", "10.0.0.1", MAPS), []
     for _ in range(5):
         clock.call_later(60, lambda: passed.append(wall.seconds))
@@ -110,7 +117,9 @@ async def test_a_watch_that_was_told_is_granted_the_grace_once(
 
 async def test_who_acts_while_time_waits_is_seen_before_it_moves(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
-    """Given an operator that thinks for 0.3 s, and then again, when run until what it does, then virtual time did not move."""
+    """Given an operator that thinks for 0.3 s, and then again, when run until what it does, then
+    virtual time did not move.
+    """
     outside.watch("operator/1", "10.0.0.1", MAPS)
     clock.call_later(60, lambda: None, daemon=True)
     done: list[str] = []
@@ -135,8 +144,10 @@ async def test_who_acts_while_time_waits_is_seen_before_it_moves(
 
 async def test_who_never_acts_is_waited_for_and_then_told(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside) -> None:
-    """Given a watch whose client does nothing, when run until what never comes, then it stalls after the grace, and says who is
-    connected, what it watches and did last, and which predicate that was, by the caller's name and line."""
+    """Given a watch whose client does nothing, when run until what never comes, then it stalls
+    after the grace, and says who is connected, what it watches and did last, and which predicate
+    that was, by the caller's name and line.
+    """
     outside.request("operator/1", "10.0.0.1", "POST", "/api/v1/events")
     outside.watch("operator/1", "10.0.0.1", MAPS)
 
@@ -154,15 +165,19 @@ async def test_who_never_acts_is_waited_for_and_then_told(
 
 
 async def test_who_is_expected_and_does_not_come_is_told(driver: VirtualDriver) -> None:
-    """Given a served cluster without clients, when it stalls, then the text says that nobody watches."""
+    """Given a served cluster without clients, when it stalls, then the text says that nobody
+    watches.
+    """
     with pytest.raises(Stalled, match="no client outside has an open watch: if one is to come, wait for it first"):
         await driver.run_until(lambda: False)
 
 
 async def test_a_client_that_is_never_quiet_does_not_stop_time(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
-    """Given a client that writes every 0.1 s, when time advances over ten timers, then the first waits for the bound of
-    patience and each other for the grace; once it is quiet, the patience is there again."""
+    """Given a client that writes every 0.1 s, when time advances over ten timers, then the first
+    waits for the bound of patience and each other for the grace; once it is quiet, the patience is
+    there again.
+    """
     outside.watch("operator/1", "10.0.0.1", MAPS)
     left, passed = [120], []
 
@@ -189,7 +204,9 @@ async def test_a_client_that_is_never_quiet_does_not_stop_time(
 
 async def test_reads_of_the_predicate_end_no_quiet(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
-    """Given a predicate that asks over a socket, when run until an hour has passed in steps, then the grace is granted once."""
+    """Given a predicate that asks over a socket, when run until an hour has passed in steps, then
+    the grace is granted once.
+    """
     outside.watch("operator/1", "10.0.0.1", MAPS)
     for minute in range(1, 61):
         clock.call_later(60 * minute, lambda: None)
@@ -205,8 +222,10 @@ async def test_reads_of_the_predicate_end_no_quiet(
 
 async def test_a_predicate_is_asked_again_when_somebody_wrote_meanwhile(
     driver: VirtualDriver, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
-    """Given an operator that writes after the predicate has looked and before it has answered, when run until that, then it is
-    asked again at once; a predicate that writes itself each time is not asked for ever."""
+    """Given an operator that writes after the predicate has looked and before it has answered, when
+    run until that, then it is asked again at once; a predicate that writes itself each time is not
+    asked for ever.
+    """
     outside.watch("operator/1", "10.0.0.1", MAPS)
     done: list[bool] = []
 
@@ -229,8 +248,9 @@ async def test_a_predicate_is_asked_again_when_somebody_wrote_meanwhile(
 
 async def test_a_client_without_a_watch_counts_while_somebody_waits(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside, activity: Activity) -> None:
-    """Given requests before anybody waited, when time advances, then nobody is waited for; given one during a wait, then its
-    sender has the grace."""
+    """Given requests before anybody waited, when time advances, then nobody is waited for; given
+    one during a wait, then its sender has the grace.
+    """
     ask(outside, activity, "POST")
     await driver.advance("1m")
     assert wall.seconds == 1000
@@ -243,8 +263,9 @@ async def test_a_client_without_a_watch_counts_while_somebody_waits(
 
 async def test_a_newcomer_is_waited_for_until_it_watches(
     driver: VirtualDriver, clock: ManualClock, wall: Wall, outside: ClientsOutside) -> None:
-    """Given somebody who was started just now, when time advances, then it waits for their watch and the grace; in vain
-    until the limit, or until they have gone."""
+    """Given somebody who was started just now, when time advances, then it waits for their watch
+    and the grace; in vain until the limit, or until they have gone.
+    """
     outside.expect(2.0, lambda: True)
     wall.plan(1.2, lambda: outside.watch("operator/1", "10.0.0.1", MAPS).close())
     opened: list[Any] = []
@@ -270,7 +291,9 @@ async def test_a_newcomer_is_waited_for_until_it_watches(
 
 async def test_a_busy_machine_takes_nothing_from_clients(
     driver: VirtualDriver, wall: Wall, outside: ClientsOutside) -> None:
-    """Given a machine on which everybody wakes up late, when time waits, then what was lost is granted besides."""
+    """Given a machine on which everybody wakes up late, when time waits, then what was lost is
+    granted besides.
+    """
     wall.late_seconds = 0.06
     outside.watch("operator/1", "10.0.0.1", MAPS)
     await driver.settle()
@@ -278,7 +301,9 @@ async def test_a_busy_machine_takes_nothing_from_clients(
 
 
 async def test_a_call_may_say_another_grace(driver: VirtualDriver, wall: Wall, outside: ClientsOutside) -> None:
-    """Given an open watch, when a call says how long clients have to be quiet, then that counts, none at all included."""
+    """Given an open watch, when a call says how long clients have to be quiet, then that counts,
+    none at all included.
+    """
     outside.watch("operator/1", "10.0.0.1", MAPS)
     await driver.settle(grace=0)
     await driver.advance("1m", grace="0s")
@@ -290,7 +315,9 @@ async def test_a_call_may_say_another_grace(driver: VirtualDriver, wall: Wall, o
 
 
 async def test_an_automatic_clock_waits_for_whoever_was_told(activity: Activity, outside: ClientsOutside, wall: Wall) -> None:
-    """Given an automatic clock and an open watch, when a timer is set, then it fires after the grace; polling delays none."""
+    """Given an automatic clock and an open watch, when a timer is set, then it fires after the
+    grace; polling delays none.
+    """
     clock, tasks, fired = AutoClock(activity=activity), Tasks(), asyncio.Event()
     driver = VirtualDriver(clock, activity, outside)
     driver.start(tasks)
@@ -319,6 +346,8 @@ class Counts:
     (functools.partial(lambda _: False, 1), "test_outside.py:"),
     (Counts(), "Counts (")])
 def test_predicates_of_all_kinds_have_names(predicate: Callable[..., bool], text: str) -> None:
-    """Given predicates that are no plain functions, when they are described, then it says where they stand."""
+    """Given predicates that are no plain functions, when they are described, then it says where
+    they stand.
+    """
     assert text in describe(predicate)
     assert " object at " not in describe(predicate)

@@ -11,7 +11,9 @@ from fakekube.util.pipe import Pipe
 
 
 async def test_a_reader_waits_for_what_comes() -> None:
-    """Given an empty pipe / when something is put in / then the reader that waited has it, and then waits again."""
+    """Given an empty pipe / when something is put in / then the reader that waited has it, and then
+    waits again.
+    """
     pipe = Pipe()
     reading = asyncio.ensure_future(pipe.read())
     await asyncio.sleep(0)
@@ -22,7 +24,9 @@ async def test_a_reader_waits_for_what_comes() -> None:
 
 
 async def test_the_end_is_read_as_nothing() -> None:
-    """Given a pipe that ended / when it is read / then what was there comes first, then nothing; nothing gets in any more."""
+    """Given a pipe that ended / when it is read / then what was there comes first, then nothing;
+    nothing gets in any more.
+    """
     pipe = Pipe()
     pipe.feed(b"last")
     pipe.end()
@@ -33,7 +37,8 @@ async def test_the_end_is_read_as_nothing() -> None:
 
 
 async def test_a_line_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a limit of lines / when more comes without an end / then it is read as far as it goes."""
+    """Given a limit of lines / when more comes without an end / then it is read as far as it goes.
+    """
     monkeypatch.setattr(pipe_module, "MAX_LINE_BYTES", 10)
     pipe = Pipe()
     pipe.feed(b"x" * 11)
@@ -42,7 +47,9 @@ async def test_a_line_without_an_end_is_not_waited_for(monkeypatch: pytest.Monke
 
 @given(st.lists(st.binary(max_size=6), max_size=8))
 def test_lines_are_what_was_put_in(pieces: list[bytes]) -> None:
-    """Given bytes in any pieces / when they are read line by line / then the lines are those of the whole, and none is cut."""
+    """Given bytes in any pieces / when they are read line by line / then the lines are those of the
+    whole, and none is cut.
+    """
     async def lines() -> list[bytes]:
         pipe, found = Pipe(), []
         for piece in pieces:

@@ -27,13 +27,17 @@ def test_uids_are_version_4():
 
 
 def test_suffixes_have_the_alphabet_of_generated_names():
-    """Given a generator, when it makes suffixes, then they are five characters of upstream's alphabet."""
+    """Given a generator, when it makes suffixes, then they are five characters of upstream's
+    alphabet.
+    """
     rng = Rng(0)
     assert all(len(s) == 5 and not s.strip(SUFFIX_ALPHABET) for s in (rng.suffix() for _ in range(100)))
 
 
 async def test_close_cancels_and_raises_the_first_failure():
-    """Given a task that runs and one that failed, when closed, then the first is cancelled and the error raised."""
+    """Given a task that runs and one that failed, when closed, then the first is cancelled and the
+    error raised.
+    """
     tasks = Tasks()
     waiting = tasks.spawn(asyncio.Event().wait(), "waits")
 

@@ -24,12 +24,16 @@ LONG = "x" * 300
     ({"a": LONG}, {"a": ""}, [f'a: "{LONG[:99]}... -> ""']),
 ])
 def test_differences_are_named_by_path(old, new, lines) -> None:
-    """Given two trees, when they are compared, then each field that differs is named, items of lists by what names them."""
+    """Given two trees, when they are compared, then each field that differs is named, items of
+    lists by what names them.
+    """
     assert [str(found) for found in differences(old, new)] == lines
 
 
 def test_ignored_paths_are_not_looked_at() -> None:
-    """Given trees that differ in a field that nobody wants to hear of, when they are compared, then it is not told."""
+    """Given trees that differ in a field that nobody wants to hear of, when they are compared, then
+    it is not told.
+    """
     assert list(differences({"m": {"v": 1, "x": 1}}, {"m": {"v": 2, "x": 1}}, ignored=("m.v",))) == []
 
 
@@ -40,8 +44,9 @@ trees = st.recursive(
 
 @given(trees, trees)
 def test_trees_differ_exactly_when_something_is_told(old, new) -> None:
-    """Given any two trees, when they are compared, then nothing is told of equal ones and something of all others, but for the
-    order of named items."""
+    """Given any two trees, when they are compared, then nothing is told of equal ones and something
+    of all others, but for the order of named items.
+    """
     assert list(differences(old, copy.deepcopy(old))) == []
     if not list(differences(old, new)):
         assert _unordered(old) == _unordered(new)

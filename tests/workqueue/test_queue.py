@@ -27,7 +27,9 @@ def world():
 
 
 async def test_a_key_queues_once_in_the_order_of_its_first_adding(world):
-    """Given keys added several times, when taken, then each comes once, in order, and nothing is in flight after."""
+    """Given keys added several times, when taken, then each comes once, in order, and nothing is in
+    flight after.
+    """
     for key in "abcab":
         world.queue.add(key)
     assert [await world.queue.get() for _ in range(3)] == ["a", "b", "c"]
@@ -47,7 +49,8 @@ async def test_a_key_added_while_processed_queues_after(world):
 
 
 async def test_a_getter_that_waits_gets_the_key(world):
-    """Given two getters that wait, one of them cancelled, when a key comes, then the other gets it."""
+    """Given two getters that wait, one of them cancelled, when a key comes, then the other gets it.
+    """
     loop = asyncio.get_running_loop()
     first, second = loop.create_task(world.queue.get()), loop.create_task(world.queue.get())
     await asyncio.sleep(0)
@@ -59,7 +62,8 @@ async def test_a_getter_that_waits_gets_the_key(world):
 
 
 async def test_of_several_delays_the_earliest_counts(world):
-    """Given a key delayed by 10 s, when delayed by 5 and 20 s too, then it comes once, after 5 s."""
+    """Given a key delayed by 10 s, when delayed by 5 and 20 s too, then it comes once, after 5 s.
+    """
     for delay in (10, 5, 20):
         world.queue.add_after("a", delay)
     await_key = asyncio.get_running_loop().create_task(world.queue.get())
@@ -70,7 +74,9 @@ async def test_of_several_delays_the_earliest_counts(world):
 
 
 async def test_a_delay_that_counts_replaces_a_daemon_delay(world):
-    """Given a daemon delay, when a later plain one is added, then time may move to the earlier instant for it."""
+    """Given a daemon delay, when a later plain one is added, then time may move to the earlier
+    instant for it.
+    """
     world.queue.add_after("a", 5, daemon=True)
     assert world.clock.pending == 0
     world.queue.add_after("a", 10)
@@ -79,7 +85,9 @@ async def test_a_delay_that_counts_replaces_a_daemon_delay(world):
 
 
 async def test_failures_double_the_delay_up_to_a_limit(world):
-    """Given a key that fails again and again, when it backs off, then 5 ms double up to 1000 s, until forgotten."""
+    """Given a key that fails again and again, when it backs off, then 5 ms double up to 1000 s,
+    until forgotten.
+    """
     limiter = ExponentialBackoff()
     delays = [limiter.when("a") for _ in range(20)]
     assert delays[:4] == [0.005, 0.01, 0.02, 0.04]
@@ -90,7 +98,9 @@ async def test_failures_double_the_delay_up_to_a_limit(world):
 
 
 async def test_a_bucket_lets_a_burst_through_and_then_a_rate(world):
-    """Given a bucket of 2 with 10 a second, when asked four times, then the third and fourth wait their turn."""
+    """Given a bucket of 2 with 10 a second, when asked four times, then the third and fourth wait
+    their turn.
+    """
     bucket = Bucket(world.clock, qps=10, burst=2)
     assert [round(bucket.when("a"), 6) for _ in range(4)] == [0, 0, 0.1, 0.2]
     await world.driver.advance(1)
@@ -98,7 +108,9 @@ async def test_a_bucket_lets_a_burst_through_and_then_a_rate(world):
 
 
 async def test_shut_down_ends_getters_and_drops_what_waits(world):
-    """Given keys that wait and a getter, when shut down, then nothing is in flight, no timer left, the getter ends."""
+    """Given keys that wait and a getter, when shut down, then nothing is in flight, no timer left,
+    the getter ends.
+    """
     getter = asyncio.get_running_loop().create_task(world.queue.get())
     await asyncio.sleep(0)
     world.queue.add_after("b", 5)
@@ -112,7 +124,9 @@ async def test_shut_down_ends_getters_and_drops_what_waits(world):
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "get", "done"]), st.integers(0, 3))))
 def test_no_key_is_lost_or_doubled(steps):
-    """Given any order of adds, gets and dones, when all is done, then every add was followed by a get of its key."""
+    """Given any order of adds, gets and dones, when all is done, then every add was followed by a
+    get of its key.
+    """
     async def run():
         world, processing, owed = World(), [], {}
         for step, key in steps:
@@ -140,5 +154,7 @@ def test_no_key_is_lost_or_doubled(steps):
 
 @pytest.mark.parametrize("times", [0, 1, 5, 63, 1_100, 10**9])
 def test_a_delay_never_grows_out_of_bounds(times: int) -> None:
-    """Given any number of failures, when the delay is doubled as often, then it is at most the maximum, and no overflow."""
+    """Given any number of failures, when the delay is doubled as often, then it is at most the
+    maximum, and no overflow.
+    """
     assert doubled_seconds(10.0, times, 300.0) == min(10.0 * 2 ** min(times, 10), 300.0)

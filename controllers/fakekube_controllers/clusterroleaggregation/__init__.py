@@ -1,4 +1,7 @@
-"""ClusterRoles that are made of others. Read ``controller.py``. Upstream: pkg/controller/clusterroleaggregation."""
+"""ClusterRoles that are made of others. Read ``controller.py``.
+
+Upstream: pkg/controller/clusterroleaggregation.
+"""
 
 from fakekube.client.resources import CLUSTER_ROLES
 from fakekube_controllers import kube_controller

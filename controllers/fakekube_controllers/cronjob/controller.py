@@ -1,8 +1,10 @@
 """Which CronJobs are reconciled, and when.
 
-A CronJob is reconciled when it or one of its Jobs changes, and when its next run is due. One with a new schedule waits
-for the next run: it never starts one at once. The wait for a run never pulls virtual time: a schedule has no end.
-Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (NewControllerV2, addJob, updateJob, updateCronJob).
+A CronJob is reconciled when it or one of its Jobs changes, and when its next run is due. One with a
+new schedule waits for the next run: it never starts one at once. The wait for a run never pulls
+virtual time: a schedule has no end.
+Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (NewControllerV2, addJob, updateJob,
+updateCronJob).
 """
 
 from datetime import timedelta
@@ -66,7 +68,10 @@ class CronJobReconciler:
             self._enqueue(cron_job)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Start and count the runs of a CronJob; the result says when the next one is due. Raises APIError."""
+        """Start and count the runs of a CronJob; the result says when the next one is due.
+
+        Raises APIError.
+        """
         cached = self.cron_jobs.get(*request)
         if cached is None:
             return None

@@ -1,7 +1,8 @@
 """Which run of a CronJob is due, and when the next one is.
 
-At most one run is ever due: the last one whose time has come. Those before it are counted, for a warning, and never made up
-for. Upstream: pkg/controller/cronjob/utils.go (mostRecentScheduleTime, nextScheduleTimeDuration).
+At most one run is ever due: the last one whose time has come. Those before it are counted, for a
+warning, and never made up for. Upstream: pkg/controller/cronjob/utils.go (mostRecentScheduleTime,
+nextScheduleTimeDuration).
 """
 
 from datetime import UTC, datetime
@@ -30,7 +31,9 @@ class Plan(NamedTuple):
     zone: str
 
     def next(self, after: float) -> float:
-        """The first time after that one, in Unix seconds; NEVER when there is none for years, or after NEVER."""
+        """The first time after that one, in Unix seconds; NEVER when there is none for years, or
+        after NEVER.
+        """
         if after == NEVER:
             return NEVER
         found = cron.next_time(self.schedule, datetime.fromtimestamp(after, UTC), self.zone)
@@ -38,7 +41,8 @@ class Plan(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """What has come due since ``earliest``: the last time, or None, and about how many there were."""
+    """What has come due since ``earliest``: the last time, or None, and about how many there were.
+    """
 
     earliest: float
     latest: float | None
@@ -46,7 +50,10 @@ class Missed(NamedTuple):
 
 
 def plan_of(cron_job: Tree) -> Plan:
-    """The schedule, in the zone that stands in it, or else in ``timeZone`` if there is such a zone. Raises CronError."""
+    """The schedule, in the zone that stands in it, or else in ``timeZone`` if there is such a zone.
+
+    Raises CronError.
+    """
     spec = cron_job["spec"]
     zone = spec.get("timeZone") or ""
     if "TZ" in spec["schedule"] or not cron.is_time_zone(zone):
@@ -72,7 +79,8 @@ def missed(cron_job: Tree, plan: Plan, now: float, *, within_deadline: bool) -> 
     interval = round(second - first)
     if interval < 1:
         raise ScheduleError(TOO_CLOSE)
-    # Time between two runs need not be the same all the time: guess, one interval too early, and walk on from there.
+    # Time between two runs need not be the same all the time: guess, one interval too early, and
+    # walk on from there.
     number = int(now - first) // interval + 1
     latest, due = None, plan.next(first + (number - 2) * interval)
     while NEVER < due <= now:
@@ -81,7 +89,9 @@ def missed(cron_job: Tree, plan: Plan, now: float, *, within_deadline: bool) -> 
 
 
 def seconds_to_next(cron_job: Tree, plan: Plan, now: float) -> float:
-    """How long to wait for the next run; a little longer than that, as upstream does for the sake of clocks that drift."""
+    """How long to wait for the next run; a little longer than that, as upstream does for the sake
+    of clocks that drift.
+    """
     try:
         found = missed(cron_job, plan, now, within_deadline=False)
     except ScheduleError:

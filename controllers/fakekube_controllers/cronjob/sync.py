@@ -1,6 +1,7 @@
 """One reconcile of one CronJob: counts its Jobs, deletes old ones, and starts the run that is due.
 
-The status is worked out in a copy of the CronJob, which is written once, at the end, if anything changed.
+The status is worked out in a copy of the CronJob, which is written once, at the end, if anything
+changed.
 Upstream: pkg/controller/cronjob/cronjob_controllerv2.go (syncCronJob, cleanupFinishedJobs).
 """
 
@@ -32,7 +33,9 @@ STILL_RUNNING = "Not starting job because prior execution is running and concurr
 
 
 class Sync:
-    """The CronJob (with a status that is changed here), the Jobs that it controls, the time, and whether the status changed."""
+    """The CronJob (with a status that is changed here), the Jobs that it controls, the time, and
+    whether the status changed.
+    """
 
     def __init__(self, client: Client, events: Recorder, cron_job: Tree, jobs: Sequence[Tree], now: float) -> None:
         self.client, self.events, self.cron_job, self.jobs, self.now = client, events, cron_job, jobs, now
@@ -40,7 +43,9 @@ class Sync:
         self.changed = False
 
     async def run(self) -> float | None:
-        """Do all there is to do, the write of the status included; seconds until the next run, or None. Raises APIError."""
+        """Do all there is to do, the write of the status included; seconds until the next run, or
+        None. Raises APIError.
+        """
         await self._clean_up()
         try:
             return await self._sync()
@@ -130,7 +135,10 @@ class Sync:
                 self.changed = True
 
     async def _is_active_by_now(self, uid: str) -> bool:
-        """The cache of Jobs may be ahead of the cache of CronJobs. Raises APIError when the CronJob is gone."""
+        """The cache of Jobs may be ahead of the cache of CronJobs.
+
+        Raises APIError when the CronJob is gone.
+        """
         fresh = await self.client.get(CRON_JOBS, meta.name_of(self.cron_job), meta.namespace_of(self.cron_job))
         if not any(reference.get("uid") == uid for reference in fresh.get("status", {}).get("active") or ()):
             return False
@@ -190,7 +198,9 @@ class Sync:
         return f"{meta.name_of(self.cron_job)}-{int(due) // 60}"
 
     async def _start(self, due: float) -> bool:
-        """Start a run, in place of those that run if need be; False when somebody else has started it."""
+        """Start a run, in place of those that run if need be; False when somebody else has started
+        it.
+        """
         if self.cron_job["spec"].get("concurrencyPolicy") == "Replace":
             await self._replace()
         namespace, wanted = meta.namespace_of(self.cron_job), self._job(due)

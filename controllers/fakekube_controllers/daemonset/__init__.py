@@ -1,4 +1,5 @@
-"""DaemonSets: a pod on every node that it fits. Read ``step.py``. Upstream: pkg/controller/daemon."""
+"""DaemonSets: a pod on every node that it fits. Read ``step.py``. Upstream: pkg/controller/daemon.
+"""
 
 from fakekube.client.resources import DAEMON_SETS
 from fakekube_controllers import kube_controller

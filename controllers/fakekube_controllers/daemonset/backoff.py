@@ -1,4 +1,5 @@
-"""How long a node's failed daemon pod stays before it is replaced, so that nobody fights a kubelet that rejects it.
+"""How long a node's failed daemon pod stays before it is replaced, so that nobody fights a kubelet
+that rejects it.
 
 Upstream: client-go/util/flowcontrol/backoff.go, as pkg/controller/daemon uses it.
 """
@@ -9,7 +10,9 @@ FIRST_SECONDS, LONGEST_SECONDS = 1.0, 900.0
 
 
 class Backoff:
-    """Waits by key that double from one failure to the next, and begin anew after a time without any."""
+    """Waits by key that double from one failure to the next, and begin anew after a time without
+    any.
+    """
 
     def __init__(self) -> None:
         self._waits: dict[Hashable, tuple[float, float]] = {}  # how long, and since when

@@ -31,7 +31,10 @@ BY_NODE = "node"
 
 
 class DaemonSetReconciler:
-    """Reconciles one DaemonSet. The back-off of failed pods begins anew with each start, as upstream's does."""
+    """Reconciles one DaemonSet.
+
+    The back-off of failed pods begins anew with each start, as upstream's does.
+    """
 
     children: OwnedObjects
     queue: WorkQueue[Request]
@@ -60,7 +63,9 @@ class DaemonSetReconciler:
             self._node_changed(node)
 
     def _node_changed(self, node: Tree) -> None:
-        """Reconcile the DaemonSets that want a pod on the node and have none, or have one that may have to go."""
+        """Reconcile the DaemonSets that want a pod on the node and have none, or have one that may
+        have to go.
+        """
         there = [meta.controller_of(pod) for pod in self.pods.by_index(BY_NODE, meta.name_of(node))]
         for owner in self.owners.list():
             decision = placing.node_should_run(owner, placing.tolerations_of(owner["spec"]["template"]["spec"]), node)
@@ -105,7 +110,10 @@ class DaemonSetReconciler:
         self.consistency.wrote(key, self.ctx.informer(resource), written)
 
     async def _history(self, owner: Tree) -> list[Tree]:
-        """The set's revisions: it adopts what its selector matches, and releases the rest. Raises ClaimFailed."""
+        """The set's revisions: it adopts what its selector matches, and releases the rest.
+
+        Raises ClaimFailed.
+        """
         candidates = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
         manager = ControllerRefManager(
             self.client, CONTROLLER_REVISIONS, owner, selector_of(owner),
@@ -139,7 +147,9 @@ class DaemonSetReconciler:
             raise failure
 
     async def _write_status(self, step: Step, *, observed: bool) -> None:
-        """Write the status when it says something new; once more on what is there now, when that failed."""
+        """Write the status when it says something new; once more on what is there now, when that
+        failed.
+        """
         owner, status = step.owner, step.status(observed=observed)
         seen = (owner.get("status") or meta.EMPTY).get("observedGeneration", 0) >= meta.generation_of(owner)
         if status == owner.get("status") and seen:

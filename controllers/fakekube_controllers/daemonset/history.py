@@ -19,7 +19,10 @@ Wrote = Callable[[Tree], None]
 async def current_and_old(
     client: Client, owner: Tree, history: Sequence[Tree], found: Iterable[Tree], wrote: Wrote, release: str,
 ) -> tuple[Tree, list[Tree]]:
-    """The revision of the present template, made or renumbered where needed, and the others. Raises APIError."""
+    """The revision of the present template, made or renumbered where needed, and the others.
+
+    Raises APIError.
+    """
     labelled = [await _labelled(client, one, wrote) for one in history]
     data = revisions.template_patch(owner["spec"]["template"])
     same = [one for one in labelled if one.get("data") == data]

@@ -1,7 +1,8 @@
 """Where daemon pods may be, and what a pod for a node looks like.
 
-The pod is not put on its node: it requires the node by name and tolerates the taints that daemons must; the scheduler
-does the rest. Upstream: pkg/controller/daemon/util/daemonset_util.go, NodeShouldRunDaemonPod in daemon_controller.go.
+The pod is not put on its node: it requires the node by name and tolerates the taints that daemons
+must; the scheduler does the rest. Upstream: pkg/controller/daemon/util/daemonset_util.go,
+NodeShouldRunDaemonPod in daemon_controller.go.
 """
 
 from collections.abc import Sequence

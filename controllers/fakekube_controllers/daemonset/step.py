@@ -1,6 +1,8 @@
-"""What a DaemonSet lacks and has too much of on its nodes, and which old pods may give way to new ones now.
+"""What a DaemonSet lacks and has too much of on its nodes, and which old pods may give way to new
+ones now.
 
-Nothing here writes. Upstream: podsShouldBeOnNode in pkg/controller/daemon/daemon_controller.go, rollingUpdate in update.go.
+Nothing here writes. Upstream: podsShouldBeOnNode in pkg/controller/daemon/daemon_controller.go,
+rollingUpdate in update.go.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +27,10 @@ class Plan(NamedTuple):
 
 
 class Step:
-    """A DaemonSet, its nodes and its pods by node, at one time. ``wait_seconds``: when a failed pod is due, if one is."""
+    """A DaemonSet, its nodes and its pods by node, at one time.
+
+    ``wait_seconds``: when a failed pod is due, if one is.
+    """
 
     def __init__(
         self, owner: Tree, nodes: Sequence[Tree], found: Iterable[Tree], revision_hash: str, now: float,
@@ -62,7 +67,9 @@ class Step:
     # what is lacking, and what is too much
 
     def manage(self, backoff: Backoff, record: RecordEvent) -> Plan:
-        """One pod on each node where one is to be (while surging an old and a new one), and none elsewhere."""
+        """One pod on each node where one is to be (while surging an old and a new one), and none
+        elsewhere.
+        """
         plan = Plan([], [])
         for node, decision in self.decisions.items():
             there = self.by_node.get(node)
@@ -73,7 +80,8 @@ class Step:
             elif there:
                 plan.delete.extend(pod for pod in there if not pods.is_terminating(pod))
         for node, there in self.by_node.items():
-            if node not in self.nodes:  # nobody else deletes a pod that waits for a node which is not there
+            # nobody else deletes a pod that waits for a node which is not there
+            if node not in self.nodes:
                 plan.delete.extend(pod for pod in there if not pod["spec"].get("nodeName"))
         return plan
 
@@ -111,7 +119,9 @@ class Step:
         return False
 
     def _beyond_surge(self, living: Sequence[Tree]) -> list[Tree]:
-        """All but the oldest new pod and, while that is not available and the old one is ready, the oldest old one."""
+        """All but the oldest new pod and, while that is not available and the old one is ready, the
+        oldest old one.
+        """
         new = [pod for pod in living if meta.labels_of(pod).get(placing.HASH_LABEL) == self.hash]
         old = [pod for pod in living if meta.labels_of(pod).get(placing.HASH_LABEL) != self.hash]
         surplus = new[1:] + old[1:]
@@ -122,7 +132,9 @@ class Step:
     # old pods
 
     def rolling_update(self) -> Plan:
-        """Which old pods may go, or which nodes may get a new pod beside the old one, within the strategy's limits."""
+        """Which old pods may go, or which nodes may get a new pod beside the old one, within the
+        strategy's limits.
+        """
         wanted = [node for node, decision in self.decisions.items() if decision.should_run]
         by_node = {**self.by_node, **{node: [] for node in wanted if node not in self.by_node}}
         surge, unavailable = self._share("maxSurge", len(wanted)), self._share("maxUnavailable", len(wanted))
@@ -228,7 +240,9 @@ class Step:
         return status
 
     def seconds_until_available(self) -> float | None:
-        """How long until the next ready pod becomes available; None when no time would change anything."""
+        """How long until the next ready pod becomes available; None when no time would change
+        anything.
+        """
         if not self.min_ready:
             return None
         return pods.seconds_until_available((pod for there in self.by_node.values() for pod in there), self.min_ready, self.now)

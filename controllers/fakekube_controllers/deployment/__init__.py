@@ -1,4 +1,7 @@
-"""Deployments: templates rolled out over ReplicaSets. Read ``controller.py``. Upstream: pkg/controller/deployment."""
+"""Deployments: templates rolled out over ReplicaSets. Read ``controller.py``.
+
+Upstream: pkg/controller/deployment.
+"""
 
 from fakekube.client.resources import DEPLOYMENTS
 from fakekube_controllers import kube_controller

@@ -1,4 +1,5 @@
-"""What the annotations of a ReplicaSet keep for its Deployment: the revision, its history, and the sizes at the last scaling.
+"""What the annotations of a ReplicaSet keep for its Deployment: the revision, its history, and the
+sizes at the last scaling.
 
 Upstream: pkg/controller/deployment/util/deployment_util.go (SetNewReplicaSetAnnotations and below).
 """
@@ -38,7 +39,9 @@ def _own(deployment: ReadOnlyTree) -> Annotations:
 
 
 def _with_history(history: str, revision: str) -> str | None:
-    """The history with one more revision, the oldest dropped where it grows too long; None when even that does not help."""
+    """The history with one more revision, the oldest dropped where it grows too long; None when
+    even that does not help.
+    """
     if not history:
         return revision
     revisions = history.split(",")

@@ -1,7 +1,7 @@
 """Which Deployments are reconciled and when, and one reconcile up to the written status.
 
-Upstream: pkg/controller/deployment/deployment_controller.go, syncRolloutStatus in progress.go. Left out: the end of retries
-after fifteen of them.
+Upstream: pkg/controller/deployment/deployment_controller.go, syncRolloutStatus in progress.go. Left
+out: the end of retries after fifteen of them.
 """
 
 from datetime import timedelta
@@ -53,7 +53,8 @@ class DeploymentReconciler:
             self.queue.add(meta.key_of(deployment))
 
     async def reconcile(self, key: Request) -> Result | None:
-        """Bring a Deployment a step forward and write its status. Raises APIError and ClaimFailed."""
+        """Bring a Deployment a step forward and write its status. Raises APIError and ClaimFailed.
+        """
         self.queue.withdraw(key)  # what was to be reconciled later is reconciled now
         cached = self.deployments.get(key.namespace, key.name)
         if cached is None:
@@ -86,7 +87,10 @@ class DeploymentReconciler:
         await rollout.write_status_if_new({**(rollout.deployment.get("status") or {}), "observedGeneration": generation})
 
     async def _sync(self, rollout: Rollout) -> float | None:
-        """Bring one Deployment a step forward; in how many seconds to reconcile it again, or None. Raises APIError."""
+        """Bring one Deployment a step forward; in how many seconds to reconcile it again, or None.
+
+        Raises APIError.
+        """
         deployment = rollout.deployment
         if meta.is_deleting(deployment):
             await rollout.find_new()
@@ -122,7 +126,9 @@ class DeploymentReconciler:
         await rollout.write_status_if_new(rollout.status())
 
     async def _write_progress(self, rollout: Rollout) -> float | None:
-        """Write how the rollout goes; when nothing is new, how long it may still stand still, in seconds."""
+        """Write how the rollout goes; when nothing is new, how long it may still stand still, in
+        seconds.
+        """
         status = rollout.status()
         statuses.note_progress(rollout.deployment, rollout.sets, rollout.new, status, rollout.now)
         if await rollout.write_status_if_new(status):

@@ -1,4 +1,5 @@
-"""Reading Deployments and their ReplicaSets: counts, limits, revisions, and which set is the new one. Nothing here writes.
+"""Reading Deployments and their ReplicaSets: counts, limits, revisions, and which set is the new
+one. Nothing here writes.
 
 Upstream: pkg/controller/deployment/util/deployment_util.go.
 """
@@ -149,7 +150,9 @@ def find_new(deployment: ReadOnlyTree, sets: Iterable[Tree]) -> Tree | None:
 
 
 def only_active(new: Tree | None, old: Sequence[Tree]) -> Tree | None:
-    """The one set that has pods, or the newest when none has; None when several have, or there is no set."""
+    """The one set that has pods, or the newest when none has; None when several have, or there is
+    no set.
+    """
     newest_first = sorted(old, key=by_age, reverse=True)
     active = with_pods([*newest_first, *([new] if new else [])])
     if len(active) > 1:
@@ -198,7 +201,10 @@ def remove_condition(status: Tree, kind: str) -> None:
 
 
 def set_condition(status: Tree, condition: Tree) -> None:
-    """Set a condition, last of all, unless its status and reason are so already. Upstream: SetDeploymentCondition."""
+    """Set a condition, last of all, unless its status and reason are so already.
+
+    Upstream: SetDeploymentCondition.
+    """
     current = conditions.find(status.get("conditions"), condition["type"])
     if current is not None and (current["status"], current.get("reason")) == (condition["status"], condition["reason"]):
         return

@@ -1,6 +1,8 @@
-"""One reconcile of a Deployment and its ReplicaSets, and what is written for it: the sets' sizes and revisions, the status.
+"""One reconcile of a Deployment and its ReplicaSets, and what is written for it: the sets' sizes
+and revisions, the status.
 
-What was written is what the rest of the reconcile sees. Upstream: pkg/controller/deployment/sync.go.
+What was written is what the rest of the reconcile sees. Upstream:
+pkg/controller/deployment/sync.go.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +23,10 @@ CREATE_ERROR = "ReplicaSetCreateError"
 
 
 class RolloutContext(NamedTuple):
-    """What a rollout works with. ``wrote`` is called with every answer to a write, ``release`` is the cluster's."""
+    """What a rollout works with.
+
+    ``wrote`` is called with every answer to a write, ``release`` is the cluster's.
+    """
 
     client: Client
     recorder: Recorder
@@ -31,7 +36,9 @@ class RolloutContext(NamedTuple):
 
 
 class Rollout:
-    """A Deployment (an own copy) with the ReplicaSets that are its own, and what it takes to change them."""
+    """A Deployment (an own copy) with the ReplicaSets that are its own, and what it takes to change
+    them.
+    """
 
     def __init__(self, deployment: Tree, sets: Sequence[Tree], context: RolloutContext, now: float) -> None:
         self.deployment, self.context, self.now = deployment, context, now
@@ -47,7 +54,8 @@ class Rollout:
     # the new set and the revision
 
     async def find_new(self, *, create: bool = False) -> Tree | None:
-        """Look for the set with the Deployment's template, number it as the latest revision, and perhaps make it.
+        """Look for the set with the Deployment's template, number it as the latest revision, and
+        perhaps make it.
 
         Raises APIError.
         """
@@ -128,7 +136,8 @@ class Rollout:
         return new
 
     async def _resolve_collision(self, new: Tree, error: APIError) -> Tree:
-        """The set that has the name already, if it is what was to be made; otherwise the hash is to be another one.
+        """The set that has the name already, if it is what was to be made; otherwise the hash is to
+        be another one.
 
         Raises APIError: the one given, once a collision was counted.
         """
@@ -188,7 +197,10 @@ class Rollout:
         return written
 
     async def clean_up(self) -> None:
-        """Delete the oldest revisions beyond the history's limit, those that are empty. Raises APIError."""
+        """Delete the oldest revisions beyond the history's limit, those that are empty.
+
+        Raises APIError.
+        """
         limit = self.deployment["spec"].get("revisionHistoryLimit", facts.MAX_INT32)
         alive = sorted((one for one in self.old if not meta.is_deleting(one)), key=facts.by_revision)
         for one in alive[:max(0, len(alive) - limit)]:

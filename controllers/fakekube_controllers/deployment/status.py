@@ -62,7 +62,8 @@ def _terminating(sets: Sequence[ReadOnlyTree]) -> int | None:
 def note_progress(
     deployment: ReadOnlyTree, sets: Sequence[ReadOnlyTree], new: ReadOnlyTree | None, status: Tree, now: float,
 ) -> None:
-    """Put into a fresh status how the rollout goes, and what keeps its sets from having their pods."""
+    """Put into a fresh status how the rollout goes, and what keeps its sets from having their pods.
+    """
     if facts.has_deadline(deployment):
         _note_progress(deployment, new, status, now)
     else:
@@ -96,7 +97,8 @@ def _note_progress(deployment: ReadOnlyTree, new: ReadOnlyTree | None, status: T
 
 
 def _is_progress(before: ReadOnlyTree, status: ReadOnlyTree) -> bool:
-    """Whether there are more new pods, ready pods or available pods than before, or fewer old ones."""
+    """Whether there are more new pods, ready pods or available pods than before, or fewer old ones.
+    """
     old_before = before.get("replicas", 0) - before.get("updatedReplicas", 0)
     old_now = status.get("replicas", 0) - status.get("updatedReplicas", 0)
     more = ("updatedReplicas", "readyReplicas", "availableReplicas")
@@ -130,7 +132,9 @@ def _failure(sets: Sequence[ReadOnlyTree]) -> Tree | None:
 
 
 def paused_condition(deployment: ReadOnlyTree, now: float) -> Tree | None:
-    """The condition that a Deployment needs because it was paused or resumed; None when there is nothing to say."""
+    """The condition that a Deployment needs because it was paused or resumed; None when there is
+    nothing to say.
+    """
     if not facts.has_deadline(deployment):
         return None
     current = meta.find_condition(deployment, PROGRESSING)

@@ -18,7 +18,10 @@ PodsOf = Callable[[ReadOnlyTree], Sequence[pods.Pod]]
 
 
 async def roll(rollout: Rollout) -> None:
-    """One step: more new pods if there is room, or else fewer old ones if enough are available. Raises APIError."""
+    """One step: more new pods if there is room, or else fewer old ones if enough are available.
+
+    Raises APIError.
+    """
     await rollout.find_new(create=True)
     if await _grow_new(rollout) or await _shrink_old(rollout):
         return
@@ -41,7 +44,8 @@ def _new_of(rollout: Rollout) -> Tree:
 async def _shrink_old(rollout: Rollout) -> bool:
     """Old pods go that are not available, and then as many available ones as are not needed.
 
-    New pods that are not available yet count as if they were not there, so that a template that does not work stops here.
+    New pods that are not available yet count as if they were not there, so that a template that
+    does not work stops here.
     """
     new, deployment = _new_of(rollout), rollout.deployment
     old = facts.with_pods(rollout.old)
@@ -105,7 +109,10 @@ def _old_pods_run(rollout: Rollout, pods_of: PodsOf) -> bool:
 
 
 async def resize(rollout: Rollout) -> None:
-    """Spread a new number of pods over the sets, in proportion where several have pods. Raises APIError."""
+    """Spread a new number of pods over the sets, in proportion where several have pods.
+
+    Raises APIError.
+    """
     deployment, count = rollout.deployment, facts.wanted(rollout.deployment)
     only = facts.only_active(rollout.new, rollout.old)
     if only is not None:
@@ -138,7 +145,9 @@ async def _spread(rollout: Rollout, allowed: int) -> None:
 
 
 def _share(deployment: ReadOnlyTree, one: ReadOnlyTree, to_add: int, added: int) -> int:
-    """How many pods a set gets (or gives, below 0) of those to be added, of which some are added already."""
+    """How many pods a set gets (or gives, below 0) of those to be added, of which some are added
+    already.
+    """
     rest = to_add - added
     if not rest:
         return 0
@@ -163,7 +172,9 @@ def _fraction(deployment: ReadOnlyTree, one: ReadOnlyTree) -> int:
 
 
 async def roll_back(rollout: Rollout, revision: int) -> None:
-    """Take the template of an earlier revision (0: the last one), as the annotation of old clients asks. Raises APIError."""
+    """Take the template of an earlier revision (0: the last one), as the annotation of old clients
+    asks. Raises APIError.
+    """
     await rollout.find_new(create=True)
     name = meta.name_of(rollout.deployment)
     wanted = revision or facts.last_revision(rollout.sets)

@@ -1,4 +1,6 @@
-"""How many pods a PodDisruptionBudget lets go. Read ``controller.py``; ``expected.py`` knows how many there should be.
+"""How many pods a PodDisruptionBudget lets go.
+
+Read ``controller.py``; ``expected.py`` knows how many there should be.
 
 Upstream: pkg/controller/disruption.
 """

@@ -1,7 +1,9 @@
-"""Keeps the status of PodDisruptionBudgets: how many pods are healthy, how many should be, and how many may go now.
+"""Keeps the status of PodDisruptionBudgets: how many pods are healthy, how many should be, and how
+many may go now.
 
-An eviction counts the pod as gone before it is; if that pod is still there two minutes later it counts again. Likewise the
-condition DisruptionTarget of a pod that was not deleted after all is taken back.
+An eviction counts the pod as gone before it is; if that pod is still there two minutes later it
+counts again. Likewise the condition DisruptionTarget of a pod that was not deleted after all is
+taken back.
 Upstream: pkg/controller/disruption/disruption.go.
 """
 
@@ -37,7 +39,9 @@ UNMANAGED = (
 
 
 class DisruptionReconciler:
-    """Keeps the status of one budget; in a second queue are pods whose disruption may have been called off."""
+    """Keeps the status of one budget; in a second queue are pods whose disruption may have been
+    called off.
+    """
 
     queue: WorkQueue[Request]
 
@@ -73,7 +77,9 @@ class DisruptionReconciler:
     # budgets
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Count the pods of a budget; the result says when the first of its disrupted pods counts again. Raises APIError."""
+        """Count the pods of a budget; the result says when the first of its disrupted pods counts
+        again. Raises APIError.
+        """
         cached = self.budgets.get(*request)
         if cached is None:
             return None
@@ -110,7 +116,9 @@ class DisruptionReconciler:
         return None if recheck is None else Result(requeue_after=timedelta(seconds=recheck - now), daemon=True)
 
     def _disrupted(self, budget: Tree, selected: Sequence[Tree], now: float) -> tuple[Mapping[str, str], float | None]:
-        """Pods that are about to go, with the times at which that was said; and when the first of them should be gone."""
+        """Pods that are about to go, with the times at which that was said; and when the first of
+        them should be gone.
+        """
         said = (budget.get("status") or {}).get("disruptedPods") or {}
         waiting: dict[str, str] = {}
         for pod in selected:
@@ -150,7 +158,9 @@ class DisruptionReconciler:
     # pods that were to go and did not
 
     def _seconds_until_stale(self, pod: Tree) -> float | None:
-        """How long a pod may still say that it is about to go; None when it does not say so, or really goes."""
+        """How long a pod may still say that it is about to go; None when it does not say so, or
+        really goes.
+        """
         condition = meta.find_condition(pod, DISRUPTION_TARGET)
         if pods.is_terminating(pod) or pods.is_finished(pod) or condition is None:
             return None

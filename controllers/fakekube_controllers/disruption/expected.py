@@ -1,7 +1,8 @@
 """How many pods there should be, from the scale of what controls them.
 
-Upstream: pkg/controller/disruption/disruption.go (getExpectedPodCount, getExpectedScale and the finders). Scales are read from
-the server and not from caches, since few budgets need one: those with a share or with ``maxUnavailable``.
+Upstream: pkg/controller/disruption/disruption.go (getExpectedPodCount, getExpectedScale and the
+finders). Scales are read from the server and not from caches, since few budgets need one: those
+with a share or with ``maxUnavailable``.
 """
 
 from collections.abc import Sequence
@@ -44,7 +45,8 @@ async def expected(client: Client, budget: Tree, pods: Sequence[Tree]) -> Expect
 
 
 async def _scale(client: Client, pods: Sequence[Tree]) -> tuple[int, tuple[str, ...]]:
-    """The sum over all that control any of the pods, and the names of those that nobody controls."""
+    """The sum over all that control any of the pods, and the names of those that nobody controls.
+    """
     scales: dict[str, int] = {}
     seen: dict[str, None] = {}
     unmanaged = []
@@ -62,7 +64,9 @@ async def _scale(client: Client, pods: Sequence[Tree]) -> tuple[int, tuple[str, 
 
 
 async def _scale_of(client: Client, owner: Tree, namespace: str) -> tuple[str, int] | None:
-    """The uid of what scales the pods of an owner, and its scale; None when the owner is gone, or is another by now."""
+    """The uid of what scales the pods of an owner, and its scale; None when the owner is gone, or
+    is another by now.
+    """
     group, version = split_api_version(owner["apiVersion"])
     resource = next((each for each in KNOWN if (each.kind, each.group) == (owner["kind"], group)), None)
     if resource is None:

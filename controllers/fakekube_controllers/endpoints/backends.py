@@ -1,6 +1,7 @@
 """The pods of a Service, and what of them its endpoints tell.
 
-Upstream: k8s.io/endpointslice/util/controller_utils.go and utils.go (FindPort), and trigger_time_tracker.go.
+Upstream: k8s.io/endpointslice/util/controller_utils.go and utils.go (FindPort), and
+trigger_time_tracker.go.
 """
 
 import ipaddress
@@ -46,7 +47,9 @@ def pods_of(service: Tree, pods: Lister) -> list[Tree]:
 
 
 def find_port(pod: Tree, port: Tree) -> int | None:
-    """The number of the pod's port that a Service's port leads to; None when the pod has no port of that name."""
+    """The number of the pod's port that a Service's port leads to; None when the pod has no port of
+    that name.
+    """
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):
         return target
@@ -58,7 +61,9 @@ def find_port(pod: Tree, port: Tree) -> int | None:
 
 
 def found_ports(pod: Tree, service: Tree) -> list[Tree]:
-    """The ports of a Service that the pod has, as endpoints have them; every name is there, be it empty."""
+    """The ports of a Service that the pod has, as endpoints have them; every name is there, be it
+    empty.
+    """
     result = []
     for port in service["spec"].get("ports") or ():
         number = find_port(pod, port)
@@ -132,13 +137,17 @@ def _ips(pod: Tree) -> list[Tree]:
 
 
 class TriggerTimeTracker:
-    """Remembers for each Service which change its endpoints have told of, for the annotation that says so."""
+    """Remembers for each Service which change its endpoints have told of, for the annotation that
+    says so.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[ObjectKey, dict[str, str]] = {}
 
     def trigger(self, service: Tree, backends: Sequence[Tree]) -> str:
-        """The earliest time at which something changed that was not told yet; empty when nothing did."""
+        """The earliest time at which something changed that was not told yet; empty when nothing
+        did.
+        """
         key, created = meta.key_of(service), str(service["metadata"]["creationTimestamp"])
         past = self._seen.get(key)
         now = {meta.name_of(pod): since for pod in backends if (since := _ready_since(pod))}

@@ -32,7 +32,10 @@ class EndpointsReconciler:
         self.events, self.times = ctx.recorder("endpoint-controller"), backends.TriggerTimeTracker()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Watch pods, and the deletion of Endpoints. Endpoints that are left over from Services are removed first."""
+        """Watch pods, and the deletion of Endpoints.
+
+        Endpoints that are left over from Services are removed first.
+        """
         self.queue = queue
         backends.enqueue_services_of_pods(self.ctx, self.services, queue)
         self.ctx.add_handler(ENDPOINTS, None, None, self._enqueue)
@@ -83,7 +86,9 @@ class EndpointsReconciler:
 
 
 def _subsets(service: Tree, pod: Tree) -> list[Tree]:
-    """What one pod adds: a subset for each port, or one without ports for a headless Service that has none."""
+    """What one pod adds: a subset for each port, or one without ports for a headless Service that
+    has none.
+    """
     everybody = bool(service["spec"].get("publishNotReadyAddresses"))
     if not backends.belongs(pod, terminating=everybody):
         return []

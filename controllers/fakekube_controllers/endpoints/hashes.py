@@ -1,6 +1,7 @@
 """The order of ports and subsets, which upstream takes from hashes of its structs.
 
-Upstream: k8s.io/endpointslice/util (portsInOrder), pkg/api/v1/endpoints/util.go (portsByHash), which hash what spew prints.
+Upstream: k8s.io/endpointslice/util (portsInOrder), pkg/api/v1/endpoints/util.go (portsByHash),
+which hash what spew prints.
 """
 
 from typing import Any

@@ -1,4 +1,5 @@
-"""Copies Endpoints that somebody wrote by hand, for a Service without a selector, to EndpointSlices.
+"""Copies Endpoints that somebody wrote by hand, for a Service without a selector, to
+EndpointSlices.
 
 Upstream: pkg/controller/endpointslicemirroring.
 """
@@ -167,7 +168,9 @@ def _empty(endpoints: Tree, family: str, ports: list[Tree]) -> Tree:
 
 
 def _is_like(present: Tree, wanted: Tree) -> bool:
-    """Whether a slice tells what it should: endpoints in any order, labels, annotations, and of which Endpoints it is."""
+    """Whether a slice tells what it should: endpoints in any order, labels, annotations, and of
+    which Endpoints it is.
+    """
     found = {identity(endpoint): endpoint for endpoint in present.get("endpoints") or ()}
     desired = {identity(endpoint): endpoint for endpoint in wanted["endpoints"]}
     return (

@@ -1,6 +1,7 @@
 """Keeps the EndpointSlices of every Service with a selector.
 
-Slices are read from the server when a Service is reconciled, so that what was written a moment ago counts.
+Slices are read from the server when a Service is reconciled, so that what was written a moment ago
+counts.
 Upstream: pkg/controller/endpointslice/endpointslice_controller.go.
 """
 
@@ -40,7 +41,9 @@ class EndpointSliceReconciler:
         self.slices.listen()
 
     async def reconcile(self, key: Request) -> Result | None:
-        """Write the slices of a Service; the result says when to reconcile it again because of missing nodes. Raises APIError."""
+        """Write the slices of a Service; the result says when to reconcile it again because of
+        missing nodes. Raises APIError.
+        """
         service = self.services.get(key.namespace, key.name)
         if service is None:
             self.times.forget(key)
@@ -76,7 +79,8 @@ class EndpointSliceReconciler:
             await self.slices.delete(each)
 
     def _later(self, key: Request, service: Tree, lost: list[Tree]) -> Result | None:
-        """When to reconcile again because pods are left out, whose node does not exist; never after a few times.
+        """When to reconcile again because pods are left out, whose node does not exist; never after
+        a few times.
 
         Virtual time does not wait for that.
         """

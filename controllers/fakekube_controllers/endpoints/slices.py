@@ -1,4 +1,5 @@
-"""How the endpoints of a Service are spread over slices: changing as few slices as possible, never filling one beyond its limit.
+"""How the endpoints of a Service are spread over slices: changing as few slices as possible, never
+filling one beyond its limit.
 
 Upstream: k8s.io/endpointslice/reconciler.go and utils.go, trafficdist/trafficdist.go.
 """
@@ -36,7 +37,9 @@ class Changes(NamedTuple):
 
 
 def address_types(service: Tree) -> list[str]:
-    """The families of a Service's addresses: those that it names, or both for a headless one that names none."""
+    """The families of a Service's addresses: those that it names, or both for a headless one that
+    names none.
+    """
     families = service["spec"].get("ipFamilies")
     if families:
         return list(families)
@@ -67,7 +70,10 @@ def port_key(ports: Sequence[Tree]) -> tuple[Any, ...]:
 
 
 class Planner:
-    """Works out the changes for one Service and one family. ``lost`` are pods whose nodes are not there."""
+    """Works out the changes for one Service and one family.
+
+    ``lost`` are pods whose nodes are not there.
+    """
 
     def __init__(self, service: Tree, nodes: Lister, *, limit: int = MAX_ENDPOINTS, same_traffic: bool = True) -> None:
         self.service, self.nodes, self.limit = service, nodes, limit
@@ -131,7 +137,9 @@ class Planner:
         return endpoint | {key: value for key, value in optional.items() if value}
 
     def _fill(self, changes: Changes, slices: Sequence[Tree], wanted: Endpoints, empty: Tree) -> None:
-        """Keep endpoints where they are, fill up slices that change anyway, then one that has room, then new ones."""
+        """Keep endpoints where they are, fill up slices that change anyway, then one that has room,
+        then new ones.
+        """
         labels = self.labels()
         untouched, touched = [], []
         for each in slices:
@@ -213,7 +221,9 @@ class Planner:
     # hints
 
     def _hint(self, changes: Changes, existing: Sequence[Tree]) -> None:
-        """Say of every ready endpoint for which zone and node it is meant, if the Service asks for that; else say nothing."""
+        """Say of every ready endpoint for which zone and node it is meant, if the Service asks for
+        that; else say nothing.
+        """
         busy = {meta.name_of(each) for each in (*changes.update, *changes.delete)}
         for each in existing:
             endpoints = each.get("endpoints") or ()

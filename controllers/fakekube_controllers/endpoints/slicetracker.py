@@ -1,4 +1,5 @@
-"""The slices that one controller writes: reading and writing them, and hearing when somebody else does.
+"""The slices that one controller writes: reading and writing them, and hearing when somebody else
+does.
 
 Upstream: k8s.io/endpointslice/util/endpointslice_tracker.go.
 """
@@ -15,11 +16,14 @@ DELAY_SECONDS = 1.0
 
 
 class SliceTracker:
-    """``manager`` is what the slices say of who manages them; ``queue`` gets the Service of those that others touch."""
+    """``manager`` is what the slices say of who manages them; ``queue`` gets the Service of those
+    that others touch.
+    """
 
     def __init__(self, ctx: Context, queue: WorkQueue[ObjectKey], manager: str) -> None:
         self.ctx, self.client, self.queue, self.manager = ctx, ctx.client, queue, manager
-        self._versions: dict[ObjectKey, dict[str, int]] = {}  # what was written last, by Service and uid
+        # what was written last, by Service and uid
+        self._versions: dict[ObjectKey, dict[str, int]] = {}
 
     # reading and writing
 
@@ -84,7 +88,9 @@ class SliceTracker:
 
 
 def _sent(each: Tree) -> Tree:
-    """The slice as upstream's controllers send it: protobuf knows no empty lists, and nobody then manages them."""
+    """The slice as upstream's controllers send it: protobuf knows no empty lists, and nobody then
+    manages them.
+    """
     return {key: value for key, value in each.items() if value not in ([], None)}
 
 

@@ -1,6 +1,8 @@
-"""Subsets of Endpoints in their canonical form: addresses that offer the same ports stand together, in upstream's order.
+"""Subsets of Endpoints in their canonical form: addresses that offer the same ports stand together,
+in upstream's order.
 
-Upstream: pkg/api/v1/endpoints/util.go (RepackSubsets) and pkg/controller/endpoint (truncateEndpoints).
+Upstream: pkg/api/v1/endpoints/util.go (RepackSubsets) and pkg/controller/endpoint
+(truncateEndpoints).
 """
 
 import math
@@ -17,7 +19,9 @@ AddressKey = tuple[str, str]
 
 
 def repack(subsets: Sequence[Tree]) -> list[Tree]:
-    """The same addresses and ports, each address once for all the ports that it offers in the same state."""
+    """The same addresses and ports, each address once for all the ports that it offers in the same
+    state.
+    """
     addresses: dict[AddressKey, Tree] = {}
     ports: dict[Any, Tree | None] = {}
     offers: dict[Any, dict[AddressKey, bool]] = {}
@@ -56,7 +60,9 @@ def _key(address: Tree) -> AddressKey:
 
 
 def truncate(subsets: Sequence[Tree]) -> tuple[list[Tree], bool]:
-    """At most so many addresses as Endpoints hold, the ready ones first, each subset its share; and whether any were left out."""
+    """At most so many addresses as Endpoints hold, the ready ones first, each subset its share; and
+    whether any were left out.
+    """
     ready, not_ready = (sum(len(subset.get(name) or ()) for subset in subsets) for name in ("addresses", "notReadyAddresses"))
     if ready + not_ready <= CAPACITY:
         return list(subsets), False

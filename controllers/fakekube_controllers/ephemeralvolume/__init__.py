@@ -1,4 +1,7 @@
-"""Claims for the generic ephemeral volumes of pods. Read ``controller.py``. Upstream: pkg/controller/volume/ephemeral."""
+"""Claims for the generic ephemeral volumes of pods. Read ``controller.py``.
+
+Upstream: pkg/controller/volume/ephemeral.
+"""
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PODS

@@ -1,4 +1,5 @@
-"""Makes a claim for each generic ephemeral volume of a pod; the garbage collector takes it when the pod goes.
+"""Makes a claim for each generic ephemeral volume of a pod; the garbage collector takes it when the
+pod goes.
 
 Upstream: pkg/controller/volume/ephemeral/controller.go. Left out: metrics.
 """
@@ -40,7 +41,10 @@ class EphemeralVolumes:
             self.queue.add(Request(meta.namespace_of(claim), owner["name"]))
 
     async def reconcile(self, request: Request) -> None:
-        """Make the claims that a pod lacks. Raises APIError, and ValueError for a claim that is somebody else's."""
+        """Make the claims that a pod lacks.
+
+        Raises APIError, and ValueError for a claim that is somebody else's.
+        """
         pod = self.pods.get(request.namespace, request.name)
         if pod is None or meta.is_deleting(pod):
             return

@@ -1,6 +1,7 @@
 """The garbage collector: what is owned by nothing that exists is deleted.
 
-Read ``graph.py`` first (who owns whom, touched by the informers' handlers only), then ``collector.py`` (what is done about it).
+Read ``graph.py`` first (who owns whom, touched by the informers' handlers only), then
+``collector.py`` (what is done about it).
 Upstream: pkg/controller/garbagecollector.
 """
 

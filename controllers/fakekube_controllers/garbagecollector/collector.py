@@ -1,4 +1,5 @@
-"""What the garbage collector does: deletes what has no owner left, frees what is orphaned, ends foreground deletions.
+"""What the garbage collector does: deletes what has no owner left, frees what is orphaned, ends
+foreground deletions.
 
 Every decision is checked against a live read, since the graph may lag: except for owners whose
 deletion an informer showed, which never come back.
@@ -39,7 +40,9 @@ class Owners(NamedTuple):
 
 
 class NamespacedOwner(Exception):
-    """A cluster-scoped object names an owner that lives in a namespace: nothing can be said about it."""
+    """A cluster-scoped object names an owner that lives in a namespace: nothing can be said about
+    it.
+    """
 
 
 class UnknownKind(Exception):
@@ -47,7 +50,10 @@ class UnknownKind(Exception):
 
 
 class GarbageCollector:
-    """A component for the manager. It watches every resource that can be deleted, and looks every 30 s for new ones."""
+    """A component for the manager.
+
+    It watches every resource that can be deleted, and looks every 30 s for new ones.
+    """
 
     async def start(self, ctx: Context) -> None:
         """Watch everything and begin to collect."""
@@ -212,7 +218,10 @@ class GarbageCollector:
             resource_version=meta.resource_version_of(latest), missing_ok=True)
 
     async def _patch(self, latest: Tree, identity: Identity, changes: Tree) -> Tree:
-        """Change metadata of exactly the version that was read. Raises APIError, Conflict among them."""
+        """Change metadata of exactly the version that was read.
+
+        Raises APIError, Conflict among them.
+        """
         resource = await self._resource(identity.api_version, identity.kind)
         body = {"metadata": {"resourceVersion": meta.resource_version_of(latest), **changes}}
         try:
@@ -228,7 +237,8 @@ class GarbageCollector:
             await self._patch(latest, identity, {"ownerReferences": kept or None})
 
     async def _unblock(self, latest: Tree, identity: Identity) -> Tree:
-        """Let no reference block, so that a ring of owners in foreground deletion can come apart."""
+        """Let no reference block, so that a ring of owners in foreground deletion can come apart.
+        """
         freed = [{**ref, "blockOwnerDeletion": False} if ref.get("blockOwnerDeletion") else ref for ref in meta.owners_of(latest)]
         return await self._patch(latest, identity, {"ownerReferences": freed})
 

@@ -1,8 +1,8 @@
 """Who owns whom, by uid, as the informers tell it.
 
-A node is observed (an informer showed it) or virtual: known only because somebody names it as an owner, until a live read
-says otherwise. The graph decides which objects may have to be deleted or orphaned, and names them to two callbacks; it makes no
-requests.
+A node is observed (an informer showed it) or virtual: known only because somebody names it as an
+owner, until a live read says otherwise. The graph decides which objects may have to be deleted or
+orphaned, and names them to two callbacks; it makes no requests.
 Upstream: pkg/controller/garbagecollector/{graph.go,graph_builder.go}.
 """
 
@@ -35,10 +35,12 @@ class Identity(NamedTuple):
 
 
 class Node:
-    """One object. ``dependents`` are those that name it as an owner, by uid, in order of appearance.
+    """One object.
 
-    There is one for every object of the cluster, so that it is kept small: most have no dependents, and the owners of all that
-    one object made are one tuple.
+    ``dependents`` are those that name it as an owner, by uid, in order of appearance.
+
+    There is one for every object of the cluster, so that it is kept small: most have no dependents,
+    and the owners of all that one object made are one tuple.
     """
 
     __slots__ = (
@@ -50,7 +52,8 @@ class Node:
         self.identify(identity)
         self.virtual = virtual
         self.owners: tuple[Owner, ...] = ()
-        self.owners_of_last: tuple[Owner, ...] = ()  # of the last dependent whose first owner this is
+        # of the last dependent whose first owner this is
+        self.owners_of_last: tuple[Owner, ...] = ()
         self.dependents: Mapping[str, Node] = NO_DEPENDENTS
         self.being_deleted = self.deleting_dependents = self.orphaning = False
         self.gone = False  # an informer told of its end
@@ -96,8 +99,9 @@ def affects_graph(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 class Graph:
     """Nodes by uid.
 
-    ``to_delete`` is called with the uid of what may have to be deleted, ``to_orphan`` with that of an object whose dependents
-    lose their owner, and ``report`` with a node and a reference of it that points into another namespace.
+    ``to_delete`` is called with the uid of what may have to be deleted, ``to_orphan`` with that of
+    an object whose dependents lose their owner, and ``report`` with a node and a reference of it
+    that points into another namespace.
     """
 
     def __init__(
@@ -145,7 +149,9 @@ class Graph:
         return first.owners_of_last
 
     def _confirm(self, node: Node, identity: Identity) -> None:
-        """A virtual node turns out to exist; dependents that named it by other coordinates are checked again."""
+        """A virtual node turns out to exist; dependents that named it by other coordinates are
+        checked again.
+        """
         node.virtual = node.gone = False
         node.identify(identity)
         for dependent in node.dependents.values():
@@ -181,7 +187,8 @@ class Graph:
             owner.add_dependent(node)
 
     def _agrees(self, owner: Node, ref: Owner, node: Node) -> bool:
-        """Whether a reference describes its owner as it is; one into another namespace is reported."""
+        """Whether a reference describes its owner as it is; one into another namespace is reported.
+        """
         if owner.namespace != node.namespace and (owner.namespace or owner.virtual):
             if owner.namespace and not owner.virtual:
                 self._report(node, ref)
@@ -234,7 +241,8 @@ class Graph:
                 self._delete_later(dependent.uid)
 
     def is_gone(self, reference: Mapping[str, Any], namespace: str) -> bool:
-        """Whether the owner that a reference of an object in ``namespace`` means was there and is no more.
+        """Whether the owner that a reference of an object in ``namespace`` means was there and is
+        no more.
 
         So it is not read again for each of its dependents. Upstream: absentOwnerCache.
         """

@@ -1,7 +1,7 @@
 """Completion indexes as a Job's status writes them: ``0-2,5,7,8``.
 
-Runs of three or more are ``a-b``, runs of two are ``a,b``. They are kept as runs: a Job may have two
-thousand million completions, and ``0-2147483646`` is a short text. Upstream:
+Runs of three or more are ``a-b``, runs of two are ``a,b``. They are kept as runs: a Job may have
+two thousand million completions, and ``0-2147483646`` is a short text. Upstream:
 pkg/controller/job/indexed_job_utils.go (orderedIntervals).
 """
 
@@ -23,7 +23,9 @@ class Indexes:
     __slots__ = ("_count", "_lows", "_runs")
 
     def __init__(self, runs: Iterable[Run] = ()) -> None:
-        """``runs`` may come in any order, touch and overlap; one whose end is before its start is empty."""
+        """``runs`` may come in any order, touch and overlap; one whose end is before its start is
+        empty.
+        """
         merged: list[Run] = []
         for low, high in sorted(run for run in runs if run[0] <= run[1]):
             if merged and low <= merged[-1][1] + 1:

@@ -1,4 +1,5 @@
-"""The namespace controller: a namespace that is deleted loses its content, pods first, and then itself.
+"""The namespace controller: a namespace that is deleted loses its content, pods first, and then
+itself.
 
 Read ``controller.py`` first. Upstream: pkg/controller/namespace.
 """

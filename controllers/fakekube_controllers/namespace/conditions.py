@@ -21,7 +21,10 @@ WELL = {
 
 @dataclass(slots=True)
 class Remaining:
-    """What a round of deletions left behind. ``estimate_seconds``: when it may be worth looking again."""
+    """What a round of deletions left behind.
+
+    ``estimate_seconds``: when it may be worth looking again.
+    """
 
     counts: dict[str, int] = field(default_factory=dict)  # by resource.group
     finalizers: dict[str, int] = field(default_factory=dict)

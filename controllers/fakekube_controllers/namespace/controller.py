@@ -1,7 +1,8 @@
 """Empties namespaces that are being deleted.
 
-Pods are deleted first; while some are left, nothing else is touched. What stays (finalizers, grace periods) is reported in
-conditions, and tried again later. Upstream: pkg/controller/namespace/{namespace_controller.go,deletion}.
+Pods are deleted first; while some are left, nothing else is touched. What stays (finalizers, grace
+periods) is reported in conditions, and tried again later. Upstream:
+pkg/controller/namespace/{namespace_controller.go,deletion}.
 """
 
 from datetime import timedelta
@@ -19,7 +20,8 @@ from fakekube_controllers.namespace import conditions
 from fakekube_controllers.namespace.conditions import Remaining
 
 FINALIZER = "kubernetes"
-GRACE_SECONDS = 5.0  # so that every API server has seen that the namespace is closed, as upstream has it
+# so that every API server has seen that the namespace is closed, as upstream has it
+GRACE_SECONDS = 5.0
 FINALIZER_ESTIMATE_SECONDS = 15
 
 
@@ -41,7 +43,10 @@ class NamespaceReconciler:
             self.queue.add_after(Request("", meta.name_of(namespace)), GRACE_SECONDS)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Delete what is in a namespace, and let it go once nothing is. Raises the first APIError, after the rest was tried."""
+        """Delete what is in a namespace, and let it go once nothing is.
+
+        Raises the first APIError, after the rest was tried.
+        """
         namespace = await self.client.get(NAMESPACES, request.name, missing_ok=True)
         if namespace is None or not meta.is_deleting(namespace) or not _is_held(namespace):
             return None
@@ -89,7 +94,9 @@ class NamespaceReconciler:
                     resource, meta.name_of(item), namespace, propagation_policy="Background", missing_ok=True)
 
     def _estimate(self, resource: Resource, left: list[Tree]) -> int:
-        """How many seconds until what is left may be gone: the longest grace of pods, else a guess about finalizers."""
+        """How many seconds until what is left may be gone: the longest grace of pods, else a guess
+        about finalizers.
+        """
         if resource.group_resource != PODS.group_resource or any(meta.finalizers_of(item) for item in left):
             return FINALIZER_ESTIMATE_SECONDS
         now = self.ctx.clock.time()

@@ -1,4 +1,6 @@
-"""Which nodes still live, what their taints say of it, and their pods. Read ``controller.py``, then ``health.py``.
+"""Which nodes still live, what their taints say of it, and their pods.
+
+Read ``controller.py``, then ``health.py``.
 
 Upstream: pkg/controller/nodelifecycle.
 """

@@ -1,8 +1,10 @@
-"""Keeps the taints of nodes in step with their conditions, and gives up nodes that are heard of no more.
+"""Keeps the taints of nodes in step with their conditions, and gives up nodes that are heard of no
+more.
 
-A node that neither renews its lease nor posts a status becomes Unknown after a grace period; its pods become unready, and it
-gets a NoExecute taint, on which the taint eviction controller acts. Where all nodes are lost, nobody is moved: the network is to
-blame, not they. Upstream: pkg/controller/nodelifecycle, whose passes over all nodes are one queue key here. Left out: metrics,
+A node that neither renews its lease nor posts a status becomes Unknown after a grace period; its
+pods become unready, and it gets a NoExecute taint, on which the taint eviction controller acts.
+Where all nodes are lost, nobody is moved: the network is to blame, not they. Upstream:
+pkg/controller/nodelifecycle, whose passes over all nodes are one queue key here. Left out: metrics,
 the circuit breaker of NodeControllerLeaseCircuitBreaker (these caches are never behind for long).
 """
 
@@ -38,7 +40,9 @@ def grace_seconds(version: str) -> float:
 
 
 class NodeLifecycleReconciler:
-    """Its queue has three sorts of keys: a node, a pod of a node that is given up, and a pass over all nodes."""
+    """Its queue has three sorts of keys: a node, a pod of a node that is given up, and a pass over
+    all nodes.
+    """
 
     queue: WorkQueue[Key]
     health: NodeHealthMap
@@ -136,7 +140,8 @@ class NodeLifecycleReconciler:
         await self._taint_queued()
 
     async def _give_up(self, node: Tree, health: NodeHealth) -> None:
-        """Nothing was heard of it: what its kubelet last said of it is no longer known to be true."""
+        """Nothing was heard of it: what its kubelet last said of it is no longer known to be true.
+        """
         name, now = meta.name_of(node), times.format_time(self.clock.time())
         changed = copy.deepcopy(node)
         conditions: list[Tree] = changed.setdefault("status", {}).setdefault("conditions", [])

@@ -1,8 +1,9 @@
 """When each node was last heard of, and until when that is good.
 
-A node is heard of by its lease, and by a heartbeat in its status. Upstream: nodeHealthData in pkg/controller/nodelifecycle.
-Upstream checks all nodes every five seconds; here a deadline is a timer, and a lazy one where a node renews its lease, so that
-virtual time does not stop for nodes that are well.
+A node is heard of by its lease, and by a heartbeat in its status. Upstream: nodeHealthData in
+pkg/controller/nodelifecycle.
+Upstream checks all nodes every five seconds; here a deadline is a timer, and a lazy one where a
+node renews its lease, so that virtual time does not stop for nodes that are well.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +21,10 @@ STARTUP_GRACE_SECONDS = 60.0
 
 @dataclass(slots=True)
 class NodeHealth:
-    """What is known of one node. ``ready`` is the status of its condition Ready, empty when it has none."""
+    """What is known of one node.
+
+    ``ready`` is the status of its condition Ready, empty when it has none.
+    """
 
     heard_at: float
     ready: str = ""
@@ -29,7 +33,10 @@ class NodeHealth:
 
 
 class NodeHealthMap:
-    """All nodes. ``overdue()`` is called when one may have been silent for too long. Grace in seconds."""
+    """All nodes. ``overdue()`` is called when one may have been silent for too long.
+
+    Grace in seconds.
+    """
 
     def __init__(self, clock: Clock, grace_seconds: float, overdue: Callable[[], None]) -> None:
         self.nodes: dict[str, NodeHealth] = {}
@@ -91,5 +98,7 @@ class NodeHealthMap:
             self._timers[lazy] = self._clock.call_at(due, self._let_renew if lazy else self._overdue, daemon=True, lazy=lazy)
 
     def _let_renew(self) -> None:
-        """Time may have jumped here over renewals that are still to come: check once they have come."""
+        """Time may have jumped here over renewals that are still to come: check once they have
+        come.
+        """
         self._timers[True] = self._clock.call_at(self._clock.time(), self._overdue, lazy=True)

@@ -1,4 +1,7 @@
-"""The taints that stand for what a node's conditions say. Upstream: pkg/controller/nodelifecycle, pkg/util/taints."""
+"""The taints that stand for what a node's conditions say.
+
+Upstream: pkg/controller/nodelifecycle, pkg/util/taints.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,6 +1,7 @@
 """How many nodes of a zone are lost, and how fast the others of them may be given up.
 
-Many lost nodes in a zone look more like a broken network than like broken nodes. Then pods are moved slowly, or not at all.
+Many lost nodes in a zone look more like a broken network than like broken nodes. Then pods are
+moved slowly, or not at all.
 Upstream: pkg/controller/nodelifecycle (handleDisruption) and its scheduler/rate_limited_queue.go.
 """
 
@@ -19,7 +20,9 @@ NORMAL, PARTIAL, FULL = "Normal", "PartialDisruption", "FullDisruption"
 
 @dataclass(slots=True)
 class Zone:
-    """One zone: nodes that wait for their NoExecute taint, and when the next may get it (Unix seconds)."""
+    """One zone: nodes that wait for their NoExecute taint, and when the next may get it (Unix
+    seconds).
+    """
 
     state: str = "Initial"
     rate: float = RATE

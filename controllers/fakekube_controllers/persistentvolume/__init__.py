@@ -1,4 +1,7 @@
-"""Claims and volumes are bound to each other. Read ``controller.py``. Upstream: pkg/controller/volume/persistentvolume."""
+"""Claims and volumes are bound to each other. Read ``controller.py``.
+
+Upstream: pkg/controller/volume/persistentvolume.
+"""
 
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from fakekube_controllers import kube_controller

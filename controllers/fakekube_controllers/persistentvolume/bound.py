@@ -1,7 +1,7 @@
 """What becomes of one volume: available, bound, released, and then as its reclaim policy says.
 
-Upstream: syncVolume and reclaimVolume. Nothing is on a volume, so that deleting and recycling take no time. Those that
-something outside of the controller has made are deleted there.
+Upstream: syncVolume and reclaimVolume. Nothing is on a volume, so that deleting and recycling take
+no time. Those that something outside of the controller has made are deleted there.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,10 @@ DELETED_BELOW = "/tmp/"  # noqa: S108 - where upstream deletes directories of a 
 
 
 class VolumeSync:
-    """Brings volumes a step further. ``look_at(key)`` has a claim looked at. What is written may raise APIError."""
+    """Brings volumes a step further. ``look_at(key)`` has a claim looked at.
+
+    What is written may raise APIError.
+    """
 
     def __init__(self, writes: Writes, claims: Lister, look_at: Callable[[Request], object]) -> None:
         self._writes, self._claims, self._look_at = writes, claims, look_at

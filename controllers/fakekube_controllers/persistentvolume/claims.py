@@ -1,4 +1,7 @@
-"""What becomes of one claim: bound, waiting for a volume, or lost. Upstream: syncUnboundClaim and syncBoundClaim."""
+"""What becomes of one claim: bound, waiting for a volume, or lost.
+
+Upstream: syncUnboundClaim and syncBoundClaim.
+"""
 
 from collections.abc import Sequence
 
@@ -53,7 +56,9 @@ class ClaimSync:
         await self._writes.set_claim_status(claim, "Pending")
 
     def _find(self, claim: Tree, *, delayed: bool) -> ReadOnlyTree | None:
-        """The best volume: of those with the fewest access modes beyond what is asked for the smallest."""
+        """The best volume: of those with the fewest access modes beyond what is asked for the
+        smallest.
+        """
         by_modes: dict[int, list[Tree]] = {}
         for volume in self._volumes.list():
             if volumes.has_access_modes(volume, claim):
@@ -142,7 +147,10 @@ class ClaimSync:
 
 
 def _misfit(volume: ReadOnlyTree, claim: ReadOnlyTree) -> str:
-    """Why a claim must not have the volume that it names; empty when it may. Upstream: checkVolumeSatisfyClaim."""
+    """Why a claim must not have the volume that it names; empty when it may.
+
+    Upstream: checkVolumeSatisfyClaim.
+    """
     if volumes.capacity(volume) < volumes.requested(claim):
         return "requested PV is too small"
     if volumes.class_of(volume) != volumes.class_of(claim):
@@ -155,7 +163,9 @@ def _misfit(volume: ReadOnlyTree, claim: ReadOnlyTree) -> str:
 
 
 def _default_class(classes: Sequence[ReadOnlyTree]) -> str:
-    """The name of the newest default class, by name of those that are as new; empty when there is none."""
+    """The name of the newest default class, by name of those that are as new; empty when there is
+    none.
+    """
     found = [each for each in classes if any(meta.annotations_of(each).get(name) == "true" for name in DEFAULT_CLASS)]
     found.sort(key=meta.name_of)
     found.sort(key=lambda each: str(each["metadata"]["creationTimestamp"]), reverse=True)

@@ -1,9 +1,10 @@
 """Binds claims to volumes, and volumes to claims: one claim or one volume at a time.
 
-``claims.py`` decides about a claim, ``bound.py`` about a volume, ``writes.py`` writes what is decided. Whatever may help a
-claim that waits (a volume, a class) has all claims that wait looked at. Upstream: pv_controller.go. Left out: the look at
-everything each 15 s, so that Events of claims that go on waiting are not counted up; CSI migration; provisioners in the
-controller itself; metrics.
+``claims.py`` decides about a claim, ``bound.py`` about a volume, ``writes.py`` writes what is
+decided. Whatever may help a claim that waits (a volume, a class) has all claims that wait looked
+at. Upstream: pv_controller.go. Left out: the look at everything each 15 s, so that Events of claims
+that go on waiting are not counted up; CSI migration; provisioners in the controller itself;
+metrics.
 """
 
 from datetime import timedelta

@@ -1,7 +1,7 @@
 """What the binder writes: a claim and a volume that name each other, and what their status says.
 
-Each function returns the object as the server has it then. Upstream: bind, unbindVolume, updateClaimStatus,
-updateVolumePhaseWithEvent in pv_controller.go.
+Each function returns the object as the server has it then. Upstream: bind, unbindVolume,
+updateClaimStatus, updateVolumePhaseWithEvent in pv_controller.go.
 """
 
 from typing import Literal
@@ -20,7 +20,9 @@ EventType = Literal["Normal", "Warning"]
 
 
 class Writes:
-    """Writes as the binder, with the versions that were read: APIError 409 when somebody else was faster."""
+    """Writes as the binder, with the versions that were read: APIError 409 when somebody else was
+    faster.
+    """
 
     def __init__(self, ctx: Context) -> None:
         self._ctx, self.client = ctx, ctx.client
@@ -41,7 +43,10 @@ class Writes:
         return written
 
     async def bind(self, volume: ReadOnlyTree, claim: ReadOnlyTree) -> None:
-        """Have a volume and a claim name each other, and say so in both. What is so already is not written."""
+        """Have a volume and a claim name each other, and say so in both.
+
+        What is so already is not written.
+        """
         volume = await self._bind_volume(volume, claim)
         volume = await self.set_volume_phase(volume, "Bound")
         claim = await self._bind_claim(claim, volume)
@@ -103,7 +108,10 @@ class Writes:
     async def set_volume_phase(
         self, volume: ReadOnlyTree, phase: str, event: tuple[str, str] | None = None,
     ) -> ReadOnlyTree:
-        """Say how a volume fares. ``event``: reason and message of a Warning that comes with a new phase."""
+        """Say how a volume fares.
+
+        ``event``: reason and message of a Warning that comes with a new phase.
+        """
         before = volume.get("status") or {}
         if before.get("phase") == phase:
             return volume

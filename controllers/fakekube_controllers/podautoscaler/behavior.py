@@ -1,7 +1,7 @@
 """How fast and how far: stabilization, policies and limits, and what is remembered for them.
 
-Upstream: pkg/controller/podautoscaler/horizontal.go (stabilizeRecommendation, convertDesiredReplicas and their fellows). As
-there, memory does not outlive the process.
+Upstream: pkg/controller/podautoscaler/horizontal.go (stabilizeRecommendation,
+convertDesiredReplicas and their fellows). As there, memory does not outlive the process.
 """
 
 import math
@@ -33,7 +33,9 @@ class Timestamped(NamedTuple):
 
 
 class Normalized(NamedTuple):
-    """What becomes of a recommendation, and what the conditions AbleToScale and ScalingLimited say of it."""
+    """What becomes of a recommendation, and what the conditions AbleToScale and ScalingLimited say
+    of it.
+    """
 
     replicas: int
     able: ReasonAndMessage

@@ -1,6 +1,7 @@
 """When an autoscaler is reconciled: once it is there or its spec has changed, and every 15 seconds.
 
-The timers are daemons: that an autoscaler waits for its next reconcile never lets virtual time pass by itself.
+The timers are daemons: that an autoscaler waits for its next reconcile never lets virtual time pass
+by itself.
 Upstream: pkg/controller/podautoscaler/horizontal.go (the queue, its rate limiter, the handlers).
 """
 
@@ -20,7 +21,8 @@ from fakekube_controllers.podautoscaler.sync import Sync, SyncFailed
 log = logging.getLogger(__name__)
 
 SYNC_SECONDS = 15.0  # --horizontal-pod-autoscaler-sync-period
-AT_ONCE_SINCE = 37  # the minor number of the release since which a new autoscaler does not wait for its first turn
+# the minor number of the release since which a new autoscaler does not wait for its first turn
+AT_ONCE_SINCE = 37
 
 
 class HorizontalReconciler:
@@ -61,7 +63,9 @@ class HorizontalReconciler:
         self.queue.add_after(key, SYNC_SECONDS, daemon=True)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Scale as the metrics say; what fails is told in the status, and tried again as late as what went well."""
+        """Scale as the metrics say; what fails is told in the status, and tried again as late as
+        what went well.
+        """
         autoscaler = self.shared.autoscalers.get(*request)
         if autoscaler is None:
             return None

@@ -1,7 +1,9 @@
 """From what pods use to how many there should be.
 
-Pods of which nothing is known count against a change: as idle when there should be more, as busy when there should be fewer.
-Upstream: pkg/controller/podautoscaler/replica_calculator.go and metrics/utilization.go. Amounts are in thousandths.
+Pods of which nothing is known count against a change: as idle when there should be more, as busy
+when there should be fewer.
+Upstream: pkg/controller/podautoscaler/replica_calculator.go and metrics/utilization.go. Amounts are
+in thousandths.
 """
 
 import math
@@ -36,7 +38,9 @@ class Tolerances(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """How many pods there should be, what was measured to say so (an average, or a sum), and its percentage of requests."""
+    """How many pods there should be, what was measured to say so (an average, or a sum), and its
+    percentage of requests.
+    """
 
     replicas: int
     usage: int
@@ -55,7 +59,10 @@ def by_utilization(
     pods: Pods, samples: Samples, requests: Callable[[], Values], target: int, current: int, tolerances: Tolerances,
     resource: str, now: float,
 ) -> Proposal:
-    """Replicas by what is used of what was requested; ``target`` is a percentage. Raises MetricError."""
+    """Replicas by what is used of what was requested; ``target`` is a percentage.
+
+    Raises MetricError.
+    """
     values, groups = _sorted_out(pods, samples, resource, now)
     asked = requests()
     _, utilization, average = _utilization(values, asked, target)
@@ -93,7 +100,10 @@ def by_total(pods: Pods, total: int, target: int, current: int, tolerances: Tole
 
 
 def by_share(total: int, target: int, current: int, tolerances: Tolerances) -> Proposal:
-    """Replicas by each pod's share of one number; ``current`` pods are there. Without any, the share told is the whole."""
+    """Replicas by each pod's share of one number; ``current`` pods are there.
+
+    Without any, the share told is the whole.
+    """
     total = min(total, MAX_INT64)
     if current and tolerances.hold(total / (target * current)):
         return Proposal(current, math.ceil(total / current))
@@ -101,7 +111,10 @@ def by_share(total: int, target: int, current: int, tolerances: Tolerances) -> P
 
 
 def requests_of(pods: Pods, container: str, resource: str, *, pod_level: bool) -> Values:
-    """What each pod requests, or one container in each. Raises MetricError where nothing is requested."""
+    """What each pod requests, or one container in each.
+
+    Raises MetricError where nothing is requested.
+    """
     found: Values = {}
     for pod in pods:
         of_pod = (pod["spec"].get("resources") or {}).get("requests") if pod_level and not container else None
@@ -194,7 +207,10 @@ def _replicas(
 
 
 def _utilization(values: Values, requests: Values, target: int) -> tuple[float, int, int]:
-    """The ratio to the target, the percentage that is used, and the average. Raises MetricError when nothing was requested."""
+    """The ratio to the target, the percentage that is used, and the average.
+
+    Raises MetricError when nothing was requested.
+    """
     counted = [name for name in values if name in requests]
     used, asked = sum(values[name] for name in counted), sum(requests[name] for name in counted)
     if asked == 0:

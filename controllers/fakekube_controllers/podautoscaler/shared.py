@@ -1,4 +1,6 @@
-"""What the reconciles of all autoscalers share: the caches, and what is kept from one reconcile to the next."""
+"""What the reconciles of all autoscalers share: the caches, and what is kept from one reconcile to
+the next.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,8 @@ NEWEST_MINOR = 37
 class Shared:
     """``minor`` is the minor number of the cluster's release.
 
-    ``selectors`` holds the pods that each autoscaler was last found to scale, ``histories`` its past recommendations and changes.
+    ``selectors`` holds the pods that each autoscaler was last found to scale, ``histories`` its
+    past recommendations and changes.
     """
 
     def __init__(self, ctx: Context) -> None:

@@ -1,8 +1,9 @@
 """Where metrics come from: the resource metrics API, and for all others a callback or annotations.
 
-No adapter for custom and external metrics runs here. A callback, ``Cluster(on_metric=...)``, plays it; where there is none, or it
-says nothing, the annotation ``fakekube.dev/metric.NAME`` of a pod, of the described object or, for external metrics, of the
-autoscaler does. If nobody says anything, the errors are those of a cluster to which no adapter was added.
+No adapter for custom and external metrics runs here. A callback, ``Cluster(on_metric=...)``, plays
+it; where there is none, or it says nothing, the annotation ``fakekube.dev/metric.NAME`` of a pod,
+of the described object or, for external metrics, of the autoscaler does. If nobody says anything,
+the errors are those of a cluster to which no adapter was added.
 Upstream: pkg/controller/podautoscaler/metrics/client.go, custom-metrics-apiserver.
 """
 
@@ -35,7 +36,9 @@ class MetricError(Exception):
 
 
 class Sample(NamedTuple):
-    """One pod's metric: ``value`` in thousandths, when it was measured (Unix seconds) and over how many seconds."""
+    """One pod's metric: ``value`` in thousandths, when it was measured (Unix seconds) and over how
+    many seconds.
+    """
 
     value: int
     timestamp: float
@@ -123,7 +126,9 @@ class Sources:
             raise MetricError(f"{CUSTOM_API}: {error}") from error
 
     def _values(self, query: MetricQuery, carrier: Tree, api: str) -> list[int]:
-        """What the callback or an annotation says, in thousandths; nothing when nobody says anything."""
+        """What the callback or an annotation says, in thousandths; nothing when nobody says
+        anything.
+        """
         result: Any = None
         if self._callback is not None:
             result, error = attempt(self._callback, query)

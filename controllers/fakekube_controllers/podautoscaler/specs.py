@@ -1,6 +1,8 @@
-"""One metric of ``spec.metrics``: how many pods it asks for, what its status says, and how it fails.
+"""One metric of ``spec.metrics``: how many pods it asks for, what its status says, and how it
+fails.
 
-Upstream: pkg/controller/podautoscaler/horizontal.go (computeReplicasForMetric and computeStatusFor...).
+Upstream: pkg/controller/podautoscaler/horizontal.go (computeReplicasForMetric and
+computeStatusFor...).
 """
 
 from collections.abc import Callable, Mapping
@@ -14,12 +16,16 @@ from fakekube_controllers.podautoscaler import replicas
 from fakekube_controllers.podautoscaler.replicas import Proposal, Tolerances
 from fakekube_controllers.podautoscaler.sources import MetricError, Sources
 
-OBJECT_TEXT_SINCE = 37  # the minor number of the release that names the object before what is wrong with its metric
+# the minor number of the release that names the object before what is wrong with its metric
+OBJECT_TEXT_SINCE = 37
 MILLI = quantity.NANO // 1000
 
 
 class MetricFailed(Exception):
-    """A metric that says nothing. ``reason`` and ``why`` are the condition's and the Event's; the text is the whole error."""
+    """A metric that says nothing.
+
+    ``reason`` and ``why`` are the condition's and the Event's; the text is the whole error.
+    """
 
     def __init__(self, reason: str, why: str, text: str) -> None:
         self.reason, self.why = reason, why
@@ -37,7 +43,8 @@ class ScaleState(NamedTuple):
 
 
 class MetricResult(NamedTuple):
-    """What one metric says: replicas, what Events call it, its entry in ``status.currentMetrics``."""
+    """What one metric says: replicas, what Events call it, its entry in ``status.currentMetrics``.
+    """
 
     replicas: int
     name: str
@@ -179,7 +186,8 @@ class Specs:
             "metric": metric, "current": current}})
 
     def _shared(self, total: int, target: Tree, scaled: ScaleState, *, by_value: bool) -> tuple[Proposal, Tree]:
-        """What one number for all pods says, and how it stands in the status. Raises MetricError."""
+        """What one number for all pods says, and how it stands in the status. Raises MetricError.
+        """
         if by_value:
             pods = self._pods.list(meta.namespace_of(scaled.autoscaler), scaled.selector)
             result = replicas.by_total(

@@ -1,6 +1,8 @@
-"""One reconcile of one autoscaler: read the scale, ask the metrics, decide, scale, and say so in the status.
+"""One reconcile of one autoscaler: read the scale, ask the metrics, decide, scale, and say so in
+the status.
 
-Upstream: pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler, computeReplicasForMetrics).
+Upstream: pkg/controller/podautoscaler/horizontal.go (reconcileAutoscaler,
+computeReplicasForMetrics).
 """
 
 from collections.abc import Mapping
@@ -22,7 +24,8 @@ from fakekube_controllers.podautoscaler.specs import MetricFailed, MetricResult,
 
 TOLERANCE = 0.1  # --horizontal-pod-autoscaler-tolerance
 TRIES = 5  # of an update of the scale that meets another one
-ZERO_BY_CONDITION_SINCE = 36  # the minor number of the release that tells a scale of none by an autoscaler from one by a user
+# the minor number of the release that tells a scale of none by an autoscaler from one by a user
+ZERO_BY_CONDITION_SINCE = 36
 ONE_OWNER_TEXT_SINCE = 37
 ABLE, ACTIVE, LIMITED, AT_ZERO = "AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"
 BELOW_MINIMUM = "Current number of replicas below Spec.MinReplicas"
@@ -168,7 +171,9 @@ class Sync:
     async def _measured(
         self, scale: Tree, current: int, *, at_zero: bool,
     ) -> tuple[int, str, list[Tree], str | None]:
-        """How many the metrics ask for, within all rules; why; what they say; and what is wrong with some of them."""
+        """How many the metrics ask for, within all rules; why; what they say; and what is wrong
+        with some of them.
+        """
         statuses: list[Tree] = []
         try:
             best, failure = await self._compute(scale, statuses)
@@ -190,7 +195,10 @@ class Sync:
         return desired, why, statuses, failure
 
     async def _compute(self, scale: Tree, statuses: list[Tree]) -> tuple[MetricResult, str | None]:
-        """What the metric says that asks for most, and the error of others. Raises SyncFailed when none can be trusted."""
+        """What the metric says that asks for most, and the error of others.
+
+        Raises SyncFailed when none can be trusted.
+        """
         wanted = scale["spec"].get("replicas", 0)
         scaled = ScaleState(
             self._hpa, self._selector((scale.get("status") or {}).get("selector", "")), wanted,

@@ -1,4 +1,7 @@
-"""Pods that nobody else would remove. Read ``controller.py``. Upstream: pkg/controller/podgc. Left out: metrics."""
+"""Pods that nobody else would remove. Read ``controller.py``. Upstream: pkg/controller/podgc.
+
+Left out: metrics.
+"""
 
 from fakekube.client.resources import PODS
 from fakekube_controllers import kube_controller

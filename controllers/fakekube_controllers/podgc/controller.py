@@ -1,8 +1,9 @@
-"""Removes pods of nodes that are gone, pods that end on nodes that are out of service or that never had one, and finished
-pods once there are too many.
+"""Removes pods of nodes that are gone, pods that end on nodes that are out of service or that never
+had one, and finished pods once there are too many.
 
-Rounds are 20 seconds apart, as upstream's, but there is one only when some event has made something to do in it, so that time
-in which nothing happens costs nothing. Who waits for pods of a lost node is helped: that wait pulls virtual time, since it ends.
+Rounds are 20 seconds apart, as upstream's, but there is one only when some event has made something
+to do in it, so that time in which nothing happens costs nothing. Who waits for pods of a lost node
+is helped: that wait pulls virtual time, since it ends.
 Upstream: pkg/controller/podgc/gc_controller.go.
 """
 
@@ -141,7 +142,9 @@ class PodGarbageCollector:
             self._plan_round(daemon=True)
 
     async def _lost_nodes(self) -> list[str]:
-        """The nodes that pods name and that have been missing for long enough; a fresh read has the last word."""
+        """The nodes that pods name and that have been missing for long enough; a fresh read has the
+        last word.
+        """
         now = self.clock.time()
         for pod in self.pods.list():
             name = pod["spec"].get("nodeName")
@@ -156,7 +159,9 @@ class PodGarbageCollector:
         return lost
 
     async def _remove(self, victims: Sequence[Tree], reason: str = "", message: str = "") -> bool:
-        """Fail what has not finished, and delete it at once; True when something of it has to be tried again."""
+        """Fail what has not finished, and delete it at once; True when something of it has to be
+        tried again.
+        """
         failed = False
         for pod in victims:
             try:

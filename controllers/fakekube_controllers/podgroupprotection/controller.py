@@ -1,6 +1,8 @@
-"""Takes the finalizer ``scheduling.k8s.io/podgroup-protection`` off PodGroups that are to go once no pod of theirs is left.
+"""Takes the finalizer ``scheduling.k8s.io/podgroup-protection`` off PodGroups that are to go once
+no pod of theirs is left.
 
-Admission puts it on, where workload-aware scheduling is on. Upstream: podgroup_protection_controller.go.
+Admission puts it on, where workload-aware scheduling is on. Upstream:
+podgroup_protection_controller.go.
 """
 
 from fakekube.apimachinery import meta

@@ -1,4 +1,5 @@
-"""Claims that pods use are not deleted under them. Upstream: pkg/controller/volume/pvcprotection."""
+"""Claims that pods use are not deleted under them. Upstream: pkg/controller/volume/pvcprotection.
+"""
 
 from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS
 from fakekube_controllers import kube_controller

@@ -1,7 +1,8 @@
-"""Takes the finalizer ``kubernetes.io/pvc-protection`` off claims that are to go once no pod on a node uses them.
+"""Takes the finalizer ``kubernetes.io/pvc-protection`` off claims that are to go once no pod on a
+node uses them.
 
-Admission puts it on; claims that lack it get it here. Upstream: pkg/controller/volume/pvcprotection. Left out: the condition
-Unused of bound claims.
+Admission puts it on; claims that lack it get it here. Upstream:
+pkg/controller/volume/pvcprotection. Left out: the condition Unused of bound claims.
 """
 
 from fakekube.apimachinery import meta
@@ -45,7 +46,9 @@ class ClaimReconciler:
             self.queue.add(Request(meta.namespace_of(pod), name))
 
     async def reconcile(self, key: Request) -> None:
-        """Put the finalizer on a claim that stays, or take it off one that is to go and is not used. Raises APIError."""
+        """Put the finalizer on a claim that stays, or take it off one that is to go and is not
+        used. Raises APIError.
+        """
         claim = self.claims.get(key.namespace, key.name)
         if claim is None:
             return
@@ -57,7 +60,8 @@ class ClaimReconciler:
             await self.client.update(PERSISTENT_VOLUME_CLAIMS, meta.without_finalizer(claim, FINALIZER))
 
     async def _is_used(self, key: Request) -> bool:
-        """Whether a pod on a node has the claim; where the cache knows none, the server is asked."""
+        """Whether a pod on a node has the claim; where the cache knows none, the server is asked.
+        """
         if any(_uses(pod, key.name) for pod in self.pods.by_index(INDEX, str(key))):
             return True
         return any(_uses(pod, key.name) for pod in (await self.client.list(PODS, key.namespace)).items)

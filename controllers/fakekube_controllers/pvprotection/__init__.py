@@ -1,4 +1,7 @@
-"""Volumes that are bound are not deleted under their claims. Upstream: pkg/controller/volume/pvprotection."""
+"""Volumes that are bound are not deleted under their claims.
+
+Upstream: pkg/controller/volume/pvprotection.
+"""
 
 from fakekube.client.resources import PERSISTENT_VOLUMES
 from fakekube_controllers import kube_controller

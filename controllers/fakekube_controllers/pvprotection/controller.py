@@ -1,6 +1,8 @@
-"""Takes the finalizer ``kubernetes.io/pv-protection`` off volumes that are to go once they are not bound.
+"""Takes the finalizer ``kubernetes.io/pv-protection`` off volumes that are to go once they are not
+bound.
 
-Admission puts it on; volumes that lack it get it here. Upstream: pkg/controller/volume/pvprotection.
+Admission puts it on; volumes that lack it get it here. Upstream:
+pkg/controller/volume/pvprotection.
 """
 
 from fakekube.apimachinery import meta
@@ -18,7 +20,9 @@ class VolumeReconciler:
         self.client, self.volumes = ctx.client, ctx.lister(PERSISTENT_VOLUMES)
 
     async def reconcile(self, request: Request) -> None:
-        """Put the finalizer on a volume that stays, or take it off one that is to go and is not bound. Raises APIError."""
+        """Put the finalizer on a volume that stays, or take it off one that is to go and is not
+        bound. Raises APIError.
+        """
         volume = self.volumes.get("", request.name)
         if volume is None:
             return

@@ -1,8 +1,10 @@
-"""Keeps the number of a ReplicaSet's pods; the same for ReplicationControllers, which are its older form.
+"""Keeps the number of a ReplicaSet's pods; the same for ReplicationControllers, which are its older
+form.
 
-Pods that ended or are on their way out do not count and are replaced at once. After asking for pods nothing more is done
-until the cache has shown them. Upstream: pkg/controller/replicaset/replica_set.go, and pkg/controller/replication, which
-adapts it to the other kind. Left out: metrics.
+Pods that ended or are on their way out do not count and are replaced at once. After asking for pods
+nothing more is done until the cache has shown them. Upstream:
+pkg/controller/replicaset/replica_set.go, and pkg/controller/replication, which adapts it to the
+other kind. Left out: metrics.
 """
 
 from collections.abc import Sequence
@@ -96,7 +98,9 @@ class ReplicaSetReconciler:
     # pods
 
     async def _manage(self, owner: Tree, active: Sequence[Tree]) -> APIError | None:
-        """Create or delete pods towards the wanted number; what went wrong first, to be told and tried again."""
+        """Create or delete pods towards the wanted number; what went wrong first, to be told and
+        tried again.
+        """
         difference = len(active) - owner["spec"].get("replicas", 1)
         if difference < 0:
             return await self._create(owner, min(-difference, BURST_REPLICAS))
@@ -118,7 +122,10 @@ class ReplicaSetReconciler:
         return APIError(error.code, error.reason, f"unable to delete pods: {error}", error.details)
 
     def _surplus(self, owner: Tree, active: Sequence[Tree], count: int) -> Sequence[pods.Pod]:
-        """Which pods are to go. Where siblings crowd a node, pods of other ReplicaSets of one Deployment count too."""
+        """Which pods are to go.
+
+        Where siblings crowd a node, pods of other ReplicaSets of one Deployment count too.
+        """
         if count >= len(active):
             return active
         active_on_node: dict[str, int] = {}
@@ -143,7 +150,8 @@ class ReplicaSetReconciler:
     # status
 
     async def _write_status(self, owner: Tree, status: Tree) -> None:
-        """Write a status that says something new; once more on what is there now, when that failed."""
+        """Write a status that says something new; once more on what is there now, when that failed.
+        """
         if not is_changed(owner, status):
             return
         status["observedGeneration"] = meta.generation_of(owner)

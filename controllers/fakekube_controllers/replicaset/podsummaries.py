@@ -12,8 +12,8 @@ from fakekube.runtime.owned import selector_of
 class PodSummary(NamedTuple):
     """One pod as the cache shows it.
 
-    ``claimed``: the set controls and selects it; ``labelled``: it has all labels of the set's template; ``ready_since`` is in
-    Unix seconds.
+    ``claimed``: the set controls and selects it; ``labelled``: it has all labels of the set's
+    template; ``ready_since`` is in Unix seconds.
     """
 
     claimed: bool

@@ -1,4 +1,5 @@
-"""What the status of a ReplicaSet says. Upstream: pkg/controller/replicaset/replica_set_utils.go."""
+"""What the status of a ReplicaSet says. Upstream: pkg/controller/replicaset/replica_set_utils.go.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""ResourceClaims that pods want made from a template. Read ``controller.py``. Upstream: pkg/controller/resourceclaim."""
+"""ResourceClaims that pods want made from a template. Read ``controller.py``.
+
+Upstream: pkg/controller/resourceclaim.
+"""
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import PODS

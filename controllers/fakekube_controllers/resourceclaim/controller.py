@@ -1,7 +1,9 @@
-"""Makes ResourceClaims from templates, says in the pod's status which, and cleans up after pods that have ended.
+"""Makes ResourceClaims from templates, says in the pod's status which, and cleans up after pods
+that have ended.
 
-Upstream: pkg/controller/resourceclaim/controller.go. Left out: reservations for pods that were bound by hand, claims of
-PodGroups, extended resources, metrics. No scheduler here allocates devices: a pod is scheduled without.
+Upstream: pkg/controller/resourceclaim/controller.go. Left out: reservations for pods that were
+bound by hand, claims of PodGroups, extended resources, metrics. No scheduler here allocates
+devices: a pod is scheduled without.
 """
 
 from fakekube.apimachinery import meta
@@ -104,7 +106,8 @@ class ResourceClaims:
                 field_manager=FIELD_MANAGER)
 
     async def _ensure(self, pod: Tree, wanted: Tree) -> str:
-        """The name of a claim that the pod's status does not name yet, made if need be; empty when nothing is missing.
+        """The name of a claim that the pod's status does not name yet, made if need be; empty when
+        nothing is missing.
 
         Raises APIError, and LookupError without a template.
         """

@@ -1,7 +1,8 @@
 """Quotas: how much of what they limit a namespace holds.
 
-Read ``controller.py``. Admission refuses what exceeds a quota and charges what does not; this gives back what is gone, and a
-quota binds once its limits have been copied to its status here. Upstream: pkg/controller/resourcequota.
+Read ``controller.py``. Admission refuses what exceeds a quota and charges what does not; this gives
+back what is gone, and a quota binds once its limits have been copied to its status here. Upstream:
+pkg/controller/resourcequota.
 """
 
 from fakekube.client.resources import RESOURCE_QUOTAS

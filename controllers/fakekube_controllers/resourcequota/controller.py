@@ -1,9 +1,10 @@
 """Keeps the status of quotas: the limits that hold, and what is used of them.
 
-A quota is counted when it is new or changed, when something that it counts is deleted or costs less, and every now and then.
-Counting reads from the server, not from caches: admission charges a quota in the same moment in which it lets an object in, so
-a quota and a list that is read after it fit together, and a charge in between is a conflict. Upstream:
-resource_quota_controller.go and resource_quota_monitor.go. Left out: the queue that new quotas skip ahead in.
+A quota is counted when it is new or changed, when something that it counts is deleted or costs
+less, and every now and then. Counting reads from the server, not from caches: admission charges a
+quota in the same moment in which it lets an object in, so a quota and a list that is read after it
+fit together, and a charge in between is a conflict. Upstream: resource_quota_controller.go and
+resource_quota_monitor.go. Left out: the queue that new quotas skip ahead in.
 """
 
 import functools
@@ -44,7 +45,9 @@ class QuotaReconciler:
         self._watched: set[Resource] = set()
 
     def setup(self, queue: WorkQueue[Request]) -> None:
-        """Watch quotas, and count all of them every now and then, as ``resource_quota_sync_period`` says."""
+        """Watch quotas, and count all of them every now and then, as ``resource_quota_sync_period``
+        says.
+        """
         self.queue = queue
         self.ctx.add_handler(RESOURCE_QUOTAS, self._enqueue, self._quota_changed)
         self._resync_later()
@@ -115,7 +118,10 @@ class QuotaReconciler:
         return texts(used)
 
     async def _counted_resources(self, names: Iterable[str]) -> list[Resource]:
-        """The resources that count against any of these names. Names of what is not served count nothing."""
+        """The resources that count against any of these names.
+
+        Names of what is not served count nothing.
+        """
         found = [resource for resource in NAMED if quotas.matching(resource.group_resource, names)]
         for name in names:
             if not name.startswith(PREFIX):

@@ -193,7 +193,9 @@ class Framework:
             plugin.unreserve(state, pod, node_name)
 
     async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Run the PreBind, Bind and PostBind plugins; what went wrong, WAIT to be called again, or None."""
+        """Run the PreBind, Bind and PostBind plugins; what went wrong, WAIT to be called again, or
+        None.
+        """
         for plugin in self.pre_bind_plugins:
             status = await plugin.pre_bind(state, pod, node_name)
             if status is not None and status.code == Code.ERROR:

@@ -38,7 +38,9 @@ BIND_TIMED_OUT = 'running PreBind plugin "VolumeBinding": binding volumes: conte
 
 
 class Binding(NamedTuple):
-    """A pod that is assumed on a node until what it needs there is prepared, or until ``deadline`` (Unix seconds)."""
+    """A pod that is assumed on a node until what it needs there is prepared, or until ``deadline``
+    (Unix seconds).
+    """
 
     queued: QueuedPodInfo
     state: CycleState
@@ -129,7 +131,10 @@ class Scheduler:
     # cycles
 
     async def reconcile(self, request: str) -> Result | None:
-        """Schedule the next pod of the queue, or go on with the binding of the pod with this uid. Upstream: ScheduleOne."""
+        """Schedule the next pod of the queue, or go on with the binding of the pod with this uid.
+
+        Upstream: ScheduleOne.
+        """
         if request != CYCLE:
             binding = self.bindings.pop(request, None)
             if binding is not None:
@@ -160,7 +165,9 @@ class Scheduler:
         return None
 
     async def _bind(self, binding: Binding) -> None:
-        """Bind a pod to its node, or keep it for the next event where something is to be waited for."""
+        """Bind a pod to its node, or keep it for the next event where something is to be waited
+        for.
+        """
         queued, state, node_name, deadline = binding
         pod = queued.info
         status = await self.framework.bind(state, pod, node_name)

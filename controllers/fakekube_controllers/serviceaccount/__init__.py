@@ -1,4 +1,5 @@
-"""What every namespace is given, the service account ``default`` and the cluster's CA in a ConfigMap; and tokens in Secrets.
+"""What every namespace is given, the service account ``default`` and the cluster's CA in a
+ConfigMap; and tokens in Secrets.
 
 Read ``controller.py`` first, then ``tokens.py``. Upstream: pkg/controller/serviceaccount,
 pkg/controller/certificates/rootcacertpublisher.
@@ -16,7 +17,8 @@ def is_token(secret: Tree) -> bool:
 
 component = (
     kube_controller("serviceaccount")
-    .starts_with(NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)  # a new cluster has the default objects of its first namespaces
+    # a new cluster has the default objects of its first namespaces
+    .starts_with(NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)
     .complete("fakekube_controllers.serviceaccount.controller:NamespaceDefaultsReconciler")
 )
 for_tokens = (

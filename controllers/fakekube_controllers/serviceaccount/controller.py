@@ -17,7 +17,10 @@ from fakekube.workqueue.queue import WorkQueue
 
 
 class NamespaceDefaultsReconciler:
-    """Gives one namespace what it lacks. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
+    """Gives one namespace what it lacks.
+
+    ``root_ca`` among the context's options is the CA's certificate, in PEM.
+    """
 
     queue: WorkQueue[Request]
 

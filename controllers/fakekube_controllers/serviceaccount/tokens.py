@@ -1,8 +1,10 @@
-"""Fills the Secrets in which somebody wants a service account's token, and removes them with the account.
+"""Fills the Secrets in which somebody wants a service account's token, and removes them with the
+account.
 
-A Secret of type ``kubernetes.io/service-account-token`` names an account in an annotation. It gets a token, the namespace and
-the cluster's CA; without its account it goes. Upstream: tokens_controller.go. Left out: tokens without an end; these end after
-136 years, since they come from a TokenRequest.
+A Secret of type ``kubernetes.io/service-account-token`` names an account in an annotation. It gets
+a token, the namespace and the cluster's CA; without its account it goes. Upstream:
+tokens_controller.go. Left out: tokens without an end; these end after 136 years, since they come
+from a TokenRequest.
 """
 
 import base64
@@ -31,7 +33,10 @@ class Key(NamedTuple):
 
 
 class TokenReconciler:
-    """Fills or removes one Secret. ``root_ca`` among the context's options is the CA's certificate, in PEM."""
+    """Fills or removes one Secret.
+
+    ``root_ca`` among the context's options is the CA's certificate, in PEM.
+    """
 
     queue: WorkQueue[Key]
 

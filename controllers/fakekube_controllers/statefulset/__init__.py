@@ -1,4 +1,7 @@
-"""StatefulSets: pods with names, an order, and storage of their own. Read ``update.py``. Upstream: pkg/controller/statefulset."""
+"""StatefulSets: pods with names, an order, and storage of their own. Read ``update.py``.
+
+Upstream: pkg/controller/statefulset.
+"""
 
 from fakekube.client.resources import STATEFUL_SETS
 from fakekube_controllers import kube_controller

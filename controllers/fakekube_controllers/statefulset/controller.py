@@ -1,7 +1,8 @@
-"""Which StatefulSets are reconciled and when, their revisions, and one reconcile up to the written status.
+"""Which StatefulSets are reconciled and when, their revisions, and one reconcile up to the written
+status.
 
-Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and the
-comparison of revisions that differ only in fields that later releases default.
+Upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control}.go. Left out: metrics, and
+the comparison of revisions that differ only in fields that later releases default.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ class StatefulSetReconciler:
         self.children = OwnedObjects(self.ctx, STATEFUL_SETS, queue)
 
     async def reconcile(self, key: Request) -> Result | None:
-        """Bring a StatefulSet a step forward and write its status. Raises APIError and ClaimFailed."""
+        """Bring a StatefulSet a step forward and write its status. Raises APIError and ClaimFailed.
+        """
         owner = self.owners.get(key.namespace, key.name)
         if owner is None:
             self.consistency.forget(key)
@@ -90,7 +92,10 @@ class StatefulSetReconciler:
     # revisions
 
     async def _history(self, owner: Tree) -> list[Tree]:
-        """The set's revisions in order; those that lost their owner are adopted. Raises ClaimFailed."""
+        """The set's revisions in order; those that lost their owner are adopted.
+
+        Raises ClaimFailed.
+        """
         found = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
         selector = selector_of(owner)
         manager = ControllerRefManager(
@@ -99,7 +104,10 @@ class StatefulSetReconciler:
         return revisions.in_order(await manager.claim(one for one in found if selector.matches(meta.labels_of(one))))
 
     async def _revisions(self, owner: Tree, history: Sequence[Tree], control: StatefulPodControl) -> Revisions:
-        """The current revision and that of the template, which is made or renumbered where needed. Raises APIError."""
+        """The current revision and that of the template, which is made or renumbered where needed.
+
+        Raises APIError.
+        """
         status = owner.get("status") or meta.EMPTY
         collisions: int = status.get("collisionCount", 0)
         template = owner["spec"]["template"]

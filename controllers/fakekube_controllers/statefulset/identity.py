@@ -17,7 +17,9 @@ MAX_INT32 = 2**31 - 1
 
 
 def parent_and_ordinal(pod: Pod) -> tuple[str, int]:
-    """The StatefulSet's name and the ordinal that a pod's name consists of; nothing and -1 for any other name."""
+    """The StatefulSet's name and the ordinal that a pod's name consists of; nothing and -1 for any
+    other name.
+    """
     parent, dash, digits = meta.name_of(pod).rpartition("-")
     if not dash or not digits.isascii() or not digits.isdecimal():
         return "", -1

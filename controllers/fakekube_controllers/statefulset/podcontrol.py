@@ -54,7 +54,10 @@ class StatefulPodControl:
         self._record("delete", owner, pod)
 
     async def update_pod(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> None:
-        """Give a pod the labels, volumes and claims that it ought to have. Raises APIError after a Warning."""
+        """Give a pod the labels, volumes and claims that it ought to have.
+
+        Raises APIError after a Warning.
+        """
         if identity.identity_matches(owner, pod) and identity.storage_matches(owner, pod) and self.claims_are_right(owner, pod):
             return
         wanted: Tree = {**pod, "metadata": {**pod["metadata"], "labels": identity.identity_labels(owner, pod)}}
@@ -113,7 +116,10 @@ class StatefulPodControl:
         return all(retention.is_right(claim, owner, pod) for claim in self._claims_there(owner, pod))
 
     async def keep_claims(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> None:
-        """Give the pod's claims to whom the retention policy gives them. Raises APIError after a Warning."""
+        """Give the pod's claims to whom the retention policy gives them.
+
+        Raises APIError after a Warning.
+        """
         for claim in self._claims_there(owner, pod):
             name = meta.name_of(claim)
             if retention.has_other_controller(claim, owner, pod):
@@ -131,7 +137,9 @@ class StatefulPodControl:
                 raise APIError(error.code, error.reason, text, error.details) from error
 
     def has_stale_claim(self, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
-        """Whether a claim of the pod to be still belongs to the pod that was, and is about to go with it."""
+        """Whether a claim of the pod to be still belongs to the pod that was, and is about to go
+        with it.
+        """
         if not retention.policy_of(owner)[0]:
             return False
         return any(retention.has_stale_owner(claim, pod) for claim in self._claims_there(owner, pod))

@@ -1,6 +1,8 @@
-"""Whose claims are: nobody's, the set's, or the pod's, as the retention policy has it when the set goes or shrinks.
+"""Whose claims are: nobody's, the set's, or the pod's, as the retention policy has it when the set
+goes or shrinks.
 
-Upstream: pkg/controller/statefulset/stateful_set_utils.go (isClaimOwnerUpToDate and what is around it).
+Upstream: pkg/controller/statefulset/stateful_set_utils.go (isClaimOwnerUpToDate and what is around
+it).
 """
 
 from fakekube.apimachinery import meta
@@ -51,7 +53,9 @@ def _wanted_owner(owner: ReadOnlyTree, pod: ReadOnlyTree) -> ReadOnlyTree | None
 
 
 def is_right(claim: ReadOnlyTree, owner: ReadOnlyTree, pod: ReadOnlyTree) -> bool:
-    """Whether the claim's owners are as the policy has them; one that is a stranger's or a former set's is left alone."""
+    """Whether the claim's owners are as the policy has them; one that is a stranger's or a former
+    set's is left alone.
+    """
     if has_stale_owner(claim, owner) or has_stale_owner(claim, pod):
         return True
     if has_other_controller(claim, owner, pod):

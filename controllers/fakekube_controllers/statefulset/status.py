@@ -1,4 +1,7 @@
-"""What the status of a StatefulSet says. Upstream: stateful_set_control.go (updateStatus), stateful_set_utils.go."""
+"""What the status of a StatefulSet says.
+
+Upstream: stateful_set_control.go (updateStatus), stateful_set_utils.go.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,7 +40,10 @@ def count(owner: ReadOnlyTree, found: Iterable[Pod], current: str, update: str, 
 
 
 def complete(owner: ReadOnlyTree, status: Tree, *, any_strategy: bool, now: str) -> None:
-    """Once all pods are new and ready, the new revision is the current one. ``any_strategy``: not of rolling updates alone."""
+    """Once all pods are new and ready, the new revision is the current one.
+
+    ``any_strategy``: not of rolling updates alone.
+    """
     wanted, kind = owner["spec"].get("replicas", 1), owner["spec"]["updateStrategy"].get("type")
     if kind != "RollingUpdate" and not any_strategy:
         return

@@ -1,7 +1,9 @@
-"""One step of a StatefulSet towards what it should be: first the pods that are to be, then those that are not, then old ones.
+"""One step of a StatefulSet towards what it should be: first the pods that are to be, then those
+that are not, then old ones.
 
-In order, unless the set allows to go about it in parallel: no pod before its predecessors are available, none deleted
-before its successors are gone. Upstream: pkg/controller/statefulset/stateful_set_control.go (updateStatefulSet).
+In order, unless the set allows to go about it in parallel: no pod before its predecessors are
+available, none deleted before its successors are gone. Upstream:
+pkg/controller/statefulset/stateful_set_control.go (updateStatefulSet).
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -38,7 +40,9 @@ class Features(NamedTuple):
 
 
 class Update:
-    """A set, its pods and its revisions at one time; ``run`` does the step, ``status`` is what there is to tell then."""
+    """A set, its pods and its revisions at one time; ``run`` does the step, ``status`` is what
+    there is to tell then.
+    """
 
     def __init__(
         self, owner: Tree, found: Sequence[Tree], revisions: Revisions, control: StatefulPodControl,
@@ -90,7 +94,9 @@ class Update:
             await (self._replace_old() if self.features.max_unavailable else self._replace_one())
 
     async def _establish(self) -> bool:
-        """Every pod that is to be, and none that is not; whether that is so, as far as it has to be waited for."""
+        """Every pod that is to be, and none that is not; whether that is so, as far as it has to be
+        waited for.
+        """
         if self.strategy == "Recreate" and not await self._drop_old():
             return False
         if await self._for_all(self.replicas, self._process):
@@ -100,7 +106,10 @@ class Update:
         return not await self._for_all(self.condemned, self._condemn)
 
     async def _for_all(self, chosen: Sequence[Tree], act: Callable[[Tree], Awaitable[bool]]) -> bool:
-        """Act on pods one after the other until one has to be waited for; in parallel sets on all. Whether to wait."""
+        """Act on pods one after the other until one has to be waited for; in parallel sets on all.
+
+        Whether to wait.
+        """
         if not self.in_order:
             _, failure = await slow_start(chosen, act)
             if failure is not None:
@@ -210,7 +219,8 @@ class Update:
 
 
 def _within_reach(ordinals: range, there: Collection[int]) -> range:
-    """The ordinals that this step can come to: it makes no more pods than a burst, and goes in their order.
+    """The ordinals that this step can come to: it makes no more pods than a burst, and goes in
+    their order.
 
     Upstream makes an array of all, be they two thousand millions.
     """

@@ -1,4 +1,6 @@
-"""Pods leave nodes whose NoExecute taints they do not tolerate, or tolerate only for a while. Read ``controller.py``.
+"""Pods leave nodes whose NoExecute taints they do not tolerate, or tolerate only for a while.
+
+Read ``controller.py``.
 
 Upstream: pkg/controller/tainteviction.
 """

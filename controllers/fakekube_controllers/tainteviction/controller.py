@@ -1,8 +1,11 @@
-"""Deletes pods from nodes with NoExecute taints: at once, or when the time for which they tolerate the taints is over.
+"""Deletes pods from nodes with NoExecute taints: at once, or when the time for which they tolerate
+the taints is over.
 
-A pod that goes is marked as the target of a disruption first. Whoever takes the taint away in time, or tolerates it after all,
-calls the deletion off. A toleration's time runs from when this controller first saw taint and pod together, as upstream's does.
-Upstream: pkg/controller/tainteviction. Left out: its metrics, and retries every ten milliseconds (the queue retries).
+A pod that goes is marked as the target of a disruption first. Whoever takes the taint away in time,
+or tolerates it after all, calls the deletion off. A toleration's time runs from when this
+controller first saw taint and pod together, as upstream's does.
+Upstream: pkg/controller/tainteviction. Left out: its metrics, and retries every ten milliseconds
+(the queue retries).
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +38,10 @@ class Eviction(NamedTuple):
 
 
 class TaintEvictionReconciler:
-    """Evicts one pod, if its node's taints say so. After a restart the time that a pod is tolerated begins anew."""
+    """Evicts one pod, if its node's taints say so.
+
+    After a restart the time that a pod is tolerated begins anew.
+    """
 
     queue: WorkQueue[Request]
 
@@ -139,7 +145,10 @@ def _no_execute(node: Tree) -> list[Taint]:
 
 
 def _tolerated_seconds(taints: Sequence[Taint], tolerations: Sequence[Mapping[str, Any]]) -> float | None:
-    """How long a pod may stay: 0 for not at all, None for ever. Of several tolerations that are used the shortest counts."""
+    """How long a pod may stay: 0 for not at all, None for ever.
+
+    Of several tolerations that are used the shortest counts.
+    """
     used: list[Mapping[str, Any]] = []
     for taint in taints:
         match = next((toleration for toleration in tolerations if placement.tolerates(toleration, taint)), None)

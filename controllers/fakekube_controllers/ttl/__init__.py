@@ -1,4 +1,7 @@
-"""For how long kubelets may keep what they read. Read ``controller.py``. Upstream: pkg/controller/ttl."""
+"""For how long kubelets may keep what they read. Read ``controller.py``.
+
+Upstream: pkg/controller/ttl.
+"""
 
 from fakekube.client.resources import NODES
 from fakekube_controllers import kube_controller

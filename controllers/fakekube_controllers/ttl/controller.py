@@ -1,5 +1,5 @@
-"""Keeps the annotation ``node.alpha.kubernetes.io/ttl`` of nodes: for how many seconds a kubelet may keep Secrets and
-ConfigMaps before it reads them again, the longer the more nodes there are.
+"""Keeps the annotation ``node.alpha.kubernetes.io/ttl`` of nodes: for how many seconds a kubelet
+may keep Secrets and ConfigMaps before it reads them again, the longer the more nodes there are.
 
 Upstream: pkg/controller/ttl/ttl_controller.go.
 """
@@ -17,7 +17,9 @@ ANNOTATION = "node.alpha.kubernetes.io/ttl"
 
 
 class Boundary(NamedTuple):
-    """The seconds for clusters of some size; going up and down happens at different sizes, so that nothing flickers."""
+    """The seconds for clusters of some size; going up and down happens at different sizes, so that
+    nothing flickers.
+    """
 
     min_nodes: int
     max_nodes: float

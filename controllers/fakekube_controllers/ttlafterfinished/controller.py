@@ -1,6 +1,7 @@
 """Deletes finished Jobs, their pods first, once their time to live is over.
 
-The wait never pulls virtual time: a test that looks at a Job after it has completed still finds it there.
+The wait never pulls virtual time: a test that looks at a Job after it has completed still finds it
+there.
 Upstream: pkg/controller/ttlafterfinished/ttlafterfinished_controller.go.
 """
 
@@ -16,7 +17,8 @@ from fakekube.runtime.reconcile import Request, Result, TerminalError
 
 
 def expires_at(job: Tree) -> float | None:
-    """When the Job's time is over, in Unix seconds; None when it has not finished, has all the time, or goes already.
+    """When the Job's time is over, in Unix seconds; None when it has not finished, has all the
+    time, or goes already.
 
     Raises TerminalError for a Job that does not say since when it has been finished.
     """
@@ -39,7 +41,9 @@ class TTLReconciler:
         self.client, self.clock, self.jobs = ctx.client, ctx.clock, ctx.lister(JOBS)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Wait, or delete; a fresh read has the last word, the cache may not have seen a longer life. Raises APIError."""
+        """Wait, or delete; a fresh read has the last word, the cache may not have seen a longer
+        life. Raises APIError.
+        """
         job = self.jobs.get(request.namespace, request.name)
         if job is None:
             return None

@@ -1,4 +1,7 @@
-"""Classes of volume attributes that are in use are not deleted. Upstream: pkg/controller/volume/vacprotection."""
+"""Classes of volume attributes that are in use are not deleted.
+
+Upstream: pkg/controller/volume/vacprotection.
+"""
 
 from fakekube.client.resources import VOLUME_ATTRIBUTES_CLASSES
 from fakekube_controllers import kube_controller

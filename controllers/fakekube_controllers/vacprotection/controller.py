@@ -1,7 +1,9 @@
-"""Takes the finalizer ``kubernetes.io/vac-protection`` off classes that are to go once no volume or claim names them.
+"""Takes the finalizer ``kubernetes.io/vac-protection`` off classes that are to go once no volume or
+claim names them.
 
-Admission puts it on; classes that lack it get it here. A claim names the class that it wants, the one
-that its volume has, and the one that its volume is being changed to. Upstream: pkg/controller/volume/vacprotection.
+Admission puts it on; classes that lack it get it here. A claim names the class that it wants, the
+one that its volume has, and the one that its volume is being changed to. Upstream:
+pkg/controller/volume/vacprotection.
 """
 
 from fakekube.apimachinery import meta
@@ -45,7 +47,9 @@ class ClassReconciler:
             self.queue.add(Request("", name))
 
     async def reconcile(self, request: Request) -> None:
-        """Put the finalizer on a class that stays, or take it off one that is to go and is not used. Raises APIError."""
+        """Put the finalizer on a class that stays, or take it off one that is to go and is not
+        used. Raises APIError.
+        """
         found = self.classes.get("", request.name)
         if found is None:
             return
@@ -57,7 +61,9 @@ class ClassReconciler:
             await self.client.update(VOLUME_ATTRIBUTES_CLASSES, meta.without_finalizer(found, FINALIZER))
 
     async def _is_used(self, name: str) -> bool:
-        """Whether a volume or claim names a class: by the caches, and, as these may lag, by the server."""
+        """Whether a volume or claim names a class: by the caches, and, as these may lag, by the
+        server.
+        """
         if any(name in classes_of(obj) for lister in (self.volumes, self.claims) for obj in lister.list()):
             return True
         for resource in (PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS):

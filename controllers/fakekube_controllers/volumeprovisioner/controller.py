@@ -1,9 +1,10 @@
-"""Makes a volume for each claim whose class names ``fakekube.dev/provisioner``, deletes it when it is released, and has it
-grow with its claim. Nothing is stored anywhere, so that all of this takes no time.
+"""Makes a volume for each claim whose class names ``fakekube.dev/provisioner``, deletes it when it
+is released, and has it grow with its claim. Nothing is stored anywhere, so that all of this takes
+no time.
 
-A claim of a class that waits for the first consumer gets its volume once the scheduler has chosen a node. Upstream:
-sig-storage-lib-external-provisioner, external-resizer. Left out: topology, finalizers of provisioned volumes, snapshots and
-clones, volumes that are too large.
+A claim of a class that waits for the first consumer gets its volume once the scheduler has chosen a
+node. Upstream: sig-storage-lib-external-provisioner, external-resizer. Left out: topology,
+finalizers of provisioned volumes, snapshots and clones, volumes that are too large.
 """
 
 from fakekube.apimachinery import meta, quantity

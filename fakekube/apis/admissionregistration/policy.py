@@ -43,7 +43,8 @@ class PolicyStrategy(StatusStrategy):
             default_match(spec["matchConstraints"])
 
     def head_errors(self, spec: Tree) -> list[FieldError]:
-        """Policy, parameters, constraints, conditions and variables: what both kinds have in front."""
+        """Policy, parameters, constraints, conditions and variables: what both kinds have in front.
+        """
         found = one_of("spec.failurePolicy", spec["failurePolicy"], FAILURE_POLICIES)
         if "paramKind" in spec:
             found += _param_kind("spec.paramKind", spec["paramKind"])

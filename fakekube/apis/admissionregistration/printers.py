@@ -11,7 +11,9 @@ def _param_kind(obj: Tree) -> str:
 
 
 def _param_ref(obj: Tree) -> str:
-    """Whether parameters are cluster-scoped cannot be told from here, so that * stands for an absent namespace."""
+    """Whether parameters are cluster-scoped cannot be told from here, so that * stands for an
+    absent namespace.
+    """
     ref = dig(obj, "spec", "paramRef")
     if ref is None:
         return UNSET

@@ -1,7 +1,9 @@
-"""What webhooks and admission policies match: rules of resources and operations, selectors, conditions, addresses.
+"""What webhooks and admission policies match: rules of resources and operations, selectors,
+conditions, addresses.
 
-Upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation}, apiserver/pkg/util/webhook/validation.go. Left
-out: compiling conditions, so a bad expression is found out only when it is used.
+Upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation},
+apiserver/pkg/util/webhook/validation.go. Left out: compiling conditions, so a bad expression is
+found out only when it is used.
 """
 
 from urllib.parse import urlsplit
@@ -148,7 +150,10 @@ def url_errors(path: str, url: str) -> list[FieldError]:
 
 
 def service_errors(path: str, service: Tree) -> list[FieldError]:
-    """A service, its port and the path of the webhook in it. Upstream takes name and namespace for each other."""
+    """A service, its port and the path of the webhook in it.
+
+    Upstream takes name and namespace for each other.
+    """
     swapped = (("name", "namespace"), ("namespace", "name"))
     found = [required(child(path, told)) for told, name in swapped if not service.get(name)]
     port = service.get("port", 0)

@@ -1,4 +1,6 @@
-"""ValidatingAdmissionPolicyBinding: where a policy holds, and what follows when something breaks it."""
+"""ValidatingAdmissionPolicyBinding: where a policy holds, and what follows when something breaks
+it.
+"""
 
 from fakekube.apimachinery.field_errors import FieldError, declared, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree

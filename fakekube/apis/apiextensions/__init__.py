@@ -1,1 +1,2 @@
-"""API group apiextensions.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group apiextensions.k8s.io: `declarations.py` is the table, other modules hold what differs.
+"""

@@ -1,4 +1,7 @@
-"""The resources of apiextensions.k8s.io. Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go."""
+"""The resources of apiextensions.k8s.io.
+
+Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, API_EXTENSIONS, STATUS, Group, Resource

@@ -1,4 +1,5 @@
-"""The resources of apiregistration.k8s.io. Upstream: kube-aggregator/pkg/registry/apiservice/rest."""
+"""The resources of apiregistration.k8s.io. Upstream: kube-aggregator/pkg/registry/apiservice/rest.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import API_EXTENSIONS, STATUS, Group, Resource

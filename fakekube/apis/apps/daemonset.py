@@ -1,7 +1,8 @@
 """DaemonSets.
 
-Upstream: pkg/registry/apps/daemonset/strategy.go, pkg/apis/apps/validation, pkg/apis/apps/v1/conversion.go.
-The template's generation is a field of upstream's internal type that apps/v1 shows as an annotation.
+Upstream: pkg/registry/apps/daemonset/strategy.go, pkg/apis/apps/validation,
+pkg/apis/apps/v1/conversion.go. The template's generation is a field of upstream's internal type
+that apps/v1 shows as an annotation.
 """
 
 from fakekube.apimachinery import field_errors
@@ -39,7 +40,8 @@ class DaemonSetStrategy(workloads.WorkloadStrategy):
 
     def default(self, obj: Tree, ctx: WriteContext) -> None:
         super().default(obj, ctx)
-        if "metadata" in obj:  # whoever writes the object writes its generation too, and owns the annotation
+        # whoever writes the object writes its generation too, and owns the annotation
+        if "metadata" in obj:
             _set_template_generation(obj, _template_generation(obj))
 
     def default_spec(self, spec: Tree, ctx: WriteContext) -> None:

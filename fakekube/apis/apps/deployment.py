@@ -1,6 +1,7 @@
 """Deployments.
 
-Upstream: pkg/registry/apps/deployment/strategy.go, pkg/apis/apps/validation, pkg/apis/apps/v1/defaults.go.
+Upstream: pkg/registry/apps/deployment/strategy.go, pkg/apis/apps/validation,
+pkg/apis/apps/v1/defaults.go.
 """
 
 from fakekube.apimachinery import field_errors

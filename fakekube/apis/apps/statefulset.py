@@ -1,4 +1,7 @@
-"""StatefulSets. Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/validation and v1/defaults.go."""
+"""StatefulSets.
+
+Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/validation and v1/defaults.go.
+"""
 
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
@@ -164,7 +167,9 @@ def _internal_rolling(rolling: Tree) -> Tree:
 
 
 def _template(spec: Tree, claims: list[Tree], ctx: WriteContext) -> list[FieldError]:
-    """The template, as if it had the volumes that the claims will be, and none of the names that pods will get."""
+    """The template, as if it had the volumes that the claims will be, and none of the names that
+    pods will get.
+    """
     selector, template = spec.get("selector"), spec["template"]
     found: list[FieldError] = []
     fits = workloads.matches(selector, template)

@@ -1,1 +1,2 @@
-"""API group authentication.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group authentication.k8s.io: `declarations.py` is the table, other modules hold what differs.
+"""

@@ -1,4 +1,7 @@
-"""The reviews of authentication.k8s.io; nothing of them is stored. Upstream: pkg/registry/authentication/rest."""
+"""The reviews of authentication.k8s.io; nothing of them is stored.
+
+Upstream: pkg/registry/authentication/rest.
+"""
 
 from fakekube.apis.declaration import CREATE, Deprecated, Group, Resource, Served
 

@@ -1,4 +1,7 @@
-"""The reviews of authorization.k8s.io; nothing of them is stored. Upstream: pkg/registry/authorization/rest."""
+"""The reviews of authorization.k8s.io; nothing of them is stored.
+
+Upstream: pkg/registry/authorization/rest.
+"""
 
 from fakekube.apis.declaration import CREATE, Group, Resource
 

@@ -1,7 +1,7 @@
 """HorizontalPodAutoscaler between autoscaling/v1 and v2, in which it is stored.
 
-v1 knows one metric, the utilization of cpu; everything else travels in annotations, so that nothing is lost on the way
-through v1. Upstream: pkg/apis/autoscaling/v1/conversion.go.
+v1 knows one metric, the utilization of cpu; everything else travels in annotations, so that nothing
+is lost on the way through v1. Upstream: pkg/apis/autoscaling/v1/conversion.go.
 """
 
 from collections.abc import Callable, Mapping
@@ -131,7 +131,8 @@ def _is_cpu_utilization(metric: Tree) -> bool:
     return _is_cpu(metric) and "averageUtilization" in metric["resource"].get("target", {})
 
 
-# Metrics: what v2 puts below ``metric`` and ``target``, v1 writes side by side, with names that differ by source.
+# Metrics: what v2 puts below ``metric`` and ``target``, v1 writes side by side, with names that
+# differ by source.
 
 
 def _put(tree: Tree, name: str, value: Json) -> None:

@@ -1,7 +1,8 @@
-"""HorizontalPodAutoscalers, in both versions: v1 knows the share of cpu alone, the rest travels in annotations.
+"""HorizontalPodAutoscalers, in both versions: v1 knows the share of cpu alone, the rest travels in
+annotations.
 
-Upstream: pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go, pkg/apis/autoscaling/{v1,v2}/defaults.go and
-pkg/apis/autoscaling/validation.
+Upstream: pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go,
+pkg/apis/autoscaling/{v1,v2}/defaults.go and pkg/apis/autoscaling/validation.
 """
 
 from typing import Any

@@ -1,4 +1,7 @@
-"""What is wrong with the metrics of a HorizontalPodAutoscaler. Upstream: pkg/apis/autoscaling/validation."""
+"""What is wrong with the metrics of a HorizontalPodAutoscaler.
+
+Upstream: pkg/apis/autoscaling/validation.
+"""
 
 from fakekube.apimachinery import field_errors, names, quantity
 from fakekube.apimachinery.field_errors import FieldError
@@ -122,7 +125,9 @@ def _target(target: Tree, path: str) -> list[FieldError]:
 
 
 def validate_reference(reference: Tree, path: str, *, needs_group: bool = False) -> list[FieldError]:
-    """A CrossVersionObjectReference: kind and name; what is to be scaled must name its API group besides."""
+    """A CrossVersionObjectReference: kind and name; what is to be scaled must name its API group
+    besides.
+    """
     found: list[FieldError] = []
     for name in ("kind", "name"):
         value = reference.get(name, "")

@@ -1,4 +1,5 @@
-"""How HorizontalPodAutoscalers print, from their v2 form, and the Scales of whatever can be scaled."""
+"""How HorizontalPodAutoscalers print, from their v2 form, and the Scales of whatever can be scaled.
+"""
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import AGE, NAME, NONE, UNKNOWN, UNSET, column, dig, table

@@ -1,6 +1,7 @@
 """CronJobs: a schedule, and a template that gets a Pod's defaults and none of a Job's.
 
-Upstream: pkg/registry/batch/cronjob/strategy.go, pkg/apis/batch/validation, pkg/apis/batch/v1/defaults.go.
+Upstream: pkg/registry/batch/cronjob/strategy.go, pkg/apis/batch/validation,
+pkg/apis/batch/v1/defaults.go.
 """
 
 from fakekube.apimachinery import field_errors, names

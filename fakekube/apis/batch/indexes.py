@@ -1,4 +1,7 @@
-"""Lists of completion indexes as texts: ``1,3-5,7``. Upstream: the end of pkg/apis/batch/validation/validation.go."""
+"""Lists of completion indexes as texts: ``1,3-5,7``.
+
+Upstream: the end of pkg/apis/batch/validation/validation.go.
+"""
 
 from fakekube.apimachinery import strconv
 from fakekube.apimachinery.field_errors import go_quote
@@ -9,7 +12,8 @@ class IndexesError(ValueError):
 
 
 def intervals(text: str, completions: int) -> list[tuple[int, int]]:
-    """First and last index of each part, in order, all below ``completions``. Raises IndexesError."""
+    """First and last index of each part, in order, all below ``completions``. Raises IndexesError.
+    """
     result: list[tuple[int, int]] = []
     if not text:
         return result
@@ -27,7 +31,10 @@ def count(text: str, completions: int) -> int:
 
 
 def first_overlap(completed: str, failed: str, completions: int) -> int | None:
-    """The first index in both lists. Parts that are no indexes are left alone: another check tells of them."""
+    """The first index in both lists.
+
+    Parts that are no indexes are left alone: another check tells of them.
+    """
     others = _readable(failed, completions)
     for first, last in _readable(completed, completions):
         for other_first, other_last in others:

@@ -36,7 +36,8 @@ LARGE_WARNING = (
     "might not be able to track completedIndexes when a big number of indexes fail"
 )
 MANY_COMPLETIONS, MANY_PODS = 100_000, 10_000
-UNSTARTED_SINCE = 36  # the minor number of the release that asks no Job that never started whether it says so
+# the minor number of the release that asks no Job that never started whether it says so
+UNSTARTED_SINCE = 36
 GATED = (
     ("WorkloadWithJob", ("scheduling",)),
     ("JobSuccessPolicy", ("successPolicy",)),
@@ -60,7 +61,8 @@ class JobStrategy(Strategy):
         spec.setdefault("parallelism", 1)
         spec.setdefault("backoffLimit", UNLIMITED_BACKOFF if "backoffLimitPerIndex" in spec else BACKOFF_LIMIT)
         if (labels := template["metadata"].get("labels")) and not obj["metadata"].get("labels"):
-            # One and the same map, as upstream's: prepare_for_create tells by that to whom the labels belong.
+            # One and the same map, as upstream's: prepare_for_create tells by that to whom the
+            # labels belong.
             obj["metadata"]["labels"] = labels
         spec.setdefault("completionMode", "NonIndexed")
         spec.setdefault("suspend", False)
@@ -125,7 +127,8 @@ class JobStrategy(Strategy):
         return found + job_spec_warnings(obj["spec"], "spec")
 
     def canonicalize(self, obj: Tree) -> None:
-        # Upstream's defaulting runs again when the object is read from storage, and finds the generated labels then.
+        # Upstream's defaulting runs again when the object is read from storage, and finds the
+        # generated labels then.
         labels = obj["spec"]["template"]["metadata"].get("labels")
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
@@ -135,7 +138,9 @@ class JobStrategy(Strategy):
 
 
 def default_job_spec_patterns(spec: Tree) -> None:
-    """Fill what a CronJob's template gets of a Job's defaults too: the status that a condition is matched by."""
+    """Fill what a CronJob's template gets of a Job's defaults too: the status that a condition is
+    matched by.
+    """
     policy = spec.get("podFailurePolicy")
     if policy is None:
         return
@@ -187,7 +192,9 @@ def _generate_selector(spec: Tree, labels: dict[str, str], meta: Tree) -> dict[s
 
 
 def _is_template_mutable(old: Tree, minor: int) -> bool:
-    """Whether nothing runs of a suspended Job, so that its pods may still be told where to run and what to ask for."""
+    """Whether nothing runs of a suspended Job, so that its pods may still be told where to run and
+    what to ask for.
+    """
     status = old["status"]
     suspended = any(
         condition.get("type") == "Suspended" and condition.get("status") == "True"

@@ -1,6 +1,7 @@
 """What is wrong with a Job's pod failure policy and success policy.
 
-Upstream: validatePodFailurePolicy and validateSuccessPolicy in pkg/apis/batch/validation/validation.go.
+Upstream: validatePodFailurePolicy and validateSuccessPolicy in
+pkg/apis/batch/validation/validation.go.
 """
 
 from fakekube.apimachinery import field_errors, names

@@ -1,8 +1,10 @@
-"""What is wrong with a Job's status: a finished Job stays finished, and its numbers agree with its conditions.
+"""What is wrong with a Job's status: a finished Job stays finished, and its numbers agree with its
+conditions.
 
 Upstream: validateJobStatus, ValidateJobStatusUpdate, and getStatusValidationOptions in
-pkg/registry/batch/job/strategy.go: what did not change is not looked at. Most of it came with managedBy, which lets others than
-the Job controller write here, and is asked for with its gate only.
+pkg/registry/batch/job/strategy.go: what did not change is not looked at. Most of it came with
+managedBy, which lets others than the Job controller write here, and is asked for with its gate
+only.
 """
 
 from collections.abc import Callable
@@ -18,7 +20,8 @@ COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 CONDITIONS = "status.conditions"
 TIMES = "status.completionTime"
 START_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
-ANY_SUCCESS_SINCE = 31  # and that of the one in which every Job says so when it is about to complete
+# and that of the one in which every Job says so when it is about to complete
+ANY_SUCCESS_SINCE = 31
 
 
 def _has(status: Tree, kind: str, value: str = "True") -> bool:
@@ -52,7 +55,10 @@ def _forbid(what: str) -> FieldError:
 
 
 def validate_job_status(job: Tree, old: Tree, minor: int, gate: Callable[[str], bool]) -> list[FieldError]:
-    """A changed status; ``job`` has the spec of ``old``. ``minor`` is the release's minor number, ``gate`` tells of its gates."""
+    """A changed status; ``job`` has the spec of ``old``.
+
+    ``minor`` is the release's minor number, ``gate`` tells of its gates.
+    """
     status, old_status = job.get("status") or {}, old.get("status") or {}
     state, before = _State.of(status), _State.of(old_status)
     found = nonnegative_fields(status, "status", *COUNTS)
@@ -238,7 +244,8 @@ def _against_old(job: Tree, status: Tree, old_status: Tree, state: _State, befor
 
 
 def _start_kept(spec: Tree, status: Tree, old_status: Tree, minor: int) -> list[FieldError]:
-    """The start of a Job stays, unless it is or was suspended. 1.35 says so whatever the change is."""
+    """The start of a Job stays, unless it is or was suspended. 1.35 says so whatever the change is.
+    """
     started, before, path = status.get("startTime"), old_status.get("startTime"), "status.startTime"
     if before is None or started == before or spec.get("suspend"):
         return []

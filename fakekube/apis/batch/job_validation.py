@@ -45,7 +45,9 @@ def validate_job(job: Tree, options: PodSpecOptions) -> list[FieldError]:
 
 
 def _generated_selector(job: Tree) -> list[FieldError]:
-    """Unless the client chose it by hand, the selector is the Job's uid, and the template has the labels for it."""
+    """Unless the client chose it by hand, the selector is the Job's uid, and the template has the
+    labels for it.
+    """
     spec, meta = job["spec"], job["metadata"]
     if spec.get("manualSelector") or "selector" not in spec:
         return []
@@ -184,7 +186,9 @@ def _restart_policy(spec: Tree, pod: Tree, path: str) -> list[FieldError]:
 
 
 def validate_pod_names(job: Tree) -> list[FieldError]:
-    """The pods of an indexed Job are named by its own name and an index: that must be a host's name."""
+    """The pods of an indexed Job are named by its own name and an index: that must be a host's
+    name.
+    """
     spec, name = job["spec"], job["metadata"].get("name", "")
     completions = spec.get("completions", 0)
     if spec.get("completionMode") != "Indexed" or completions <= 0:
@@ -199,10 +203,12 @@ def validate_pod_names(job: Tree) -> list[FieldError]:
 def validate_changes(
     spec: Tree, old: Tree, *, scheduling: bool, resources: bool, elastic: bool = True,
 ) -> list[FieldError]:
-    """What an update may not do. ``scheduling`` and ``resources`` say what may change in the template.
+    """What an update may not do.
 
-    Both are about the old object: it must be suspended, with nothing running. ``elastic``: the completions of an indexed Job
-    may change with its parallelism.
+    ``scheduling`` and ``resources`` say what may change in the template.
+
+    Both are about the old object: it must be suspended, with nothing running. ``elastic``: the
+    completions of an indexed Job may change with its parallelism.
     """
     found = _completions(spec.get("completions"), old.get("completions"), spec, elastic=elastic)
     found += _kept("spec.selector", "*-LabelSelector", spec.get("selector"), old.get("selector"))
@@ -255,7 +261,8 @@ def _with_directives(old: Tree, new: Tree) -> Tree:
 
 
 def _with_resources(old: Tree, new: Tree) -> Tree:
-    """The old pod spec with the resources of the new one's containers, matched by place and name."""
+    """The old pod spec with the resources of the new one's containers, matched by place and name.
+    """
     result = dict(old)
     for field in ("containers", "initContainers"):
         containers, wanted = old.get(field) or [], new.get(field) or []

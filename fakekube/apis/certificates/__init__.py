@@ -1,1 +1,2 @@
-"""API group certificates.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group certificates.k8s.io: `declarations.py` is the table, other modules hold what differs.
+"""

@@ -1,7 +1,8 @@
 """CertificateSigningRequest: somebody asks for a certificate, somebody approves, somebody signs.
 
-Three strategies: of the object itself, of ``/status`` (the signer's) and of ``/approval`` (the approver's). Upstream:
-pkg/apis/certificates/validation, pkg/registry/certificates. Left out: looking into the request and the certificate.
+Three strategies: of the object itself, of ``/status`` (the signer's) and of ``/approval`` (the
+approver's). Upstream: pkg/apis/certificates/validation, pkg/registry/certificates. Left out:
+looking into the request and the certificate.
 """
 
 import base64

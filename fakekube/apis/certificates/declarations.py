@@ -1,4 +1,7 @@
-"""The resources of certificates.k8s.io. Upstream: pkg/registry/certificates/rest/storage_certificates.go."""
+"""The resources of certificates.k8s.io.
+
+Upstream: pkg/registry/certificates/rest/storage_certificates.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, WHOLE_AND_UPDATE, Deprecated, Group, Resource, Served, Sub

@@ -1,1 +1,2 @@
-"""API group coordination.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group coordination.k8s.io: `declarations.py` is the table, other modules hold what differs.
+"""

@@ -1,4 +1,7 @@
-"""The resources of coordination.k8s.io. Upstream: pkg/registry/coordination/rest/storage_coordination.go."""
+"""The resources of coordination.k8s.io.
+
+Upstream: pkg/registry/coordination/rest/storage_coordination.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import Deprecated, Group, Resource, Served

@@ -1,6 +1,7 @@
 """Lease: who holds what, and for how long.
 
-Upstream: pkg/apis/coordination/validation, pkg/registry/coordination/lease. Left out: LeaseCandidate.
+Upstream: pkg/apis/coordination/validation, pkg/registry/coordination/lease. Left out:
+LeaseCandidate.
 """
 
 from fakekube.apimachinery.field_errors import FieldError, forbidden, invalid

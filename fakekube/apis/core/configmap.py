@@ -53,7 +53,8 @@ class ConfigMapStrategy(Strategy):
         for name in sorted(binary):
             found += ruled(key("binaryData", name), name, names.config_key)
         if data_size(list(data.values()), base64=False) + data_size(list(binary.values()), base64=True) > MAX_BYTES:
-            found.append(too_long("[]", MAX_BYTES))  # upstream tells it at a path that is there and empty
+            # upstream tells it at a path that is there and empty
+            found.append(too_long("[]", MAX_BYTES))
         return found
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:

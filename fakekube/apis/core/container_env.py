@@ -1,6 +1,7 @@
 """What is wrong with a container's environment: env, envFrom, and what they may refer to.
 
-Upstream: pkg/apis/core/validation/validation.go (ValidateEnv, ValidateEnvFrom) and pkg/apis/core/pods/helpers.go.
+Upstream: pkg/apis/core/validation/validation.go (ValidateEnv, ValidateEnvFrom) and
+pkg/apis/core/pods/helpers.go.
 """
 
 import re
@@ -50,7 +51,10 @@ def validate_env(variables: list[Tree], path: str) -> list[FieldError]:
 
 
 def accepts_env(variables: list[Tree]) -> bool:
-    """Whether the ``env`` of a container is fine at a glance. Whoever gets False has to ask ``validate_env``."""
+    """Whether the ``env`` of a container is fine at a glance.
+
+    Whoever gets False has to ask ``validate_env``.
+    """
     for variable in variables:
         source = variable.get("valueFrom")
         if source is None:
@@ -92,7 +96,9 @@ def _value_from(source: Tree, value: str, path: str) -> list[FieldError]:
 
 
 def validate_field_ref(reference: Tree, path: str, supported: Sequence[str]) -> list[FieldError]:
-    """A reference to a field of the pod itself; ``supported`` are the paths without a subscript, sorted."""
+    """A reference to a field of the pod itself; ``supported`` are the paths without a subscript,
+    sorted.
+    """
     version, field_path = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
         return [field_errors.required(f"{path}.apiVersion")]

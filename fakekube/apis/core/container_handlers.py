@@ -1,6 +1,7 @@
 """What is wrong with what a kubelet does to a container: probes and lifecycle handlers.
 
-Upstream: pkg/apis/core/validation/validation.go (validateProbe, validateHandler, validateLifecycle).
+Upstream: pkg/apis/core/validation/validation.go (validateProbe, validateHandler,
+validateLifecycle).
 """
 
 from typing import Any
@@ -51,7 +52,10 @@ def _probe(probe: Tree, path: str, kind: str, grace_seconds: int) -> list[FieldE
 
 
 def accepts_probes(container: Tree, grace_seconds: int) -> bool:
-    """Whether the probes of a container are fine at a glance. Whoever gets False has to ask ``validate_probes``."""
+    """Whether the probes of a container are fine at a glance.
+
+    Whoever gets False has to ask ``validate_probes``.
+    """
     for name in PROBES:
         if name in container:
             probe = container[name]
@@ -61,7 +65,8 @@ def accepts_probes(container: Tree, grace_seconds: int) -> bool:
 
 
 def _is_plain_http_probe(probe: Tree, kind: str) -> bool:
-    """Whether it is a GET of a port with the usual fields, and none of its numbers is below zero."""
+    """Whether it is a GET of a port with the usual fields, and none of its numbers is below zero.
+    """
     action = probe.get("httpGet")
     if action is None or not (action.keys() <= PLAIN_HTTP_FIELDS and probe.keys() <= PLAIN_PROBE_FIELDS):
         return False

@@ -77,7 +77,9 @@ def validate_containers(containers: list[Tree], path: str, around: Surroundings)
 def accepts_containers(
     containers: list[Tree], volumes: dict[str, Tree], grace_seconds: int, regular: Sequence[Tree] | None = None,
 ) -> bool:
-    """Whether containers are fine at a glance. ``regular`` are the regular ones beside init containers.
+    """Whether containers are fine at a glance.
+
+    ``regular`` are the regular ones beside init containers.
 
     Whoever gets False has to ask ``validate_containers`` or ``validate_init_containers``.
     """

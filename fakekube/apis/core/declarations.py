@@ -1,4 +1,7 @@
-"""The resources of the core group. Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it."""
+"""The resources of the core group.
+
+Upstream: pkg/registry/core/rest/storage_core.go and the strategies beside it.
+"""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import late

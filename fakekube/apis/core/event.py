@@ -1,7 +1,9 @@
-"""Event: something happened. One kind behind two APIs, with loose rules in core and strict ones in events.k8s.io.
+"""Event: something happened.
 
-Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Leaving after an hour is not theirs but
-``registry/expiry.py``'s.
+One kind behind two APIs, with loose rules in core and strict ones in events.k8s.io.
+
+Upstream: pkg/apis/core/validation/events.go, pkg/registry/core/event. Leaving after an hour is not
+theirs but ``registry/expiry.py``'s.
 """
 
 from collections.abc import Mapping
@@ -42,13 +44,18 @@ MISMATCH = "does not match event.namespace"
 
 
 class EventStrategy(Strategy):
-    """What is particular to Events: ``fields`` says what the API calls the fields that have two names."""
+    """What is particular to Events: ``fields`` says what the API calls the fields that have two
+    names.
+    """
 
     def __init__(self, fields: Mapping[str, str], *, strict: bool) -> None:
         self.fields, self.strict = fields, strict
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
-        """What any event must obey, and what a new one must say. The core API looks at metadata last, if all else is well."""
+        """What any event must obey, and what a new one must say.
+
+        The core API looks at metadata last, if all else is well.
+        """
         found = self._loose(obj)
         if not self.strict:
             return found or of_metadata

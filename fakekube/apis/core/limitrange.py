@@ -1,6 +1,7 @@
 """LimitRange: how large things in a namespace may be, and how large they are when nobody says.
 
-Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation. Who keeps to it is admission/limit_ranger.py.
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation. Who keeps to it is
+admission/limit_ranger.py.
 """
 
 from fakekube.apimachinery import names, quantity

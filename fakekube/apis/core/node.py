@@ -1,7 +1,8 @@
 """Nodes: taints, addresses, and what they can allocate.
 
-Upstream: pkg/registry/core/node/strategy.go and ValidateNode in pkg/apis/core/validation/validation.go. Left out: the
-old annotations for taints, and configuration from ConfigMaps, which upstream forgets on create.
+Upstream: pkg/registry/core/node/strategy.go and ValidateNode in
+pkg/apis/core/validation/validation.go. Left out: the old annotations for taints, and configuration
+from ConfigMaps, which upstream forgets on create.
 """
 
 from typing import Any
@@ -142,7 +143,9 @@ def _avoided_pods(annotations: Tree, path: str) -> list[FieldError]:
 
 
 def _below(content: Any, field: str) -> Any:
-    """A field of something that should be an object, and is as empty as Go leaves it when it is not."""
+    """A field of something that should be an object, and is as empty as Go leaves it when it is
+    not.
+    """
     return content.get(field) if isinstance(content, dict) else None
 
 

@@ -1,6 +1,7 @@
 """PersistentVolume: a piece of storage.
 
-Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolume.
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation,
+pkg/registry/core/persistentvolume.
 """
 
 import posixpath
@@ -199,7 +200,8 @@ def _reach(spec: Tree, path: str) -> list[FieldError]:
 
 
 def _affinity(new: Tree | None, before: Tree) -> list[FieldError]:
-    """Where a volume can be reached from stays as it is, but for labels that get their newer name."""
+    """Where a volume can be reached from stays as it is, but for labels that get their newer name.
+    """
     terms, old_terms = (((each or {}).get("required") or {}).get("nodeSelectorTerms") or [] for each in (new, before))
     if new is not None and len(terms) == len(old_terms) and all(map(_is_renewed, terms, old_terms)):
         return []

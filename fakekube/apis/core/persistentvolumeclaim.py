@@ -1,7 +1,8 @@
 """PersistentVolumeClaim: a wish for storage.
 
-Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation, pkg/registry/core/persistentvolumeclaim. Left out: the
-difference that upstream appends to the text about an immutable spec.
+Upstream: pkg/apis/core/v1/defaults.go, pkg/apis/core/validation,
+pkg/registry/core/persistentvolumeclaim. Left out: the difference that upstream appends to the text
+about an immutable spec.
 """
 
 from fakekube.apimachinery import names, quantity
@@ -115,7 +116,10 @@ def _is_known_source(source: Tree) -> bool:
 
 
 def claim_spec_errors(path: str, spec: Tree, *, check_groups: bool = True) -> list[FieldError]:
-    """What is wrong with a claim's spec. Groups of data sources are not looked at where there was one before."""
+    """What is wrong with a claim's spec.
+
+    Groups of data sources are not looked at where there was one before.
+    """
     found = access_mode_errors(child(path, "accessModes"), spec, "at least 1 access mode is required")
     found += label_selector(spec.get("selector"), child(path, "selector"))
     where = key(child(path, "resources"), "storage")
@@ -133,7 +137,8 @@ def claim_spec_errors(path: str, spec: Tree, *, check_groups: bool = True) -> li
     if source is not None and reference is not None:
         if reference.get("namespace"):
             text = "may not be specified when dataSourceRef.namespace is specified"
-            found.append(invalid(path, {}, text))  # upstream prints the path, which says nothing of itself
+            # upstream prints the path, which says nothing of itself
+            found.append(invalid(path, {}, text))
         elif any((source.get(name) or "") != (reference.get(name) or "") for name in ("apiGroup", "kind", "name")):
             found.append(invalid(path, {}, "must match dataSourceRef"))
     return found

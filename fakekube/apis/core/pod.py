@@ -131,7 +131,9 @@ def _merge_affinity_keys(affinity: Tree, labels: dict[str, str]) -> None:
 
 
 def merge_label_keys(holder: Tree, labels: dict[str, str], *rules: tuple[str, str]) -> None:
-    """Turn label keys that a term names into requirements of its selector, with the values of the pod's own labels."""
+    """Turn label keys that a term names into requirements of its selector, with the values of the
+    pod's own labels.
+    """
     selector = holder.get("labelSelector")
     if selector is None:
         return

@@ -1,4 +1,7 @@
-"""Annotations that mean something on a Pod, and on a pod template. Upstream: ValidatePodSpecificAnnotations."""
+"""Annotations that mean something on a Pod, and on a pod template.
+
+Upstream: ValidatePodSpecificAnnotations.
+"""
 
 from fakekube.apimachinery import field_errors, strconv
 from fakekube.apimachinery.field_errors import FieldError

@@ -1,4 +1,5 @@
-"""How pods print: the one word for their state comes from containers, conditions and deletion together.
+"""How pods print: the one word for their state comes from containers, conditions and deletion
+together.
 
 Upstream: printPod in pkg/printers/internalversion/printers.go.
 """

@@ -1,7 +1,8 @@
 """The older annotations of pods for seccomp and AppArmor, beside the fields that took their place.
 
-Upstream: applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go, ValidateSeccompPodAnnotations,
-ValidateAppArmorPodAnnotations and what compares them with fields in pkg/apis/core/validation/validation.go.
+Upstream: applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go,
+ValidateSeccompPodAnnotations, ValidateAppArmorPodAnnotations and what compares them with fields in
+pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,8 @@ def has_profiles(annotations: dict[str, str] | None) -> bool:
 
 
 def sync_app_armor(spec: Tree, annotations: dict[str, str]) -> list[str]:
-    """Fill the fields of a new pod's containers from their annotations; the warnings about those."""
+    """Fill the fields of a new pod's containers from their annotations; the warnings about those.
+    """
     if (spec.get("os") or {}).get("name") == "windows":
         return []
     of_pod, found = (spec.get("securityContext") or {}).get("appArmorProfile"), list[str]()
@@ -50,7 +52,9 @@ def sync_app_armor(spec: Tree, annotations: dict[str, str]) -> list[str]:
 
 
 def profile_warnings(spec: Tree, annotations: dict[str, str], meta_path: str, *, template: bool) -> list[str]:
-    """About annotations that have no field beside them; those of a Pod for AppArmor are told when fields are filled."""
+    """About annotations that have no field beside them; those of a Pod for AppArmor are told when
+    fields are filled.
+    """
     context, found = spec.get("securityContext") or {}, list[str]()
     if SECCOMP_POD in annotations and "seccompProfile" not in context:
         found.append(f"{meta_path}.annotations[{SECCOMP_POD}]: {SECCOMP_WARNING}")

@@ -1,7 +1,7 @@
 """``pods/resize``: cpu and memory of containers, and of the pod as a whole.
 
-Upstream: ValidatePodResize in pkg/apis/core/validation/validation.go and podResizeStrategy. Left out: volumes that grow
-with a gate that is off.
+Upstream: ValidatePodResize in pkg/apis/core/validation/validation.go and podResizeStrategy. Left
+out: volumes that grow with a gate that is off.
 """
 
 from fakekube.apimachinery import field_errors

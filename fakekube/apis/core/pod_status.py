@@ -1,7 +1,8 @@
 """What a kubelet may write into a Pod's status.
 
-Upstream: ValidatePodStatusUpdate in pkg/apis/core/validation/validation.go, SetDefaults_PodStatus, and
-preserveOldObservedGeneration. Left out: the statuses of resource claims beyond their names, users of containers.
+Upstream: ValidatePodStatusUpdate in pkg/apis/core/validation/validation.go, SetDefaults_PodStatus,
+and preserveOldObservedGeneration. Left out: the statuses of resource claims beyond their names,
+users of containers.
 """
 
 from fakekube.apimachinery import field_errors, names

@@ -1,7 +1,8 @@
-"""What may change in a Pod: hardly anything on its own endpoint, and one thing each on two sub-resources.
+"""What may change in a Pod: hardly anything on its own endpoint, and one thing each on two
+sub-resources.
 
-Upstream: ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation/validation.go and the
-strategies in pkg/registry/core/pod/strategy.go.
+Upstream: ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in
+pkg/apis/core/validation/validation.go and the strategies in pkg/registry/core/pod/strategy.go.
 """
 
 from fakekube.apimachinery import field_errors, names

@@ -1,6 +1,7 @@
 """What is wrong with a Pod: its spec, its annotations, and what a template would be allowed.
 
-Upstream: ValidatePodCreate and validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go.
+Upstream: ValidatePodCreate and validatePodMetadataAndSpec in
+pkg/apis/core/validation/validation.go.
 """
 
 from fakekube.apimachinery import field_errors
@@ -41,7 +42,9 @@ def validate_content(pod: Tree, ctx: WriteContext) -> list[FieldError]:
 
 
 def own_spec_errors(spec: Tree, options: PodSpecOptions, pod_name: str) -> list[FieldError]:
-    """All that is wrong with the spec of a Pod, in order, of which more is refused than of a template's."""
+    """All that is wrong with the spec of a Pod, in order, of which more is refused than of a
+    template's.
+    """
     found = pod_spec_errors(spec, "spec", options, pod_name)
     if not spec.get("serviceAccountName"):
         found += _without_account(spec)

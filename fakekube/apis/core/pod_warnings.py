@@ -64,7 +64,10 @@ def template_warnings(template: Tree, path: str) -> list[str]:
 
 
 def has_no_warnings(spec: Tree, annotations: dict[str, str]) -> bool:
-    """Whether there is plainly nothing to say about a pod spec. Whoever gets False has to ask ``pod_spec_warnings``."""
+    """Whether there is plainly nothing to say about a pod spec.
+
+    Whoever gets False has to ask ``pod_spec_warnings``.
+    """
     if not WARNED_FIELDS.isdisjoint(spec) and not _fields_have_no_warnings(spec):
         return False
     if annotations and (has_profiles(annotations) or not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations)):
@@ -90,7 +93,8 @@ def has_no_warnings(spec: Tree, annotations: dict[str, str]) -> bool:
 
 
 def _fields_have_no_warnings(spec: Tree) -> bool:
-    """The same about fields that most specs do not have: who pulls images, and where a pod may run."""
+    """The same about fields that most specs do not have: who pulls images, and where a pod may run.
+    """
     if not RARE_FIELDS.isdisjoint(spec):
         return False
     secrets = spec.get("imagePullSecrets")
@@ -108,7 +112,9 @@ def _fields_have_no_warnings(spec: Tree) -> bool:
 
 
 def _container_has_no_warnings(container: Tree) -> bool:
-    """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no variable hides another."""
+    """Whether no amount of bytes has a fraction, as canonical texts show by their ends, and no
+    variable hides another.
+    """
     for amounts in container.get("resources", {}).values():
         for name in BYTE_RESOURCES:
             if name in amounts and (not amounts[name].isalnum() or amounts[name][-1] in "mnu"):
@@ -129,7 +135,9 @@ def _ports_have_no_warnings(ports: list[Tree]) -> bool:
 
 
 def pod_spec_warnings(spec: Tree, annotations: dict[str, str], path: str, meta_path: str) -> list[str]:
-    """All that is said about a pod spec, in order: for those about which there may be something to say."""
+    """All that is said about a pod spec, in order: for those about which there may be something to
+    say.
+    """
     found = [
         f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"
         for key in spec.get("nodeSelector", ()) if key in DEPRECATED_LABELS

@@ -1,6 +1,7 @@
 """Resources that a pod names for itself, and how they follow its containers'.
 
-Upstream: DefaultPodLevelResources in pkg/api/pod/util.go. The sums are those of ``apimachinery/pod_resources.py``.
+Upstream: DefaultPodLevelResources in pkg/api/pod/util.go. The sums are those of
+``apimachinery/pod_resources.py``.
 """
 
 from collections.abc import Iterable
@@ -55,6 +56,8 @@ def _limited_everywhere(spec: Tree, names: Iterable[str]) -> list[str]:
 
 
 def aggregate(spec: Tree, part: str) -> Amounts:
-    """The sum of the containers' ``part`` (requests or limits), or what the init containers need when that is more."""
+    """The sum of the containers' ``part`` (requests or limits), or what the init containers need
+    when that is more.
+    """
     total_of = pod_resources.requests if part == "requests" else pod_resources.limits
     return {name: nano for name, (nano, _) in total_of({"spec": spec}, pod_resources.CONTAINERS).items()}

@@ -1,7 +1,10 @@
-"""Whether a pod spec is fine at a glance. Most are, and nobody needs to be told where a field of theirs is.
+"""Whether a pod spec is fine at a glance.
 
-Nothing is refused here: what is unusual, or stands in a field that is rare, goes on to the checks of
-``podspec_validation``, which have words for what they find. Upstream: ValidatePodSpec, which has no need of it.
+Most are, and nobody needs to be told where a field of theirs is.
+
+Nothing is refused here: what is unusual, or stands in a field that is rare, goes on to the checks
+of ``podspec_validation``, which have words for what they find. Upstream: ValidatePodSpec, which has
+no need of it.
 """
 
 from fakekube.apimachinery import names
@@ -31,11 +34,15 @@ PLAIN_FIELDS = SCHEDULING | {
     "serviceAccount", "setHostnameAsFQDN", "shareProcessNamespace", "terminationGracePeriodSeconds", "tolerations", "volumes",
     *SUBDOMAINS, *LABELS,
 }
-"""Fields that are looked at here, and those that nobody looks at. No field of the host's, of Windows or of claims is one."""
+"""Fields that are looked at here, and those that nobody looks at.
+
+No field of the host's, of Windows or of claims is one.
+"""
 
 
 def accepts_pod_spec(spec: Tree) -> bool:
-    """Whether nothing is wrong with a pod spec, defaults filled in, be it a Pod's or a template's, whatever gates are on.
+    """Whether nothing is wrong with a pod spec, defaults filled in, be it a Pod's or a template's,
+    whatever gates are on.
 
     False tells nothing: whoever gets it has to ask for the errors.
     """
@@ -73,7 +80,8 @@ def _accepts_scheduling(spec: Tree) -> bool:
     if "schedulingGroup" in spec and validate_scheduling_group(spec["schedulingGroup"], ""):
         return False
     constraints = spec.get("topologySpreadConstraints", ())
-    if any("matchLabelKeys" in constraint for constraint in constraints):  # what they may say depends on a gate
+    # what they may say depends on a gate
+    if any("matchLabelKeys" in constraint for constraint in constraints):
         return False
     return not constraints or not validate_spread_constraints(constraints, "")
 

@@ -1,8 +1,10 @@
-"""What the server fills into a pod's spec, wherever it stands: in a Pod or in the template of a workload.
+"""What the server fills into a pod's spec, wherever it stands: in a Pod or in the template of a
+workload.
 
-Every function changes its argument in place and leaves alone what is there, so that a second run changes nothing.
-Upstream: pkg/apis/core/v1/{defaults,zz_generated.defaults}.go and pkg/util/parsers. Left out: defaults of fields behind
-gates that are off (the protocol of HTTP probes).
+Every function changes its argument in place and leaves alone what is there, so that a second run
+changes nothing.
+Upstream: pkg/apis/core/v1/{defaults,zz_generated.defaults}.go and pkg/util/parsers. Left out:
+defaults of fields behind gates that are off (the protocol of HTTP probes).
 """
 
 
@@ -102,7 +104,9 @@ def default_container(container: Tree) -> None:
 
 
 def pull_policy(image: str) -> str:
-    """Always for the tag latest, also for that of an image that names neither tag nor digest; else IfNotPresent."""
+    """Always for the tag latest, also for that of an image that names neither tag nor digest; else
+    IfNotPresent.
+    """
     _, colon, tag = image.rpartition(":")
     if colon and tag != "latest" and "/" not in tag and "@" not in image:
         return "IfNotPresent"  # it is another tag, or no image at all

@@ -1,6 +1,8 @@
-"""Fields of a pod spec that the server forgets while their feature gate is off and no stored object uses them.
+"""Fields of a pod spec that the server forgets while their feature gate is off and no stored object
+uses them.
 
-Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here are left out.
+Upstream: pkg/api/pod/util.go, dropDisabledFields. Gates that are on in every release served here
+are left out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +23,9 @@ RARE_HOLDERS = frozenset(("lifecycle", "restartPolicyRules", *HTTP_HOLDERS))
 
 
 def drop_disabled(spec: Tree, old: Tree | None, gate: Gate) -> None:
-    """Remove fields of features that ``gate`` says are off from ``spec``, unless ``old`` uses them too."""
+    """Remove fields of features that ``gate`` says are off from ``spec``, unless ``old`` uses them
+    too.
+    """
     before = old or {}
     if not SPEC_FIELDS.keys().isdisjoint(spec):
         for field, feature in SPEC_FIELDS.items():

@@ -90,7 +90,9 @@ def validate_pod_spec(
 
 
 def pod_spec_errors(spec: Tree, path: str, options: PodSpecOptions = TEMPLATE, pod_name: str = "") -> list[FieldError]:
-    """All that is wrong with a pod spec, in order: for those that ``accepts_pod_spec`` does not let pass."""
+    """All that is wrong with a pod spec, in order: for those that ``accepts_pod_spec`` does not let
+    pass.
+    """
     found = _workloads(spec, path, options, pod_name)
     if spec.get("hostNetwork"):
         found += validate_host_network(spec, path, is_pod=options.is_pod)

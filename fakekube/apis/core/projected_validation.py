@@ -53,8 +53,9 @@ def validate_projected(source: Tree, path: str) -> list[FieldError]:
 
 
 def accepts_projected(source: Tree) -> bool:
-    """Whether a projected volume has nothing but plain files of tokens, ConfigMaps and fields of the pod, as that of the
-    service account's token has. Whoever gets False has to ask ``validate_projected``.
+    """Whether a projected volume has nothing but plain files of tokens, ConfigMaps and fields of
+    the pod, as that of the service account's token has. Whoever gets False has to ask
+    ``validate_projected``.
     """
     if validate_mode(source.get("defaultMode"), ""):
         return False

@@ -50,7 +50,8 @@ class ReplicationControllerStrategy(workloads.WorkloadStrategy):
             super().prepare_for_update(obj, old, ctx)
 
     def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
-        """As for other workloads, save that upstream warns of the template that was there before."""
+        """As for other workloads, save that upstream warns of the template that was there before.
+        """
         template = obj["spec"].get("template") if old is None else old["spec"].get("template")
         shown = obj if template is None else {**obj, "spec": {**obj["spec"], "template": template}}
         return super().warnings(shown, old, ctx)

@@ -25,7 +25,8 @@ INTEGER_RESOURCES = (
 )
 POD_RESOURCES = ("cpu", HUGE_PAGES, "memory")
 NO_LIMIT = "Limit must be set for non overcommitable resources"
-MOST_REPEATED = 100  # upstream tells of each request of a claim that is wanted whole, for each time that it is
+# upstream tells of each request of a claim that is wanted whole, for each time that it is
+MOST_REPEATED = 100
 
 
 def is_native(name: str) -> bool:

@@ -1,6 +1,7 @@
 """ResourceQuota: how much a namespace may hold.
 
-Upstream: pkg/apis/core/validation, pkg/registry/core/resourcequota. Who keeps to it is admission/resource_quota.py.
+Upstream: pkg/apis/core/validation, pkg/registry/core/resourcequota. Who keeps to it is
+admission/resource_quota.py.
 """
 
 from fakekube.apimachinery import quantity

@@ -85,7 +85,10 @@ def _toleration(toleration: Tree, path: str, *, comparing: bool) -> list[FieldEr
 
 
 def validate_affinity(affinity: Tree, path: str, *, check_values: bool = True) -> list[FieldError]:
-    """Affinity to nodes and pods. ``check_values`` False is for updates of objects with bad values already."""
+    """Affinity to nodes and pods.
+
+    ``check_values`` False is for updates of objects with bad values already.
+    """
     found: list[FieldError] = []
     if "nodeAffinity" in affinity:
         rules, here = affinity["nodeAffinity"], f"{path}.nodeAffinity"

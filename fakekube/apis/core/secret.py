@@ -1,6 +1,7 @@
 """Secret: stringData becomes data, and some types want certain keys.
 
-Upstream: pkg/registry/core/secret, the conversion of stringData in pkg/apis/core/v1, ValidateSecret.
+Upstream: pkg/registry/core/secret, the conversion of stringData in pkg/apis/core/v1,
+ValidateSecret.
 """
 
 import base64

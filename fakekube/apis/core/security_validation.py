@@ -1,7 +1,8 @@
 """What is wrong with security contexts of pods and containers.
 
 Upstream: ValidateSecurityContext, validatePodSpecSecurityContext and their helpers in
-pkg/apis/core/validation/validation.go. Left out: the user names of Windows beyond their first rules.
+pkg/apis/core/validation/validation.go. Left out: the user names of Windows beyond their first
+rules.
 """
 
 from fakekube.apimachinery import field_errors, names

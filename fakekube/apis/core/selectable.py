@@ -1,4 +1,5 @@
-"""What a fieldSelector may name of pods and events: written out, as it runs on every write of each of them.
+"""What a fieldSelector may name of pods and events: written out, as it runs on every write of each
+of them.
 
 What thousands of objects say is one text, through ``intern``: each record keeps its own reference.
 Upstream: pkg/registry/core/pod/strategy.go and event/strategy.go, pkg/apis/core/v1/conversion.go.

@@ -1,7 +1,8 @@
 """Service: a name and an address for some pods.
 
-Upstream: pkg/apis/core/v1/defaults.go, pkg/registry/core/service/{strategy.go,storage/storage.go}, ValidateService.
-Addresses and ports are given out in service_addresses.py, the rules of the spec are in service_validation.py.
+Upstream: pkg/apis/core/v1/defaults.go, pkg/registry/core/service/{strategy.go,storage/storage.go},
+ValidateService. Addresses and ports are given out in service_addresses.py, the rules of the spec
+are in service_validation.py.
 """
 
 from fakekube.apimachinery.field_errors import FieldError, child, index
@@ -65,7 +66,8 @@ class ServiceStrategy(StatusStrategy):
         allocate(obj, None, ctx)
 
     def prepare_for_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
-        """Keep what was given out, drop what a new type has no use for, and give out what it needs."""
+        """Keep what was given out, drop what a new type has no use for, and give out what it needs.
+        """
         super().prepare_for_update(obj, old, ctx)
         obj["spec"] = spec = dict(obj["spec"])
         _keep_allocated(spec, obj, old)
@@ -83,7 +85,9 @@ class ServiceStrategy(StatusStrategy):
         return service_validation.change_errors_of(obj, old) + service_validation.errors_of(obj, old, ctx)
 
     def canonicalize(self, obj: Tree) -> None:
-        """A mere name has no traffic policy, though one is filled in before its type is known to be that."""
+        """A mere name has no traffic policy, though one is filled in before its type is known to be
+        that.
+        """
         if not uses_addresses(obj):
             obj["spec"].pop("internalTrafficPolicy", None)
 
@@ -163,7 +167,9 @@ def _link_addresses(spec: Tree, before: Tree) -> None:
 
 
 def _drop_useless(obj: Tree, old: Tree) -> None:
-    """What a new type has no use for goes, unless the client changed it as well, which validation refuses."""
+    """What a new type has no use for goes, unless the client changed it as well, which validation
+    refuses.
+    """
     spec, before = obj["spec"], old["spec"]
 
     def drop_if_same(*names: str) -> None:

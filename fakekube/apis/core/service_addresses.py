@@ -1,8 +1,9 @@
 """Cluster addresses and node ports of Services: which are free, and what each Service gets.
 
-What is taken is read off the stored Services each time, so there is nothing to keep in step. A free one is drawn at
-random, as upstream does, from the cluster's seeded generator. Upstream: pkg/registry/core/service/{storage/alloc.go,
-ipallocator,portallocator}. Left out: a second family, IPAddress objects, and other ranges than the one constant.
+What is taken is read off the stored Services each time, so there is nothing to keep in step. A free
+one is drawn at random, as upstream does, from the cluster's seeded generator. Upstream:
+pkg/registry/core/service/{storage/alloc.go, ipallocator,portallocator}. Left out: a second family,
+IPAddress objects, and other ranges than the one constant.
 """
 
 import ipaddress
@@ -35,9 +36,11 @@ MANY = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are
 
 
 def allocate(obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
-    """Give a Service what its type needs and it does not have yet, and check what it asks for by number.
+    """Give a Service what its type needs and it does not have yet, and check what it asks for by
+    number.
 
-    Raises APIError: Invalid for addresses, families and ports that it cannot have, InternalError when none are left.
+    Raises APIError: Invalid for addresses, families and ports that it cannot have, InternalError
+    when none are left.
     """
     _families(obj, old, ctx)
     _cluster_address(obj, old, ctx)
@@ -100,7 +103,10 @@ def _released(spec: Tree, before: Tree) -> list[FieldError]:
 
 
 def _completed(obj: Tree, families: list[str], bare: bool) -> list[str]:
-    """The families, those that the policy adds among them. A headless Service without selector may have any."""
+    """The families, those that the policy adds among them.
+
+    A headless Service without selector may have any.
+    """
     policy = obj["spec"]["ipFamilyPolicy"]
     if bare:
         families = families or [FAMILY]
@@ -172,7 +178,8 @@ def _wants_node_ports(spec: Tree) -> bool:
 
 
 def _first_node_ports(obj: Tree, ctx: WriteContext, taken: set[int]) -> None:
-    """Ports of the same number share a node port, so that TCP and UDP can be served side by side."""
+    """Ports of the same number share a node port, so that TCP and UDP can be served side by side.
+    """
     spec, shared = obj["spec"], dict[int, int]()
     ports = [dict(port) for port in spec.get("ports") or ()]
     for number, port in enumerate(ports):

@@ -1,6 +1,7 @@
 """What is refused of a Service.
 
-Upstream: ValidateService, ValidateServiceUpdate and ValidateLoadBalancerStatus in pkg/apis/core/validation.
+Upstream: ValidateService, ValidateServiceUpdate and ValidateLoadBalancerStatus in
+pkg/apis/core/validation.
 """
 
 from fakekube.apimachinery import names

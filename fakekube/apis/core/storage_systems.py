@@ -1,7 +1,7 @@
 """What is wrong with volumes of storage systems, in a pod or as a PersistentVolume.
 
-Upstream: validateISCSIVolumeSource and its fellows in pkg/apis/core/validation/validation.go, where most stand twice: a
-PersistentVolume may name secrets of any namespace, and so has to say which.
+Upstream: validateISCSIVolumeSource and its fellows in pkg/apis/core/validation/validation.go, where
+most stand twice: a PersistentVolume may name secrets of any namespace, and so has to say which.
 """
 
 import re
@@ -39,7 +39,8 @@ BLOB_DISKS = "https://{account-name}.blob.core.windows.net/{container-name}/{dis
 
 
 def validate_storage_system(kind: str, source: Tree, path: str, *, persistent: bool = False) -> list[FieldError]:
-    """One source of a volume, by its field's name; nothing for sources that are no storage system's.
+    """One source of a volume, by its field's name; nothing for sources that are no storage
+    system's.
 
     ``persistent`` tells that it is a PersistentVolume's.
     """
@@ -62,7 +63,9 @@ def validate_no_backsteps(text: str, path: str) -> list[FieldError]:
 
 
 def is_too_long_for_iscsi(volume_name: str, source: Tree) -> bool:
-    """Whether the name of a volume and its portal are too long together for an initiator of its own."""
+    """Whether the name of a volume and its portal are too long together for an initiator of its
+    own.
+    """
     together = f"{volume_name}:{source.get('targetPortal', '')}"
     return "initiatorName" in source and len(together.encode()) > MAX_ISCSI_LENGTH
 

@@ -1,6 +1,8 @@
-"""What is wrong with the files that a volume is made of: keys of ConfigMaps and Secrets, fields of the pod.
+"""What is wrong with the files that a volume is made of: keys of ConfigMaps and Secrets, fields of
+the pod.
 
-Upstream: validateKeyToPath and validateDownwardAPIVolumeFile in pkg/apis/core/validation/validation.go.
+Upstream: validateKeyToPath and validateDownwardAPIVolumeFile in
+pkg/apis/core/validation/validation.go.
 """
 
 from fakekube.apimachinery import field_errors
@@ -40,7 +42,10 @@ def validate_key_to_path(item: Tree, path: str) -> list[FieldError]:
 
 
 def validate_downward_file(item: Tree, path: str) -> list[FieldError]:
-    """A field of the pod, or a resource of a container, as a file. The path is the volume's: there is no index."""
+    """A field of the pod, or a resource of a container, as a file.
+
+    The path is the volume's: there is no index.
+    """
     found: list[FieldError] = []
     if not item.get("path"):
         found.append(field_errors.required(f"{path}.path"))

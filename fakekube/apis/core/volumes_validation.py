@@ -1,7 +1,7 @@
 """What is wrong with the volumes of a pod.
 
-Upstream: ValidateVolumes and what it calls in pkg/apis/core/validation/validation.go. What storage systems ask for is in
-``storage_systems``.
+Upstream: ValidateVolumes and what it calls in pkg/apis/core/validation/validation.go. What storage
+systems ask for is in ``storage_systems``.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,10 @@ PATHS = {"gcePersistentDisk": "persistentDisk"}
 
 
 def validate_volumes(volumes: list[Tree], pod_name: str, path: str) -> tuple[dict[str, Tree], list[FieldError]]:
-    """All volumes: the good ones by name, and what is wrong with the others. ``pod_name`` is empty for a template."""
+    """All volumes: the good ones by name, and what is wrong with the others.
+
+    ``pod_name`` is empty for a template.
+    """
     found: list[FieldError] = []
     good: dict[str, Tree] = {}
     created = [f"{pod_name}-{volume.get('name', '')}" for volume in volumes if pod_name and "ephemeral" in volume]
@@ -71,7 +74,8 @@ def accepted_volumes(volumes: list[Tree]) -> dict[str, Tree] | None:
             return None
         one, other = volume
         kind = other if one == "name" else one
-        if kind in ("ephemeral", "iscsi"):  # they are about the names of the pod and of the volume, too
+        # they are about the names of the pod and of the volume, too
+        if kind in ("ephemeral", "iscsi"):
             return None
         source = volume[kind]
         if not (kind == "projected" and accepts_projected(source)) and _source(kind, source, ""):

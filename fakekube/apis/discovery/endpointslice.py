@@ -1,6 +1,7 @@
 """EndpointSlice: some of the addresses behind a service.
 
-Upstream: pkg/apis/discovery/v1/defaults.go, pkg/apis/discovery/validation, pkg/registry/discovery/endpointslice.
+Upstream: pkg/apis/discovery/v1/defaults.go, pkg/apis/discovery/validation,
+pkg/registry/discovery/endpointslice.
 """
 
 from fakekube.apimachinery import names

@@ -1,4 +1,5 @@
-"""One stored Event, two ways to say it: the renames of events.k8s.io, which change nothing in the tree that they get.
+"""One stored Event, two ways to say it: the renames of events.k8s.io, which change nothing in the
+tree that they get.
 
 Upstream: pkg/apis/events/v1/conversion.go.
 """

@@ -1,4 +1,7 @@
-"""The resources of events.k8s.io: the core group's Events under other names. Upstream: pkg/registry/events/rest."""
+"""The resources of events.k8s.io: the core group's Events under other names.
+
+Upstream: pkg/registry/events/rest.
+"""
 
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apis import late

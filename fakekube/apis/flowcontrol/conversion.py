@@ -1,4 +1,7 @@
-"""Old names of flow control: before v1beta3 shares of concurrency were "assured". Upstream: pkg/apis/flowcontrol."""
+"""Old names of flow control: before v1beta3 shares of concurrency were "assured".
+
+Upstream: pkg/apis/flowcontrol.
+"""
 
 from fakekube.apimachinery.types import Tree
 

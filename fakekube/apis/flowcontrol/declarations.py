@@ -1,4 +1,7 @@
-"""The resources of flowcontrol.apiserver.k8s.io. Upstream: pkg/registry/flowcontrol/rest/storage_flowcontrol.go."""
+"""The resources of flowcontrol.apiserver.k8s.io.
+
+Upstream: pkg/registry/flowcontrol/rest/storage_flowcontrol.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, WHOLE, Deprecated, Group, Resource, Served

@@ -1,7 +1,7 @@
 """FlowSchema: which requests are of one kind.
 
-Upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation}. Left out: that the mandatory ones must not change, and the
-finer rules of verbs and paths; nothing is queued here.
+Upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation}. Left out: that the mandatory ones must
+not change, and the finer rules of verbs and paths; nothing is queued here.
 """
 
 from fakekube.apimachinery import names

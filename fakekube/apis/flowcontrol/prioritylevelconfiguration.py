@@ -1,7 +1,7 @@
 """PriorityLevelConfiguration: how many requests of a level run at once.
 
-Upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation}. Left out: that the mandatory ones must not change; nothing
-is queued here.
+Upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation}. Left out: that the mandatory ones must
+not change; nothing is queued here.
 """
 
 import math
@@ -36,7 +36,10 @@ class PriorityLevelConfigurationStrategy(StatusStrategy):
                     queuing[name] = value
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """One of two types, and its numbers. Since 1.37 upstream tells what is missing or out of place last."""
+        """One of two types, and its numbers.
+
+        Since 1.37 upstream tells what is missing or out of place last.
+        """
         spec, found = obj["spec"], []
         kind, name = spec.get("type", ""), obj["metadata"].get("name", "")
         if (name == "exempt") != (kind == "Exempt"):

@@ -1,4 +1,7 @@
-"""The resources of internal.apiserver.k8s.io. Upstream: pkg/registry/apiserverinternal/rest/storage.go."""
+"""The resources of internal.apiserver.k8s.io.
+
+Upstream: pkg/registry/apiserverinternal/rest/storage.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import STATUS, Group, Resource, Served

@@ -1,4 +1,5 @@
-"""The resources of lifecycle.k8s.io. Upstream: pkg/registry/lifecycle/rest/storage_coordination.go."""
+"""The resources of lifecycle.k8s.io. Upstream: pkg/registry/lifecycle/rest/storage_coordination.go.
+"""
 
 from fakekube.apis import late
 from fakekube.apis.declaration import ALWAYS, STATUS, Group, Resource, Served

@@ -1,4 +1,7 @@
-"""How what nodes and pods use prints: an amount for each resource. Upstream: metrics-server/pkg/api/table.go."""
+"""How what nodes and pods use prints: an amount for each resource.
+
+Upstream: metrics-server/pkg/api/table.go.
+"""
 
 from fakekube.apimachinery import quantity
 from fakekube.apimachinery.types import Json, Tree

@@ -1,6 +1,7 @@
 """The resources of networking.k8s.io. Upstream: pkg/registry/networking/rest/storage_settings.go.
 
-Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's short-lived status (1.24 to 1.27, alpha).
+Left out: ClusterCIDR is declared without its allocator, and NetworkPolicy's short-lived status
+(1.24 to 1.27, alpha).
 """
 
 from fakekube.apis import late

@@ -1,7 +1,7 @@
 """Ingress: hosts and paths, and the services behind them.
 
-Upstream: pkg/apis/networking/validation, pkg/registry/networking/ingress. Left out: leniency towards objects stored by
-servers of long ago.
+Upstream: pkg/apis/networking/validation, pkg/registry/networking/ingress. Left out: leniency
+towards objects stored by servers of long ago.
 """
 
 from fakekube.apimachinery import names

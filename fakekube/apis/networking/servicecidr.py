@@ -1,6 +1,7 @@
 """ServiceCIDR: a range of cluster addresses.
 
-Upstream: pkg/apis/networking/validation. Left out: taking addresses from it; services draw from one fixed range.
+Upstream: pkg/apis/networking/validation. Left out: taking addresses from it; services draw from one
+fixed range.
 """
 
 from fakekube.apimachinery.field_errors import FieldError, index, invalid, required

@@ -21,7 +21,9 @@ class RuntimeClassStrategy(Strategy):
         return self._spec(obj, kept=True)
 
     def _spec(self, obj: Tree, *, kept: bool) -> list[FieldError]:
-        """``kept`` tells that the handler is what it was, or new: a change ends the declarative rule before the name's form."""
+        """``kept`` tells that the handler is what it was, or new: a change ends the declarative
+        rule before the name's form.
+        """
         overhead = (obj.get("overhead") or {}).get("podFixed") or {}
         handler = obj.get("handler", "")
         if not handler:

@@ -1,1 +1,3 @@
-"""API group rbac.authorization.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group rbac.authorization.k8s.io: `declarations.py` is the table, other modules hold what
+differs.
+"""

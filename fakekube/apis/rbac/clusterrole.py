@@ -1,4 +1,6 @@
-"""ClusterRole: a Role for the whole cluster, which may speak of paths too and be put together from others."""
+"""ClusterRole: a Role for the whole cluster, which may speak of paths too and be put together from
+others.
+"""
 
 from fakekube.apis.rbac.role import RoleStrategy
 

@@ -1,6 +1,7 @@
 """Role and ClusterRole: rules of what may be done.
 
-Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the writer has, which is authorization's.
+Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the writer has, which is
+authorization's.
 """
 
 from fakekube.apimachinery import labels

@@ -30,7 +30,10 @@ class RoleBindingStrategy(Strategy):
                 subject["apiGroup"] = GROUP
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
-        """The role, then the subjects. Since 1.37 upstream tells missing names last, that of the role at the end."""
+        """The role, then the subjects.
+
+        Since 1.37 upstream tells missing names last, that of the role at the end.
+        """
         role, unnamed = self._role(obj), [] if (obj.get("roleRef") or {}).get("name") else [required("roleRef.name")]
         if ctx.minor < DECLARATIVE_SINCE:
             return role + unnamed + self._subjects(obj)

@@ -1,5 +1,6 @@
-"""How resource.k8s.io changed: requests got an ``exactly`` around what they ask for, devices lost the ``basic`` around
-what they are, and capacities became objects. Upstream: pkg/apis/resource/v1beta1 and v1alpha3, conversion.go.
+"""How resource.k8s.io changed: requests got an ``exactly`` around what they ask for, devices lost
+the ``basic`` around what they are, and capacities became objects. Upstream:
+pkg/apis/resource/v1beta1 and v1alpha3, conversion.go.
 """
 
 from fakekube.apimachinery.types import Tree

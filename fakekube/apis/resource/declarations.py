@@ -1,7 +1,8 @@
 """The resources of resource.k8s.io. Upstream: pkg/registry/resource/rest/storage_resource.go.
 
-Every release up to 1.33 had another shape. Versions before v1beta2 are converted since 1.33; earlier releases keep and
-serve them without defaults and rules, and so are the kinds of classic allocation (ResourceClass ...).
+Every release up to 1.33 had another shape. Versions before v1beta2 are converted since 1.33;
+earlier releases keep and serve them without defaults and rules, and so are the kinds of classic
+allocation (ResourceClass ...).
 """
 
 from fakekube.apis import late

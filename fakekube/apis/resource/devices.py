@@ -1,6 +1,7 @@
 """Requests for devices: what claims, templates and classes share.
 
-Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: compiling the selectors of devices.
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: compiling the selectors of
+devices.
 """
 
 from collections.abc import Iterator
@@ -54,7 +55,9 @@ def default_devices(devices: Tree) -> None:
 
 
 def admin_errors(devices: Tree, namespace: str, cluster: Cluster) -> list[FieldError]:
-    """The first request for the access of an administrator, where the namespace's labels do not grant it."""
+    """The first request for the access of an administrator, where the namespace's labels do not
+    grant it.
+    """
     for number, request in enumerate(devices.get("requests") or ()):
         if (request.get("exactly") or {}).get("adminAccess"):
             found = cluster.lookup("", "namespaces", "", namespace) or {"metadata": {}}
@@ -66,7 +69,10 @@ def admin_errors(devices: Tree, namespace: str, cluster: Cluster) -> list[FieldE
 
 
 def device_errors(path: str, devices: Tree) -> list[FieldError]:
-    """Requests, constraints among them, and configuration. What upstream's declared validation finds comes last."""
+    """Requests, constraints among them, and configuration.
+
+    What upstream's declared validation finds comes last.
+    """
     requests, found = devices.get("requests") or [], []
     where = child(path, "requests")
     if len(requests) > MAX_REQUESTS:

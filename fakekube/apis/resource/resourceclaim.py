@@ -1,7 +1,7 @@
 """ResourceClaim: a wish for devices.
 
-Upstream: pkg/apis/resource/{v1/defaults.go,validation}, pkg/registry/resource/resourceclaim. Left out: the rules of
-allocation in the status, and who may write it.
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}, pkg/registry/resource/resourceclaim. Left
+out: the rules of allocation in the status, and who may write it.
 """
 
 from fakekube.apimachinery.equality import same
@@ -30,7 +30,9 @@ class ResourceClaimStrategy(StatusStrategy):
         self.canonicalize(obj)
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
-        """Who asks for the access of an administrator must be in a namespace that grants it; that is looked at first."""
+        """Who asks for the access of an administrator must be in a namespace that grants it; that
+        is looked at first.
+        """
         denied = admin_errors((obj.get("spec") or {}).get("devices") or {}, obj["metadata"].get("namespace", ""), ctx.cluster)
         return denied + of_metadata + self.validate(obj, ctx)
 

@@ -26,7 +26,9 @@ class ResourceClaimTemplateStrategy(Strategy):
         self.canonicalize(obj)
 
     def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
-        """Who asks for the access of an administrator must be in a namespace that grants it; that is looked at first."""
+        """Who asks for the access of an administrator must be in a namespace that grants it; that
+        is looked at first.
+        """
         denied = admin_errors(_devices(obj), obj["metadata"].get("namespace", ""), ctx.cluster)
         return denied + of_metadata + self.validate(obj, ctx)
 

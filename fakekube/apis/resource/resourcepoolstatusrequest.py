@@ -1,4 +1,5 @@
-"""ResourcePoolStatusRequest: a question about a pool of devices, which a controller answers in the status, once.
+"""ResourcePoolStatusRequest: a question about a pool of devices, which a controller answers in the
+status, once.
 
 Upstream: pkg/registry/resource/resourcepoolstatusrequest. Left out: validation, and the controller.
 """

@@ -1,7 +1,7 @@
 """ResourceSlice: some of the devices of a driver.
 
-Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: the rules of devices' attributes, capacities,
-counters and taints.
+Upstream: pkg/apis/resource/{v1/defaults.go,validation}. Left out: the rules of devices' attributes,
+capacities, counters and taints.
 """
 
 from fakekube.apimachinery import names

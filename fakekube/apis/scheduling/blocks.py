@@ -1,7 +1,8 @@
-"""The building blocks of gang scheduling, which PodGroups, Workloads and Jobs share, and what is wrong with them.
+"""The building blocks of gang scheduling, which PodGroups, Workloads and Jobs share, and what is
+wrong with them.
 
-Upstream: the declarative rules of pkg/apis/scheduling (zz_generated.validations.go) and pkg/api/validate, which word
-all of this in their own way.
+Upstream: the declarative rules of pkg/apis/scheduling (zz_generated.validations.go) and
+pkg/api/validate, which word all of this in their own way.
 """
 
 from collections.abc import Sequence

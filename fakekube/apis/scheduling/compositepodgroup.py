@@ -1,4 +1,7 @@
-"""CompositePodGroups: groups of groups. Upstream: pkg/registry/scheduling/compositepodgroup/strategy.go."""
+"""CompositePodGroups: groups of groups.
+
+Upstream: pkg/registry/scheduling/compositepodgroup/strategy.go.
+"""
 
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError

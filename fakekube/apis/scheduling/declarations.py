@@ -1,7 +1,8 @@
 """The resources of scheduling.k8s.io. Upstream: pkg/registry/scheduling/rest/storage_scheduling.go.
 
-Workload-aware scheduling changed shape with every release: 1.35 has groups inside a Workload (v1alpha1), 1.36
-PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with CompositePodGroups.
+Workload-aware scheduling changed shape with every release: 1.35 has groups inside a Workload
+(v1alpha1), 1.36 PodGroups of their own (v1alpha2), 1.37 v1beta1 and v1alpha3 with
+CompositePodGroups.
 """
 
 from fakekube.apis import late

@@ -1,7 +1,8 @@
 """What PodGroups, CompositePodGroups and the templates of both have in common.
 
-Upstream: the declarative rules of k8s.io/api/scheduling/v1alpha3/types.go, and the dropDisabled… functions of
-pkg/registry/scheduling. ``old`` is None for what is new; what did not change is not looked at again.
+Upstream: the declarative rules of k8s.io/api/scheduling/v1alpha3/types.go, and the dropDisabled…
+functions of pkg/registry/scheduling. ``old`` is None for what is new; what did not change is not
+looked at again.
 """
 
 from collections.abc import Callable, Mapping, Sequence

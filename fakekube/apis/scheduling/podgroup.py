@@ -1,4 +1,7 @@
-"""PodGroups: pods that are scheduled together. Upstream: pkg/registry/scheduling/podgroup/strategy.go."""
+"""PodGroups: pods that are scheduled together.
+
+Upstream: pkg/registry/scheduling/podgroup/strategy.go.
+"""
 
 from abc import ABC, abstractmethod
 
@@ -13,7 +16,9 @@ NEEDS_WORKLOAD = "must be set when parentCompositePodGroupName is set"
 
 
 class GroupStrategy(Strategy, ABC):
-    """What groups of pods and groups of groups do alike: a spec that hardly changes, and a status for the scheduler."""
+    """What groups of pods and groups of groups do alike: a spec that hardly changes, and a status
+    for the scheduler.
+    """
 
     gates = GATES
 

@@ -1,4 +1,7 @@
-"""PriorityClasses. Upstream: pkg/registry/scheduling/priorityclass/strategy.go and pkg/apis/scheduling/validation."""
+"""PriorityClasses.
+
+Upstream: pkg/registry/scheduling/priorityclass/strategy.go and pkg/apis/scheduling/validation.
+"""
 
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError

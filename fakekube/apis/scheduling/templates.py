@@ -1,7 +1,8 @@
 """The tree of templates in a Workload.
 
-Upstream: ValidateWorkloadSpec in pkg/apis/scheduling/validation/validation.go, the declarative rules of
-k8s.io/api/scheduling/v1alpha3, and dropDisabledWorkloadSpecFields in pkg/registry/scheduling/workload/strategy.go.
+Upstream: ValidateWorkloadSpec in pkg/apis/scheduling/validation/validation.go, the declarative
+rules of k8s.io/api/scheduling/v1alpha3, and dropDisabledWorkloadSpecFields in
+pkg/registry/scheduling/workload/strategy.go.
 """
 
 from collections.abc import Callable, Iterator
@@ -110,7 +111,9 @@ def _by_name(items: list[Tree]) -> dict[str, Tree]:
 
 
 def _repeated(spec: Tree, path: str, seen: set[str]) -> list[FieldError]:
-    """Names that occur in another list of the tree; those within a list are another check's business."""
+    """Names that occur in another list of the tree; those within a list are another check's
+    business.
+    """
     found: list[FieldError] = []
     branches = _items(spec, BRANCHES)
     found += _known_names(branches, f"{path}.{BRANCHES}", seen)
@@ -163,7 +166,9 @@ def _validate_priorities(spec: Tree, path: str) -> list[FieldError]:
 
 
 def _ordered(template: Tree, *, composite: bool) -> Tree:
-    """A template as Go prints it: fields in the order of the struct, and the one that is always there."""
+    """A template as Go prints it: fields in the order of the struct, and the one that is always
+    there.
+    """
     shown = {"schedulingPolicy": {}, **template} if composite else {
         "schedulingPolicy": {}, "schedulingConstraints": None, **template}  # fmt: skip
     return {field: shown[field] for field in FIELDS if field in shown}
@@ -196,7 +201,9 @@ def _internal(template: Tree, *, composite: bool) -> Tree:
 
 
 def _capital(value: Json) -> Json:
-    """Field names as in Go; fields of optional structs that are not there stay away, which upstream prints as null."""
+    """Field names as in Go; fields of optional structs that are not there stay away, which upstream
+    prints as null.
+    """
     if isinstance(value, list):
         return [_capital(item) for item in value]
     if isinstance(value, dict):

@@ -30,7 +30,9 @@ class WorkloadStrategy(Strategy):
         return found + _validate_groups(spec.get(GROUPS) or [], f"spec.{GROUPS}")
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
-        """Upstream names the fields that must not change without ``spec``, and shows its own form of them."""
+        """Upstream names the fields that must not change without ``spec``, and shows its own form
+        of them.
+        """
         found = self.validate(obj, ctx)
         spec, before = obj["spec"], old["spec"]
         reference, told = spec.get("controllerRef"), before.get("controllerRef")

@@ -1,6 +1,8 @@
-"""Workloads and PodGroups as Kubernetes 1.36 had them: a flat list of templates, and specs that never change.
+"""Workloads and PodGroups as Kubernetes 1.36 had them: a flat list of templates, and specs that
+never change.
 
-Upstream: pkg/registry/scheduling and the declarative rules of k8s.io/api/scheduling/v1alpha2 in 1.36.
+Upstream: pkg/registry/scheduling and the declarative rules of k8s.io/api/scheduling/v1alpha2 in
+1.36.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Workloads: the templates that a controller makes groups from. Upstream: pkg/registry/scheduling/workload/strategy.go."""
+"""Workloads: the templates that a controller makes groups from.
+
+Upstream: pkg/registry/scheduling/workload/strategy.go.
+"""
 
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, declared

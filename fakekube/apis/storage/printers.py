@@ -9,7 +9,9 @@ BETA_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
 
 
 def _class_name(obj: Tree) -> str:
-    """Every class that is marked as the default one is shown as such; upstream marks the newest of a list."""
+    """Every class that is marked as the default one is shown as such; upstream marks the newest of
+    a list.
+    """
     name = dig(obj, "metadata", "name") or ""
     annotations = dig(obj, "metadata", "annotations") or {}
     default = "true" in (annotations.get(DEFAULT_CLASS), annotations.get(BETA_DEFAULT_CLASS))

@@ -24,7 +24,8 @@ from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import DECLARATIVE_SINCE, declared_immutable, immutable, one_of
 
 MAX_PARAMETERS, MAX_PARAMETER_BYTES = 512, 256 * 1024
-MOST_REPEATED = 100  # upstream tells of each pair of equal terms, and so of a million for a thousand
+# upstream tells of each pair of equal terms, and so of a million for a thousand
+MOST_REPEATED = 100
 FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 DECLARED_FIXED = ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode")
 SAID_IMMUTABLE_SINCE = 36  # the minor number of the release that words it as all others do
@@ -78,7 +79,10 @@ def parameter_errors(path: str, parameters: Tree, *, allow_empty: bool) -> list[
 
 
 def _topologies(terms: list[Tree]) -> list[FieldError]:
-    """Each term says something that no other says. Upstream compares with a blank for each term as well."""
+    """Each term says something that no other says.
+
+    Upstream compares with a blank for each term as well.
+    """
     found: list[FieldError] = []
     seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     for number, term in enumerate(terms):

@@ -1,6 +1,7 @@
 """VolumeAttachment: the wish to have a volume at a node.
 
-Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment. Left out: the rules of inline volumes.
+Upstream: pkg/apis/storage/validation, pkg/registry/storage/volumeattachment. Left out: the rules of
+inline volumes.
 """
 
 from fakekube.apimachinery import names

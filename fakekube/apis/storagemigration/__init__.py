@@ -1,1 +1,3 @@
-"""API group storagemigration.k8s.io: `declarations.py` is the table, other modules hold what differs."""
+"""API group storagemigration.k8s.io: `declarations.py` is the table, other modules hold what
+differs.
+"""

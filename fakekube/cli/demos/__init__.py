@@ -1,1 +1,4 @@
-"""Stories that a cluster plays, told while they happen. Read ``stage.py`` first; every other module is one story."""
+"""Stories that a cluster plays, told while they happen.
+
+Read ``stage.py`` first; every other module is one story.
+"""

@@ -1,4 +1,6 @@
-"""``fakekube demo cronjob``: a Job each minute, one that is still running, a suspension, and the end of history."""
+"""``fakekube demo cronjob``: a Job each minute, one that is still running, a suspension, and the
+end of history.
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar

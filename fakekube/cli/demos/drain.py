@@ -1,4 +1,6 @@
-"""``fakekube demo drain``: a node is emptied for maintenance, and a PodDisruptionBudget has it done pod by pod."""
+"""``fakekube demo drain``: a node is emptied for maintenance, and a PodDisruptionBudget has it done
+pod by pod.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

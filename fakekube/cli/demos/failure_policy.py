@@ -28,7 +28,9 @@ spec:
 
 
 class Demo(Story):
-    """An ordinary failure is retried, a hopeless one ends the Job at once, an eviction does not count."""
+    """An ordinary failure is retried, a hopeless one ends the Job at once, an eviction does not
+    count.
+    """
 
     told: ClassVar[Mapping[str, str]] = {
         "SuccessfulCreate": "the Job controller makes a pod", "Started": "the kubelet starts the container",

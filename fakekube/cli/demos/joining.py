@@ -1,4 +1,6 @@
-"""``--join``: a demonstration's cluster on a loopback port, so that kubectl can look at it until Ctrl-C."""
+"""``--join``: a demonstration's cluster on a loopback port, so that kubectl can look at it until
+Ctrl-C.
+"""
 
 import asyncio
 import contextlib

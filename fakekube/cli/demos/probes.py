@@ -1,4 +1,6 @@
-"""``fakekube demo probes``: a container that starts slowly, one that is not ready for a while, and one that hangs."""
+"""``fakekube demo probes``: a container that starts slowly, one that is not ready for a while, and
+one that hangs.
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -48,7 +50,9 @@ def service_row(endpoint_slice: Tree) -> tuple[str, ...]:
 
 
 class Demo(Story):
-    """The startup probe waits, the readiness probe takes out of service, the liveness probe restarts."""
+    """The startup probe waits, the readiness probe takes out of service, the liveness probe
+    restarts.
+    """
 
     header = ("NAME", "KIND", "STATUS", "READY", "RESTARTS")
     told: ClassVar[Mapping[str, str]] = {"Unhealthy": "the kubelet", "Killing": "the kubelet", "Started": "the kubelet"}

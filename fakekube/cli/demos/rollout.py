@@ -1,4 +1,6 @@
-"""``fakekube demo rollout``: a new version comes in step by step, a bad one gets stuck, and the way back."""
+"""``fakekube demo rollout``: a new version comes in step by step, a bad one gets stuck, and the way
+back.
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -26,7 +28,9 @@ spec:
 
 
 class Demo(Story):
-    """Version 2 replaces version 1 pod by pod; version 3 never becomes ready, and version 2 goes on serving."""
+    """Version 2 replaces version 1 pod by pod; version 3 never becomes ready, and version 2 goes on
+    serving.
+    """
 
     header = ("POD", "STATUS", "READY", "IMAGE")
     told: ClassVar[Mapping[str, str]] = {"ScalingReplicaSet": "the Deployment", "DeploymentRollback": "the Deployment"}

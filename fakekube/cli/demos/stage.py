@@ -1,7 +1,9 @@
-"""What every demonstration has: a cluster, a table that follows it, somebody who tells, and who waits when asked to.
+"""What every demonstration has: a cluster, a table that follows it, somebody who tells, and who
+waits when asked to.
 
-Everything shown comes from watches and Events, as any client would see it; the story only says what to look at. With pauses
-the cluster's clock stands while people read, so that nothing is missed. ``joining.py`` serves the cluster meanwhile.
+Everything shown comes from watches and Events, as any client would see it; the story only says what
+to look at. With pauses the cluster's clock stands while people read, so that nothing is missed.
+``joining.py`` serves the cluster meanwhile.
 """
 
 import asyncio
@@ -33,7 +35,10 @@ LIMIT = "1h"
 
 
 class Story(ABC):
-    """One demonstration; a subclass says the rest. ``told`` are the Events worth a line, each with what it means."""
+    """One demonstration; a subclass says the rest.
+
+    ``told`` are the Events worth a line, each with what it means.
+    """
 
     nodes = 2
     header: tuple[str, ...] = ("POD", "STATUS", "READY", "NODE")
@@ -48,11 +53,15 @@ class Story(ABC):
         self.pauses = False
 
     def outcome(self, pod: Tree, attempt: int, container: str) -> Tree | None:
-        """How a container fares, in the words of the annotations; None leaves it to those of the pod."""
+        """How a container fares, in the words of the annotations; None leaves it to those of the
+        pod.
+        """
         return None
 
     def metric(self, query: Any) -> Any:
-        """What an adapter of metrics measures, as ``Cluster(on_metric=...)`` has it; None where there is none."""
+        """What an adapter of metrics measures, as ``Cluster(on_metric=...)`` has it; None where
+        there is none.
+        """
         return None
 
     def follows(self) -> Mapping[Resource, Row]:
@@ -96,7 +105,9 @@ class Story(ABC):
         await self.until(passed.is_set)
 
     def rows(self, **cells: str) -> list[tuple[str, ...]]:
-        """The rows whose cells are these, by the column's name in lower case: ``rows(status="Running")``."""
+        """The rows whose cells are these, by the column's name in lower case:
+        ``rows(status="Running")``.
+        """
         places = {name.lower(): place for place, name in enumerate(self.table.header)}
         return [row for row in self.table.rows.values() if all(row[places[name]] == text for name, text in cells.items())]
 
@@ -110,7 +121,10 @@ def pod_row(pod: Tree) -> tuple[str, ...]:
 
 
 async def _wait_for_enter() -> bool:
-    """Whether there is still somebody to wait for. Nothing blocks meanwhile, so that Ctrl-C ends it at once."""
+    """Whether there is still somebody to wait for.
+
+    Nothing blocks meanwhile, so that Ctrl-C ends it at once.
+    """
     click.echo(CONTINUE, nl=False)
     loop = asyncio.get_running_loop()
     pressed = asyncio.Event()
@@ -126,7 +140,8 @@ async def _wait_for_enter() -> bool:
 
 
 def run(name: str, speed: float, *, pauses: bool, join: bool = False, kubeconfig: str | None = None) -> None:
-    """Show a story, ``speed`` times as fast as the wall, and serve its cluster until Ctrl-C with ``join``.
+    """Show a story, ``speed`` times as fast as the wall, and serve its cluster until Ctrl-C with
+    ``join``.
 
     Raises ClickException for a speed that is none, and for a kubeconfig that cannot be written.
     """
@@ -233,5 +248,6 @@ async def _follow(story: Story, resource: Resource, row: Row) -> None:
 async def _follow_events(story: Story) -> None:
     async for event in await story.cluster.client.watch(EVENTS):
         reason = str(event.object.get("reason"))
-        if event.type in ("ADDED", "MODIFIED") and reason in story.told:  # one that comes again is the same Event, counted
+        # one that comes again is the same Event, counted
+        if event.type in ("ADDED", "MODIFIED") and reason in story.told:
             story.table.note(f"{story.told[reason]}: {event.object.get('message', '')}".rstrip(": "))

@@ -1,4 +1,6 @@
-"""``fakekube demo statefulset``: pods with names and volumes of their own, made, replaced, updated and removed in order."""
+"""``fakekube demo statefulset``: pods with names and volumes of their own, made, replaced, updated
+and removed in order.
+"""
 
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,1 +1,4 @@
-"""OpenAPI documents, made of the schemas and of the Kinds that are served. Read ``documents.py`` first."""
+"""OpenAPI documents, made of the schemas and of the Kinds that are served.
+
+Read ``documents.py`` first.
+"""

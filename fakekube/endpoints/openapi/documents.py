@@ -1,7 +1,8 @@
 """/openapi/v3, its documents, and /openapi/v2.
 
-A document is made when somebody asks for it; its hash is that of what it is made of (the release, the Kinds, the fields
-that declarations name), so that the index costs nothing. Upstream: kube-openapi (pkg/handler3, pkg/handler).
+A document is made when somebody asks for it; its hash is that of what it is made of (the release,
+the Kinds, the fields that declarations name), so that the index costs nothing. Upstream:
+kube-openapi (pkg/handler3, pkg/handler).
 """
 
 import hashlib
@@ -72,7 +73,8 @@ class OpenAPI:
             if kind.group:
                 groups.setdefault(f"apis/{kind.group}", [])
             groups.setdefault(f"apis/{kind.api_version}" if kind.group else f"api/{kind.version}", []).append(kind)
-        words = "with descriptions" if descriptions.are_installed() else ""  # clients keep what has a hash for ever
+        # clients keep what has a hash for ever
+        words = "with descriptions" if descriptions.are_installed() else ""
         words += self._definitions.added
         self._hashes = {name: self._digest(name, kinds, words) for name, kinds in sorted(groups.items())}
 

@@ -1,4 +1,5 @@
-"""The parts of gnostic's messages that both versions of OpenAPI have: how fields are written, and extensions.
+"""The parts of gnostic's messages that both versions of OpenAPI have: how fields are written, and
+extensions.
 
 Extensions travel as YAML texts, JSON being YAML.
 """

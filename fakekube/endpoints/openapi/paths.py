@@ -1,7 +1,8 @@
 """Paths and operations of a kind, as both versions of OpenAPI describe them.
 
-Upstream: apiserver/pkg/endpoints/installer.go names the operations, kube-openapi prints them. Clients find by them
-which kind is behind a path, which verbs it has and which query parameters an operation knows.
+Upstream: apiserver/pkg/endpoints/installer.go names the operations, kube-openapi prints them.
+Clients find by them which kind is behind a path, which verbs it has and which query parameters an
+operation knows.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,8 @@
-"""The OpenAPI v2 document in protobuf: what kubectl up to 1.26 validates manifests with, and will not do without.
+"""The OpenAPI v2 document in protobuf: what kubectl up to 1.26 validates manifests with, and will
+not do without.
 
-Field numbers are those of gnostic's openapiv2/OpenAPIv2.proto. Left out: what the document never has (headers, examples,
-discriminators, tags with texts).
+Field numbers are those of gnostic's openapiv2/OpenAPIv2.proto. Left out: what the document never
+has (headers, examples, discriminators, tags with texts).
 """
 
 from collections.abc import Mapping

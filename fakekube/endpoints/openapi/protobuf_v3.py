@@ -1,7 +1,8 @@
 """The OpenAPI v3 documents in protobuf, for clients that ask for that.
 
-Field numbers are those of gnostic's openapiv3/OpenAPIv3.proto. Left out: what the documents never have (servers, links,
-callbacks, headers, examples, ``not``). A default that is an object has no place in the message, and is left empty.
+Field numbers are those of gnostic's openapiv3/OpenAPIv3.proto. Left out: what the documents never
+have (servers, links, callbacks, headers, examples, ``not``). A default that is an object has no
+place in the message, and is left empty.
 """
 
 from collections.abc import Mapping

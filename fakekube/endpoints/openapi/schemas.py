@@ -1,7 +1,7 @@
 """Schemas as OpenAPI prints them, in version 3 and in version 2 (swagger).
 
-Descriptions come from the extra ``explain``; without it, those of kinds say how to get them. Upstream: kube-openapi
-(pkg/builder3, pkg/builder).
+Descriptions come from the extra ``explain``; without it, those of kinds say how to get them.
+Upstream: kube-openapi (pkg/builder3, pkg/builder).
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,9 @@ ZERO: Mapping[str, Json] = {"string": "", "integer": 0, "number": 0, "boolean": 
 
 
 class Printer:
-    """Prints schemas of one release. ``v3`` chooses the version; references are gathered in ``wanted``.
+    """Prints schemas of one release.
+
+    ``v3`` chooses the version; references are gathered in ``wanted``.
 
     ``texts`` are the descriptions, None where they are not installed.
     """

@@ -1,1 +1,4 @@
-"""Objects as Go clients like to send and get them: protobuf in the Kubernetes envelope. Read ``codec.py`` first."""
+"""Objects as Go clients like to send and get them: protobuf in the Kubernetes envelope.
+
+Read ``codec.py`` first.
+"""

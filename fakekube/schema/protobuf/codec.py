@@ -1,9 +1,10 @@
 """From protobuf to trees and back.
 
-Three things tell a message from the JSON of the same object: some types write themselves in their own way (``shapes.py``),
-bytes are bytes, and embedded structs are messages of their own whose fields JSON shows inline. Upstream:
-apimachinery/pkg/runtime/serializer/protobuf and the generated.pb.go files. Left out: fields that Go writes although they
-hold nothing, which readers do not miss.
+Three things tell a message from the JSON of the same object: some types write themselves in their
+own way (``shapes.py``), bytes are bytes, and embedded structs are messages of their own whose
+fields JSON shows inline. Upstream: apimachinery/pkg/runtime/serializer/protobuf and the
+generated.pb.go files. Left out: fields that Go writes although they hold nothing, which readers do
+not miss.
 """
 
 import base64
@@ -157,7 +158,9 @@ class ProtobufCodec:
         return wire.chunk(number, self.encode_message(kind, tree))
 
     def encode_event(self, type_: str, tree: Tree) -> bytes | None:
-        """A watch event with its length in front, as a stream carries it; None for a kind that has no message."""
+        """A watch event with its length in front, as a stream carries it; None for a kind that has
+        no message.
+        """
         data = self.encode(tree)
         if data is None:
             return None
@@ -172,7 +175,10 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def _empty(raw: bytes) -> int:
-    """A number in an entry of a map that leaves it out. Raises WireError when something stands there."""
+    """A number in an entry of a map that leaves it out.
+
+    Raises WireError when something stands there.
+    """
     if raw:
         raise WireError("proto: wrong wireType = 2 for a field of numbers")
     return 0

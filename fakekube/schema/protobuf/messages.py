@@ -1,8 +1,9 @@
 """The fields of every message of the API, from a table that ships with the package.
 
-Field numbers stay the same from release to release, so one table serves all of them; ``tools/protobuf.py`` makes it.
-Upstream: the generated.proto files of k8s.io/api, apimachinery, apiextensions-apiserver and kube-aggregator, and the struct
-tags beside them, which say what JSON calls a field.
+Field numbers stay the same from release to release, so one table serves all of them;
+``tools/protobuf.py`` makes it.
+Upstream: the generated.proto files of k8s.io/api, apimachinery, apiextensions-apiserver and
+kube-aggregator, and the struct tags beside them, which say what JSON calls a field.
 """
 
 import gzip
@@ -13,7 +14,9 @@ VARINTS = ("int32", "int64", "bool")
 
 
 class Field(NamedTuple):
-    """One field, by JSON's name. ``type`` is a scalar or the full name of a message; ``repeated`` and ``mapped`` tell lists and
+    """One field, by JSON's name.
+
+    ``type`` is a scalar or the full name of a message; ``repeated`` and ``mapped`` tell lists and
     maps, ``inline`` a message whose fields JSON shows as those of the message around it.
     """
 
@@ -26,7 +29,8 @@ class Field(NamedTuple):
 
 
 class Messages:
-    """Messages by full name, such as ``api.core.v1.Pod``; each is parsed when somebody first asks."""
+    """Messages by full name, such as ``api.core.v1.Pod``; each is parsed when somebody first asks.
+    """
 
     def __init__(self) -> None:
         table = pkgutil.get_data(__package__, "messages.gz")
@@ -39,7 +43,9 @@ class Messages:
         return name in self._lines
 
     def fields(self, name: str) -> dict[int, Field]:
-        """The fields of a message by number, in their order; a message that the table has not has none."""
+        """The fields of a message by number, in their order; a message that the table has not has
+        none.
+        """
         found = self._fields.get(name)
         if found is None:
             found = {}

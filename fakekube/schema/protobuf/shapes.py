@@ -1,4 +1,5 @@
-"""Messages that JSON shows in a way of their own: quantities, times, raw JSON, and what may be one thing or another.
+"""Messages that JSON shows in a way of their own: quantities, times, raw JSON, and what may be one
+thing or another.
 
 Upstream: the MarshalJSON and Unmarshal methods of these types. Left out: nothing.
 """
@@ -23,7 +24,10 @@ Writer = Callable[[Any], bytes]
 
 
 def readers(decode: Callable[[str, bytes], Tree]) -> dict[str, Reader]:
-    """How to read each such message; ``decode`` reads an ordinary one by its name. They raise WireError."""
+    """How to read each such message; ``decode`` reads an ordinary one by its name.
+
+    They raise WireError.
+    """
 
     def schema_or(data: bytes, other: Callable[[Tree], Json], name: str) -> Json:
         tree = decode(EXTENSIONS + name, data)

@@ -1,4 +1,6 @@
-"""The encoding of protobuf itself: varints and length-delimited fields. Upstream: protobuf.dev/programming-guides/encoding.
+"""The encoding of protobuf itself: varints and length-delimited fields.
+
+Upstream: protobuf.dev/programming-guides/encoding.
 
 Left out: groups, and 32 bits of fixed width, which no message of the API has.
 """
@@ -15,7 +17,10 @@ class WireError(ValueError):
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Number and raw value (a varint's bits, or bytes) of each field of a message. Raises WireError."""
+    """Number and raw value (a varint's bits, or bytes) of each field of a message.
+
+    Raises WireError.
+    """
     at, end = 0, len(data)
     while at < end:
         tag, at = _varint(data, at)

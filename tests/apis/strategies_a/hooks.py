@@ -1,4 +1,6 @@
-"""Drives the hooks of a kind in the store's order, without a store: decode, default, prepare, validate, warn."""
+"""Drives the hooks of a kind in the store's order, without a store: decode, default, prepare,
+validate, warn.
+"""
 
 import copy
 from dataclasses import dataclass, field

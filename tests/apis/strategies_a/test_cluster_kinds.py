@@ -15,7 +15,9 @@ def body(api_version: str, kind: str, name: str = "x", **fields: Any) -> dict[st
 
 
 def test_a_namespace_is_active_and_finalized() -> None:
-    """Given a name, when created, then the namespace has a phase, a finalizer and its own name as a label."""
+    """Given a name, when created, then the namespace has a phase, a finalizer and its own name as a
+    label.
+    """
     obj = create(body("v1", "Namespace")).obj
     assert obj["status"] == {"phase": "Active"}
     assert obj["spec"] == {"finalizers": ["kubernetes"]}
@@ -30,7 +32,9 @@ def test_only_its_subresource_finalizes_a_namespace() -> None:
 
 
 def test_a_node_takes_no_second_network() -> None:
-    """Given a node with a pod network, when it is given another, then that is refused; taints must be told apart."""
+    """Given a node with a pod network, when it is given another, then that is refused; taints must
+    be told apart.
+    """
     old = create(body("v1", "Node", spec={"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]})).obj
     assert update(old, with_spec(old, podCIDR="10.0.1.0/24", podCIDRs=["10.0.1.0/24"])).errors
     taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
@@ -65,7 +69,9 @@ def autoscaler(**spec: Any) -> dict[str, Any]:
 
 
 def test_an_autoscaler_looks_at_processors() -> None:
-    """Given no metrics, when created, then 80 % of the requested cpu is aimed at, with one replica at least."""
+    """Given no metrics, when created, then 80 % of the requested cpu is aimed at, with one replica
+    at least.
+    """
     outcome = create(autoscaler())
     assert outcome.errors == []
     assert outcome.spec["minReplicas"] == 1
@@ -113,7 +119,9 @@ def branch(name: str, *leaves: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def test_a_branch_without_leaves_is_refused() -> None:
-    """Given a tree of templates, when one repeats a name, has no children or is too deep, then the tree is refused."""
+    """Given a tree of templates, when one repeats a name, has no children or is too deep, then the
+    tree is refused.
+    """
     tree = {"compositePodGroupTemplates": [branch("a", leaf("l")), branch("b", leaf("l"))]}
     assert [str(each) for each in templates.validate_tree(tree, "spec")] == [
         'spec.compositePodGroupTemplates[1].podGroupTemplates[0].name: Duplicate value: "l"']
@@ -131,7 +139,9 @@ def test_a_branch_without_leaves_is_refused() -> None:
 
 
 def test_a_policy_is_chosen_once() -> None:
-    """Given a basic group, when it becomes a gang, then both members of the union complain; a gang's size may change."""
+    """Given a basic group, when it becomes a gang, then both members of the union complain; a
+    gang's size may change.
+    """
     basic, gang = {"schedulingPolicy": {"basic": {}}}, {"schedulingPolicy": {"gang": {"minCount": 2}}}
     assert [str(each) for each in groups.validate_group(gang, basic, "spec")] == [
         "spec.schedulingPolicy.basic: Invalid value: null: field is immutable",

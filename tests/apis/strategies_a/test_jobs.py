@@ -28,7 +28,8 @@ def exit_codes(*values: int) -> dict[str, Any]:
     ({}, 1, 1), ({"parallelism": 3}, 3, None), ({"completions": 3}, 1, 3), ({"parallelism": 0}, 0, None),
 ])
 def test_numbers_default_together(given: dict[str, int], parallelism: int, completions: int | None) -> None:
-    """Given neither number, when created, then both are 1; given one, the other is 1 or stays open."""
+    """Given neither number, when created, then both are 1; given one, the other is 1 or stays open.
+    """
     spec = create(job(**given)).spec
     assert spec["parallelism"] == parallelism
     assert spec.get("completions") == completions
@@ -36,21 +37,27 @@ def test_numbers_default_together(given: dict[str, int], parallelism: int, compl
 
 @pytest.mark.spec("JOB-069")
 def test_limits_per_index_lift_the_general_limit() -> None:
-    """Given a limit an index, when created, then the general one is the largest number there is, else 6."""
+    """Given a limit an index, when created, then the general one is the largest number there is,
+    else 6.
+    """
     assert create(job()).spec["backoffLimit"] == 6
     assert create(job(completionMode="Indexed", completions=2, backoffLimitPerIndex=1)).spec["backoffLimit"] == 2147483647
 
 
 @pytest.mark.spec("JOB-070")
 def test_replacement_follows_the_failure_policy() -> None:
-    """Given a failure policy, when created, then pods are replaced once failed, else as soon as they terminate."""
+    """Given a failure policy, when created, then pods are replaced once failed, else as soon as
+    they terminate.
+    """
     assert create(job()).spec["podReplacementPolicy"] == "TerminatingOrFailed"
     assert create(policy(EXIT_RULE)).spec["podReplacementPolicy"] == "Failed"
 
 
 @pytest.mark.spec("JOB-087")
 def test_a_selector_is_generated() -> None:
-    """Given a Job without a selector, when created, then selector, labels and template name its uid and itself."""
+    """Given a Job without a selector, when created, then selector, labels and template name its uid
+    and itself.
+    """
     body = job()
     body["metadata"] = {"generateName": "made-"}
     outcome = create(body)
@@ -65,7 +72,9 @@ def test_a_selector_is_generated() -> None:
 
 @pytest.mark.spec("JOB-078")
 def test_a_selector_of_ones_own_takes_a_word() -> None:
-    """Given a selector, when manualSelector is not set, then it is refused; with it, nothing is generated."""
+    """Given a selector, when manualSelector is not set, then it is refused; with it, nothing is
+    generated.
+    """
     found = create(job(selector={"matchLabels": {"a": "b"}})).errors
     assert any("`selector` not auto-generated" in each for each in found), found
     labelled = {**template(), "metadata": {"labels": {"a": "b"}}}
@@ -129,7 +138,9 @@ def test_a_success_policy_must_be_reachable(rule: dict[str, Any], text: str) -> 
 
 @pytest.mark.spec("JOB-079")
 def test_completions_change_in_tandem_only() -> None:
-    """Given a Job, when its completions change, then only an elastic one may do that, together with parallelism."""
+    """Given a Job, when its completions change, then only an elastic one may do that, together with
+    parallelism.
+    """
     plain = create(job(completions=3)).obj
     assert update(plain, with_spec(plain, completions=4)).errors == ["spec.completions: Invalid value: 4: field is immutable"]
     indexed = create(job(completionMode="Indexed", completions=3, parallelism=3)).obj
@@ -140,7 +151,9 @@ def test_completions_change_in_tandem_only() -> None:
 
 @pytest.mark.spec("JOB-080")
 def test_a_template_is_open_until_the_first_start() -> None:
-    """Given a suspended Job, when its template changes, then that is fine before it ever started, and never with a start."""
+    """Given a suspended Job, when its template changes, then that is fine before it ever started,
+    and never with a start.
+    """
     fresh = create(job(suspend=True)).obj
     moved = copy.deepcopy(fresh["spec"]["template"])
     moved["spec"]["nodeSelector"] = {"disk": "ssd"}
@@ -190,7 +203,8 @@ def test_a_status_must_make_sense(status: dict[str, Any], text: str) -> None:
 
 @pytest.mark.spec("JOB-084")
 def test_successes_only_grow() -> None:
-    """Given counted successes, when their number falls, then it is refused, but for elastic Jobs."""
+    """Given counted successes, when their number falls, then it is refused, but for elastic Jobs.
+    """
     plain = started(completions=3, parallelism=3)
     plain["status"]["succeeded"] = 2
     (found,) = update_status(plain, {"startTime": NOW, "succeeded": 1}).errors

@@ -27,7 +27,9 @@ def config_map(**meta: Any) -> dict[str, Any]:
 
 @pytest.mark.spec("API-017")
 def test_a_generated_name_has_at_most_63_characters() -> None:
-    """Given a generateName of 63 letters, when a name is made of it, then 58 stay and five of the alphabet follow."""
+    """Given a generateName of 63 letters, when a name is made of it, then 58 stay and five of the
+    alphabet follow.
+    """
     name = metadata.generate_name("x" * 63, Rng(1))
     assert len(name) == 63
     assert name.startswith("x" * 58)
@@ -36,7 +38,9 @@ def test_a_generated_name_has_at_most_63_characters() -> None:
 
 @pytest.mark.spec("API-018")
 def test_a_name_is_required() -> None:
-    """Given neither name nor generateName, when created, then the text says that one of them is required."""
+    """Given neither name nor generateName, when created, then the text says that one of them is
+    required.
+    """
     body = config_map()
     del body["metadata"]["name"]
     assert hooks.create(body).errors == ["metadata.name: Required value: name or generateName is required"]
@@ -57,7 +61,8 @@ def test_a_bad_name_is_told_with_the_rule() -> None:
     ({"k": "v" * 64}, f'metadata.labels: Invalid value: "{"v" * 64}": must be no more than 63 bytes'),
 ])
 def test_bad_labels_are_told_at_the_map(labels: dict[str, str], error: str) -> None:
-    """Given one bad label, when created, then the error names the map of labels and the bad word."""
+    """Given one bad label, when created, then the error names the map of labels and the bad word.
+    """
     assert hooks.create(config_map(labels=labels)).errors == [error]
 
 
@@ -68,7 +73,9 @@ def test_annotations_are_counted_together() -> None:
 
 
 def test_a_finalizer_needs_a_domain() -> None:
-    """Given a plain finalizer, when created, then a built-in kind refuses it and takes the garbage collector's."""
+    """Given a plain finalizer, when created, then a built-in kind refuses it and takes the garbage
+    collector's.
+    """
     what = "name is neither a standard finalizer name nor is it fully qualified"
     assert hooks.create(config_map(finalizers=["plain"])).errors == [
         f'metadata.finalizers[0]: Invalid value: "plain": {what}']
@@ -105,7 +112,9 @@ def test_owners_that_are_there_twice_are_dropped_with_a_warning() -> None:
 
 
 def test_an_update_cannot_touch_what_the_server_manages() -> None:
-    """Given a stored object, when an update changes uid or sets a deletion, then they are immutable; times come back."""
+    """Given a stored object, when an update changes uid or sets a deletion, then they are
+    immutable; times come back.
+    """
     old = hooks.create(config_map()).obj
     changed = {**old, "metadata": {**old["metadata"], "creationTimestamp": "2020-01-01T00:00:00Z", "selfLink": "/x"}}
     outcome = hooks.update(old, changed)
@@ -119,7 +128,9 @@ def test_an_update_cannot_touch_what_the_server_manages() -> None:
 
 
 def test_no_finalizer_comes_to_what_is_being_deleted() -> None:
-    """Given a terminating object, when a finalizer is added, then it is forbidden; taking one away is not."""
+    """Given a terminating object, when a finalizer is added, then it is forbidden; taking one away
+    is not.
+    """
     old = hooks.create(config_map(finalizers=["a.example/b"])).obj
     old["metadata"] |= {"deletionTimestamp": hooks.NOW, "deletionGracePeriodSeconds": 0}
     more = {**old, "metadata": {**old["metadata"], "finalizers": ["a.example/b", "a.example/c"]}}
@@ -136,6 +147,8 @@ def test_no_finalizer_comes_to_what_is_being_deleted() -> None:
     (names.config_key, "a.B_c", "a b"), (names.percent, "25%", "25"), (names.http_header, "X-A", "X A"),
 ])
 def test_each_rule_takes_the_good_and_tells_of_the_bad(rule: Any, good: str, bad: str) -> None:
-    """Given a good and a bad word, when asked, then a rule has nothing to say of the one and something of the other."""
+    """Given a good and a bad word, when asked, then a rule has nothing to say of the one and
+    something of the other.
+    """
     assert rule(good) == []
     assert rule(bad)

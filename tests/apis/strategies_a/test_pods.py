@@ -29,7 +29,9 @@ def test_a_bare_pod_is_filled_in() -> None:
 
 
 def test_defaults_are_settled_after_one_run() -> None:
-    """Given a pod with all sorts of parts, when defaulted twice, then the second run changes nothing."""
+    """Given a pod with all sorts of parts, when defaulted twice, then the second run changes
+    nothing.
+    """
     obj = create(pod(hostNetwork=True, containers=[{
         **CONTAINER, "ports": [{"containerPort": 80}], "livenessProbe": {"httpGet": {"port": 80}},
         "resources": {"limits": {"cpu": "0.0005"}}}], volumes=[{"name": "v"}, {"name": "h", "hostPath": {"path": "/"}}])).obj
@@ -48,7 +50,9 @@ def test_defaults_are_settled_after_one_run() -> None:
     (f"nginx:latest@sha256:{'b' * 64}", "Always"), ("Not An Image", "IfNotPresent"), ("", "IfNotPresent"),
 ])
 def test_pulling_follows_the_tag(image: str, policy: str) -> None:
-    """Given an image, when no policy is given, then latest is always pulled, also when it is only implied."""
+    """Given an image, when no policy is given, then latest is always pulled, also when it is only
+    implied.
+    """
     assert pull_policy(image) == policy
 
 
@@ -59,14 +63,17 @@ def test_pulling_follows_the_tag(image: str, policy: str) -> None:
     ([{"limits": {"example.com/gpu": "1"}}], "BestEffort"),
 ])
 def test_the_quality_of_service_is_computed(resources: list[Any], expected: str) -> None:
-    """Given the resources of the containers, when classed, then all must be limited alike to be guaranteed."""
+    """Given the resources of the containers, when classed, then all must be limited alike to be
+    guaranteed.
+    """
     assert qos_class({"containers": [{"resources": each} for each in resources]}) == expected
 
 
 @pytest.mark.parametrize("name", ["kube-api-access-UPPER", "data-UPPER", "kube-api-access-", "data-"])
 def test_the_name_of_a_volume_is_looked_at_whatever_it_begins_with(name: str) -> None:
-    """Given a volume with a bad name, which may begin as the server's own do, in a Pod and in a template
-    When created, then it is refused, and the mount with it: the same for every prefix."""
+    """Given a volume with a bad name, which may begin as the server's own do, in a Pod and in a
+    template When created, then it is refused, and the mount with it: the same for every prefix.
+    """
     volumes, mounts = [{"name": name, "emptyDir": {}}], [{"name": name, "mountPath": "/data"}]
     containers = [{**CONTAINER, "volumeMounts": mounts}]
     template = {"spec": {"restartPolicy": "Never", "containers": containers, "volumes": volumes}}
@@ -78,7 +85,9 @@ def test_the_name_of_a_volume_is_looked_at_whatever_it_begins_with(name: str) ->
 
 
 def test_a_gated_pod_says_why_it_is_not_scheduled() -> None:
-    """Given a scheduling gate, when created, then the condition PodScheduled is there from the start."""
+    """Given a scheduling gate, when created, then the condition PodScheduled is there from the
+    start.
+    """
     status = create(pod(schedulingGates=[{"name": "a.example/b"}])).obj["status"]
     assert status["conditions"][0]["reason"] == "SchedulingGated"
     assert status["conditions"][0]["lastTransitionTime"] == NOW
@@ -160,7 +169,9 @@ def annotated(annotations: dict[str, str], **spec: Any) -> dict[str, Any]:
     ("localhost/p", {"type": "Localhost", "localhostProfile": "p"}), ("", None), ("localhost/", None),
 ])
 def test_an_annotation_for_app_armor_becomes_a_field(annotation: str, profile: dict[str, str] | None) -> None:
-    """Given a container's profile in an annotation, when the pod is created, then the field has it, and a warning tells."""
+    """Given a container's profile in an annotation, when the pod is created, then the field has it,
+    and a warning tells.
+    """
     done = create(annotated({APP_ARMOR: annotation}))
     assert done.obj["spec"]["containers"][0].get("securityContext", {}).get("appArmorProfile") == profile
     assert done.warnings == [
@@ -182,12 +193,16 @@ def test_an_annotation_for_app_armor_becomes_a_field(annotation: str, profile: d
        "match")]),
 ])
 def test_annotations_for_profiles_must_be_right(annotations: dict[str, str], context: Any, expected: list[str]) -> None:
-    """Given annotations for seccomp or AppArmor, when a pod is created, then bad ones and those unlike the fields are refused."""
+    """Given annotations for seccomp or AppArmor, when a pod is created, then bad ones and those
+    unlike the fields are refused.
+    """
     assert create(annotated(annotations, securityContext=context)).errors == expected
 
 
 def test_a_bad_pod_stays_bad_however_often_it_is_asked_for() -> None:
-    """Given equal specs one after the other, when some are good and some bad, then each is judged by itself."""
+    """Given equal specs one after the other, when some are good and some bad, then each is judged
+    by itself.
+    """
     for _ in range(2):
         assert create(pod(hostname="a")).errors == []
         assert len(create(pod(hostname="a.b")).errors) == 1
@@ -195,7 +210,9 @@ def test_a_bad_pod_stays_bad_however_often_it_is_asked_for() -> None:
 
 
 def test_warnings_tell_of_ports_and_variables_that_are_there_twice() -> None:
-    """Given a port and a variable defined twice, when created, then it is accepted with two warnings."""
+    """Given a port and a variable defined twice, when created, then it is accepted with two
+    warnings.
+    """
     container = {**CONTAINER, "ports": [{"containerPort": 80}, {"containerPort": 80}], "env": [
         {"name": "A", "value": "a"}, {"name": "A", "value": "b"}]}
     outcome = create(pod(containers=[container]))
@@ -222,7 +239,9 @@ COMMAND_ADDED = """\
 
 
 def test_hardly_anything_of_a_spec_may_change() -> None:
-    """Given a pod, when its image changes, then fine; when its command does, then the changeable fields are listed."""
+    """Given a pod, when its image changes, then fine; when its command does, then the changeable
+    fields are listed.
+    """
     old = create(pod()).obj
     image = with_spec(old, containers=[{**old["spec"]["containers"][0], "image": "busybox:2"}])
     assert update(old, image).errors == []
@@ -234,7 +253,8 @@ def test_hardly_anything_of_a_spec_may_change() -> None:
 
 
 def test_tolerations_only_grow_and_gates_only_shrink() -> None:
-    """Given a pod with one of each, when a toleration goes or a gate comes, then it is forbidden."""
+    """Given a pod with one of each, when a toleration goes or a gate comes, then it is forbidden.
+    """
     old = create(pod(tolerations=[{"key": "a", "operator": "Exists"}], schedulingGates=[{"name": "a"}])).obj
     assert update(old, with_spec(old, tolerations=None)).errors == [
         "spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"]
@@ -257,7 +277,9 @@ def test_a_write_of_the_spec_keeps_the_status_and_the_other_way_round() -> None:
 
 
 def test_an_ended_container_stays_ended() -> None:
-    """Given a container that ended in a pod that never restarts, when it runs again, then that is forbidden."""
+    """Given a container that ended in a pod that never restarts, when it runs again, then that is
+    forbidden.
+    """
     old = create(pod(restartPolicy="Never")).obj
     ended = {"containerStatuses": [{"name": "main", "image": "", "imageID": "", "ready": False, "restartCount": 0, "state": {
         "terminated": {"exitCode": 1}}}]}
@@ -276,7 +298,9 @@ def test_the_address_and_the_list_of_addresses_agree() -> None:
 
 
 def test_ephemeral_containers_come_by_their_own_endpoint() -> None:
-    """Given a pod, when a debugging container is added there, then only it changes; taking it away is forbidden."""
+    """Given a pod, when a debugging container is added there, then only it changes; taking it away
+    is forbidden.
+    """
     strategy = pods.SUBRESOURCES["ephemeralcontainers"]
     old = create(pod()).obj
     more = with_spec(old, ephemeralContainers=[{"name": "d", "image": "busybox:1"}], nodeName="n")
@@ -298,7 +322,9 @@ def test_ephemeral_containers_come_by_their_own_endpoint() -> None:
 
 
 def test_a_resize_takes_cpu_and_memory_only() -> None:
-    """Given a pod with requests, when resized, then amounts change, and neither class nor other resources may."""
+    """Given a pod with requests, when resized, then amounts change, and neither class nor other
+    resources may.
+    """
     strategy = pods.SUBRESOURCES["resize"]
     container = {**CONTAINER, "resources": {"requests": {"cpu": "1"}}}
     old = create(pod(containers=[container])).obj
@@ -314,7 +340,9 @@ def test_a_resize_takes_cpu_and_memory_only() -> None:
 
 
 def test_the_grace_of_a_delete_depends_on_where_the_pod_is() -> None:
-    """Given a pod on a node or on none, ended or not, when deleted, then only one that may run gets time."""
+    """Given a pod on a node or on none, ended or not, when deleted, then only one that may run gets
+    time.
+    """
     ctx, obj = hooks.context(), create(pod()).obj
     assert pods.STRATEGY.check_graceful_delete(obj, None, ctx) == 0
     obj["spec"]["nodeName"] = "n"
@@ -325,14 +353,18 @@ def test_the_grace_of_a_delete_depends_on_where_the_pod_is() -> None:
 
 
 def test_fields_of_disabled_features_are_forgotten() -> None:
-    """Given a scheduling group, when the gate is off, then it is gone; when it is on, then it stays."""
+    """Given a scheduling group, when the gate is off, then it is gone; when it is on, then it
+    stays.
+    """
     group = {"podGroupName": "g"}
     assert "schedulingGroup" not in create(pod(schedulingGroup=group)).spec
     assert create(pod(schedulingGroup=group), "GenericWorkload").spec["schedulingGroup"] == group
 
 
 def test_the_resources_of_the_whole_pod_follow_the_containers() -> None:
-    """Given limits of the pod, when created, then requests come from the containers, and must not be below them."""
+    """Given limits of the pod, when created, then requests come from the containers, and must not
+    be below them.
+    """
     container = {**CONTAINER, "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
     outcome = create(pod(containers=[container], resources={"limits": {"cpu": "2"}}))
     assert outcome.errors == []

@@ -1,4 +1,6 @@
-"""CronJobs, Deployments and the other kinds that make pods: what the server fills in, refuses, and lets change."""
+"""CronJobs, Deployments and the other kinds that make pods: what the server fills in, refuses, and
+lets change.
+"""
 
 import copy
 from typing import Any
@@ -78,7 +80,9 @@ def test_a_bad_spec_is_refused(body: dict[str, Any], expected: str) -> None:
 
 
 def test_a_cron_job_is_filled_in() -> None:
-    """Given a schedule and a template, when created, then runs may overlap and some history is kept."""
+    """Given a schedule and a template, when created, then runs may overlap and some history is
+    kept.
+    """
     spec = create(cron_job()).spec
     assert spec["concurrencyPolicy"] == "Allow"
     assert spec["suspend"] is False
@@ -87,7 +91,9 @@ def test_a_cron_job_is_filled_in() -> None:
 
 
 def test_a_zone_within_the_schedule_may_stay() -> None:
-    """Given an old CronJob with a zone in its schedule, when something else changes, then it passes with a warning."""
+    """Given an old CronJob with a zone in its schedule, when something else changes, then it passes
+    with a warning.
+    """
     old = create(cron_job()).obj
     old["spec"]["schedule"] = "TZ=UTC * * * * *"
     outcome = update(old, with_spec(old, suspend=True))
@@ -107,14 +113,18 @@ def test_a_selector_stays(kind: str) -> None:
 
 
 def test_a_stateful_set_hardly_changes() -> None:
-    """Given a StatefulSet, when its service name changes, then that is refused; its size may change."""
+    """Given a StatefulSet, when its service name changes, then that is refused; its size may
+    change.
+    """
     old = create(workload("StatefulSet", serviceName="s")).obj
     assert update(old, with_spec(old, serviceName="t")).errors == ['spec.serviceName: Invalid value: "t": field is immutable']
     assert update(old, with_spec(old, replicas=5)).errors == []
 
 
 def test_what_may_not_change_prints_as_its_internal_type() -> None:
-    """Given a stateful set with claims and a controller, when they change, then structs have Go's names and maps are sorted."""
+    """Given a stateful set with claims and a controller, when they change, then structs have Go's
+    names and maps are sorted.
+    """
     claim = {"metadata": {"name": "d", "labels": {"z": "1", "b": "2"}}, "spec": {
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
     old = create(workload("StatefulSet")).obj
@@ -125,7 +135,9 @@ def test_what_may_not_change_prints_as_its_internal_type() -> None:
 
 
 def test_declared_rules_of_a_controller_speak_last_and_in_their_own_order() -> None:
-    """Given a replication controller with three faults, when created, then those of declarative rules come after the other."""
+    """Given a replication controller with three faults, when created, then those of declarative
+    rules come after the other.
+    """
     body = workload("ReplicationController", minReadySeconds=-1, replicas=-1, selector={"Bad Key!": "v"}) | {"apiVersion": "v1"}
     assert [error.partition(":")[0] for error in create(body).errors] == [
         "spec.template.metadata.labels", "spec.replicas", "spec.minReadySeconds"]

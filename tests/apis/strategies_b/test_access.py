@@ -44,7 +44,9 @@ def test_aggregated_roles_select_others():
 
 
 def test_bindings_fill_in_groups():
-    """Given a binding without groups / when made / then roles, users and groups have one, accounts none."""
+    """Given a binding without groups / when made / then roles, users and groups have one, accounts
+    none.
+    """
     subjects = [{"kind": "User", "name": "u"}, {"kind": "ServiceAccount", "name": "s", "namespace": "t"}]
     obj = created(rolebinding.STRATEGY, named({"roleRef": {"kind": "Role", "name": "r"}, "subjects": subjects}))
     assert obj["roleRef"]["apiGroup"] == GROUP
@@ -60,7 +62,9 @@ def test_the_role_of_a_binding_stays():
 
 
 def test_missing_names_of_a_binding_are_told_last():
-    """Given no names / when made, and when the role goes / then they come last, save the role's in the second case."""
+    """Given no names / when made, and when the role goes / then they come last, save the role's in
+    the second case.
+    """
     nameless = {"subjects": [{"kind": "User"}], "roleRef": {"kind": "Role"}}
     assert refused(rolebinding.STRATEGY, named(nameless)) == [
         "subjects[0].name: Required value",
@@ -75,7 +79,9 @@ def test_missing_names_of_a_binding_are_told_last():
 
 
 def test_what_is_refused_of_bindings():
-    """Given a cluster binding to a Role for an account without namespace / when made / then refused."""
+    """Given a cluster binding to a Role for an account without namespace / when made / then
+    refused.
+    """
     subjects = [{"kind": "ServiceAccount", "name": "s"}, {"kind": "Robot", "name": "r"}]
     obj = named({"roleRef": {"kind": "Role", "name": "r"}, "subjects": subjects})
     assert refused(clusterrolebinding.STRATEGY, obj) == [
@@ -131,7 +137,8 @@ def test_what_is_refused_of_a_request():
 
 
 def test_an_approval_gets_its_times_and_is_not_taken_back():
-    """Given a request / when approved, then denied instead / then times are stamped, and refused."""
+    """Given a request / when approved, then denied instead / then times are stamped, and refused.
+    """
     old = created(REQUESTS, request())
     obj, wrong = changed(APPROVAL, old, decided(old, "Approved"))
     assert wrong == []
@@ -155,7 +162,9 @@ def test_a_request_is_not_approved_and_denied():
 
 
 def test_the_signer_sets_the_certificate_once_and_decides_nothing():
-    """Given an approved request / when the signer writes / then a certificate passes once, decisions are kept."""
+    """Given an approved request / when the signer writes / then a certificate passes once,
+    decisions are kept.
+    """
     old, _ = changed(APPROVAL, created(REQUESTS, request()), decided(None, "Approved"))
     signed, wrong = status_changed(REQUESTS, old, {"status": {**old["status"], "certificate": CERTIFICATE}})
     assert wrong == []

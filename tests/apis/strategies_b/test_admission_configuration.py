@@ -28,7 +28,9 @@ def hooks(*changes):
 
 
 def test_a_webhook_refuses_when_in_doubt():
-    """Given a webhook / when made in either kind / then its defaults are there, and mutating ones run once."""
+    """Given a webhook / when made in either kind / then its defaults are there, and mutating ones
+    run once.
+    """
     hook = created(validatingwebhookconfiguration.STRATEGY, hooks({}))["webhooks"][0]
     defaults = {
         "failurePolicy": "Fail",
@@ -208,7 +210,8 @@ def test_a_mutating_policy_says_what_it_changes():
 
 
 def test_a_binding_names_policy_and_actions():
-    """Given bindings / when policy or actions are missing or contradict each other / then refused."""
+    """Given bindings / when policy or actions are missing or contradict each other / then refused.
+    """
     assert refused(validatingadmissionpolicybinding.STRATEGY, named()) == [
         "spec.policyName: Required value",
         "spec.validationActions: Required value",

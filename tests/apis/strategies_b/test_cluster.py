@@ -24,7 +24,8 @@ def test_durations_of_a_lease_are_positive():
 
 
 def test_leases_coordinate_elections_behind_a_gate():
-    """Given fields of coordinated election / when the gate is off and on / then dropped and kept."""
+    """Given fields of coordinated election / when the gate is off and on / then dropped and kept.
+    """
     obj = named({"spec": {"strategy": "OldestEmulationVersion", "preferredHolder": "h"}})
     assert created(lease.STRATEGY, obj)["spec"] == {}
     assert created(lease.STRATEGY, obj, World("CoordinatedLeaderElection"))["spec"] == obj["spec"]
@@ -40,7 +41,9 @@ def test_a_runtime_class_keeps_its_handler():
 
 
 def test_a_long_handler_is_told_in_bytes_when_new_and_in_characters_when_changed():
-    """Given a handler of 64 letters / when a class is made with it and when one takes it / then one rule or the other tells."""
+    """Given a handler of 64 letters / when a class is made with it and when one takes it / then one
+    rule or the other tells.
+    """
     long, text = "h" * 64, "must be no more than 63"
     assert refused(runtimeclass.STRATEGY, named({"handler": long})) == [f'handler: Invalid value: "{long}": {text} bytes']
     old = created(runtimeclass.STRATEGY, named({"handler": "h"}))
@@ -49,7 +52,9 @@ def test_a_long_handler_is_told_in_bytes_when_new_and_in_characters_when_changed
 
 
 def test_the_spec_of_a_claim_template_stays_and_prints_as_its_internal_type():
-    """Given a template / when its labels and requests go / then refused, with Go's names and metadata amid them."""
+    """Given a template / when its labels and requests go / then refused, with Go's names and
+    metadata amid them.
+    """
     spec = {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [EXACT]}}}
     old = created(resourceclaimtemplate.STRATEGY, named({"spec": spec}))
     change = {"spec": {"metadata": {"labels": {"c": "d", "a": "b"}}, "spec": {"devices": {}}}}
@@ -90,7 +95,8 @@ def test_tolerations_and_amounts_of_a_runtime_class():
 
 
 def test_flow_schemas_stand_in_the_middle_of_the_order():
-    """Given a schema without precedence / when made / then 1000; level and subjects are required."""
+    """Given a schema without precedence / when made / then 1000; level and subjects are required.
+    """
     spec = {"priorityLevelConfiguration": {"name": "l"}}
     assert created(flowschema.STRATEGY, named({"spec": spec}))["spec"]["matchingPrecedence"] == 1000
     rules = [{"subjects": [{"kind": "User"}], "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}]
@@ -144,7 +150,9 @@ def test_only_exempt_is_exempt():
 
 @pytest.mark.parametrize("strategy", [resourceclaim.STRATEGY, resourceclaimtemplate.STRATEGY])
 def test_a_request_is_for_one_device(strategy):
-    """Given a request that says no more than a class / when made in a claim or template / then it is for one."""
+    """Given a request that says no more than a class / when made in a claim or template / then it
+    is for one.
+    """
     spec = {"devices": {"requests": [EXACT]}}
     whole = spec if strategy is resourceclaim.STRATEGY else {"spec": spec}
     made = created(strategy, named({"spec": whole}))["spec"]
@@ -204,7 +212,9 @@ def test_what_is_refused_of_a_claim(obj, expected):
 
 
 def test_the_access_of_an_administrator_is_granted_by_the_namespace():
-    """Given a claim that asks for it / when made in a namespace without and with the label / then refused and taken."""
+    """Given a claim that asks for it / when made in a namespace without and with the label / then
+    refused and taken.
+    """
     world, obj = World(), claim({"name": "r", "exactly": {"deviceClassName": "c", "adminAccess": True, "allocationMode": "All"}})
     path = "spec.devices.requests[0].adminAccess"
     for labels, expected in (({}, [path]), ({"resource.kubernetes.io/admin-access": "true"}, [])):
@@ -221,7 +231,9 @@ def test_the_spec_of_a_claim_stays():
 
 
 def test_what_is_declared_is_told_last():
-    """Given requests and configuration that lack things / when made / then what upstream declares comes last."""
+    """Given requests and configuration that lack things / when made / then what upstream declares
+    comes last.
+    """
     requests = [
         {"name": "", "exactly": {"allocationMode": "Some"}},
         {"name": "b", "firstAvailable": [{"name": "c"}, {"name": "c"}]},
@@ -244,7 +256,9 @@ def test_what_is_declared_is_told_last():
 
 
 def test_no_requests_are_as_good_as_none():
-    """Given a claim without requests / when an update sends an empty list / then nothing has changed."""
+    """Given a claim without requests / when an update sends an empty list / then nothing has
+    changed.
+    """
     old = created(resourceclaim.STRATEGY, claim())
     assert changed(resourceclaim.STRATEGY, old, {"spec": {"devices": {"requests": []}}})[1] == []
 
@@ -255,7 +269,9 @@ def test_device_classes_select_by_expressions():
 
 
 def test_a_slice_is_in_one_place():
-    """Given slices / when nowhere, and in two places / then refused; devices have names of their own."""
+    """Given slices / when nowhere, and in two places / then refused; devices have names of their
+    own.
+    """
     spec = {"driver": "d", "pool": {"name": "p"}}
     place = f"spec: Required value: {resourceslice.ONE_PLACE}"
     assert refused(resourceslice.STRATEGY, named({"spec": spec})) == [place]

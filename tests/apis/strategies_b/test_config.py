@@ -33,7 +33,8 @@ def test_a_key_is_in_one_of_the_two_maps():
 
 
 def test_values_together_are_limited_in_size():
-    """Given a byte too many / when made / then it is too long; base64 counts as what it stands for."""
+    """Given a byte too many / when made / then it is too long; base64 counts as what it stands for.
+    """
     exactly, more = "x" * configmap.MAX_BYTES, encoded("y")
     created(configmap.STRATEGY, named({"data": {"a": exactly}}))
     texts = refused(configmap.STRATEGY, named({"data": {"a": exactly}, "binaryData": {"b": more}}))
@@ -52,7 +53,9 @@ def test_null_bytes_are_no_bytes():
 @pytest.mark.spec("API-099")
 @pytest.mark.parametrize("strategy", [configmap.STRATEGY, secret.STRATEGY])
 def test_immutable_things_stay(strategy):
-    """Given immutable is set / when data or the flag itself changes / then it is forbidden; labels are free."""
+    """Given immutable is set / when data or the flag itself changes / then it is forbidden; labels
+    are free.
+    """
     old = created(strategy, named({"data": {"k": encoded("v")}, "immutable": True}))
     assert changed(strategy, old, {"data": {"k": encoded("w")}})[1] == [f"data: {FROZEN}"]
     assert changed(strategy, old, {"immutable": False})[1] == [f"immutable: {FROZEN}"]
@@ -111,7 +114,9 @@ def test_the_type_of_a_secret_stays():
     ],
 )
 def test_some_types_want_certain_keys(kind, data, expected):
-    """Given a Secret of a type / when its data is not what the type wants / then what is missing is named."""
+    """Given a Secret of a type / when its data is not what the type wants / then what is missing is
+    named.
+    """
     assert refused(secret.STRATEGY, named({"type": kind, "data": data})) == expected
 
 

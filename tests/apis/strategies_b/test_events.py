@@ -25,7 +25,9 @@ def strict_event(**fields):
 
 
 def test_core_events_need_little():
-    """Given an event about something of the namespace / when made through core / then it passes as it is."""
+    """Given an event about something of the namespace / when made through core / then it passes as
+    it is.
+    """
     created(core.STRATEGY, named({"involvedObject": {"namespace": "t"}}))
     assert refused(core.STRATEGY, named({"involvedObject": {"namespace": "u"}})) == [
         'involvedObject.namespace: Invalid value: "u": does not match event.namespace'
@@ -49,7 +51,9 @@ def test_core_events_with_a_time_must_say_who_reports():
 
 
 def test_strict_events_are_complete():
-    """Given a complete event / when made / then it passes; without a type, or with half a series, it does not."""
+    """Given a complete event / when made / then it passes; without a type, or with half a series,
+    it does not.
+    """
     created(strict.STRATEGY, strict_event())
     assert refused(strict.STRATEGY, strict_event(type="Odd", deprecatedCount=1)) == [
         'type: Invalid value: "": has invalid value: Odd', 'count: Invalid value: "": needs to be unset',
@@ -68,7 +72,9 @@ def test_of_a_strict_event_only_the_series_changes():
 
 
 def test_changed_fields_are_shown_as_go_has_them():
-    """Given an event / when its subject, type and related object change / then structs show all their fields."""
+    """Given an event / when its subject, type and related object change / then structs show all
+    their fields.
+    """
     old = created(strict.STRATEGY, strict_event(related={"name": "r"}))
     change = {"regarding": {"namespace": "t", "kind": "Pod"}, "type": "", "related": None}
     empty = '"UID":"","APIVersion":"","ResourceVersion":"","FieldPath":""'
@@ -79,7 +85,9 @@ def test_changed_fields_are_shown_as_go_has_them():
 
 
 def test_core_looks_at_metadata_last():
-    """Given what is wrong with metadata / when an event is made / then core tells it only if nothing else is, and not first."""
+    """Given what is wrong with metadata / when an event is made / then core tells it only if
+    nothing else is, and not first.
+    """
     ctx, of_metadata = World().context(), [required("metadata.name")]
     lost = named({"involvedObject": {"namespace": "u"}})
     assert [error.field for error in core.STRATEGY.validate_create(lost, of_metadata, ctx)] == ["involvedObject.namespace"]

@@ -54,7 +54,8 @@ def test_scope_selectors_have_operators_that_fit():
 
 
 def test_the_scopes_of_a_quota_stay():
-    """Given scopes / when their order and when they themselves change / then only the first passes."""
+    """Given scopes / when their order and when they themselves change / then only the first passes.
+    """
     old = created(resourcequota.STRATEGY, quota(hard={"pods": "1"}, scopes=["Terminating", "NotBestEffort"]))
     swapped = {"spec": {"hard": {"pods": "2"}, "scopes": ["NotBestEffort", "Terminating"]}}
     assert changed(resourcequota.STRATEGY, old, swapped)[1] == []

@@ -1,4 +1,6 @@
-"""Ingress, IngressClass, NetworkPolicy, IPAddress, ServiceCIDR, EndpointSlice, Endpoints, and addresses as such."""
+"""Ingress, IngressClass, NetworkPolicy, IPAddress, ServiceCIDR, EndpointSlice, Endpoints, and
+addresses as such.
+"""
 
 import pytest
 
@@ -64,7 +66,9 @@ def test_an_ingress_says_something():
 
 
 def test_the_class_annotation_gave_way_to_a_field():
-    """Given the annotation / when alone, and when it contradicts the field / then a warning, and a refusal."""
+    """Given the annotation / when alone, and when it contradicts the field / then a warning, and a
+    refusal.
+    """
     annotated = {"annotations": {ingress.CLASS_ANNOTATION: "a"}}
     assert warnings(ingress.STRATEGY, named({"spec": {"defaultBackend": BACKEND}}, **annotated)) == [
         "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -86,7 +90,9 @@ def test_the_status_of_an_ingress_holds_addresses():
 
 
 def test_an_ingress_class_keeps_its_controller():
-    """Given a class / when its controller is no path, or changes / then refused; parameters get a scope."""
+    """Given a class / when its controller is no path, or changes / then refused; parameters get a
+    scope.
+    """
     old = created(ingressclass.STRATEGY, named({"spec": {"controller": "a.io/b", "parameters": {"kind": "K", "name": "n"}}}))
     assert old["spec"]["parameters"]["scope"] == "Cluster"
     assert changed(ingressclass.STRATEGY, old, {"spec": {"controller": "a.io/c"}})[1] == [
@@ -138,7 +144,9 @@ def test_what_is_refused_of_a_policy(rule, expected):
 
 
 def test_blocks_without_a_range_are_told_last():
-    """Given a block without a range before one with a bad range / when made / then the missing one comes last."""
+    """Given a block without a range before one with a bad range / when made / then the missing one
+    comes last.
+    """
     peers = [{"ipBlock": {}}, {"podSelector": {}, "ipBlock": {"cidr": "10.0.0.0/8"}}]
     assert refused(networkpolicy.STRATEGY, named({"spec": {"ingress": [{"from": peers}]}})) == [
         "spec.ingress[0].from[1]: Forbidden: may not specify both ipBlock and another peer",
@@ -226,7 +234,9 @@ def test_what_is_refused_of_a_slice(obj, expected):
 
 
 def test_the_type_of_a_slice_stays():
-    """Given a slice / when its type changes / then refused; unchanged endpoints are not looked at again."""
+    """Given a slice / when its type changes / then refused; unchanged endpoints are not looked at
+    again.
+    """
     old = created(endpointslice.STRATEGY, endpoint_slice("10.0.0.1"))
     assert changed(endpointslice.STRATEGY, old, {"addressType": "IPv6"})[1] == [
         "addressType: Invalid value: null: field is immutable"
@@ -262,7 +272,9 @@ def test_endpoints_have_addresses_that_can_be_reached():
     ],
 )
 def test_old_fields_are_lenient_about_addresses(text, strict, expected):
-    """Given odd spellings / when read with and without the gate / then some pass, and known ones always."""
+    """Given odd spellings / when read with and without the gate / then some pass, and known ones
+    always.
+    """
     assert [error.detail for error in addresses.legacy_ip("p", text, strict=strict)] == expected
     assert addresses.legacy_ip("p", text, [text], strict=strict) == []
 
@@ -276,7 +288,9 @@ def test_old_fields_are_lenient_about_addresses(text, strict, expected):
     ],
 )
 def test_odd_spellings_are_warned_of(text, expected):
-    """Given an address that is accepted / when it is not canonical / then a warning says how to write it."""
+    """Given an address that is accepted / when it is not canonical / then a warning says how to
+    write it.
+    """
     assert addresses.ip_warnings("p", text) == expected
 
 

@@ -19,7 +19,9 @@ def stored(world, name, tree):
 
 
 def test_ports_share_a_node_port_only_with_their_like():
-    """Given two ports that ask for one node port / when made / then it is refused, unless they have one number."""
+    """Given two ports that ask for one node port / when made / then it is refused, unless they have
+    one number.
+    """
     ports = [{"name": "a", "port": 80, "nodePort": 30001}, {"name": "b", "port": 80, "nodePort": 30001, "protocol": "UDP"}]
     assert created(STRATEGY, service(type="NodePort") | {"spec": {"type": "NodePort", "ports": ports}})
     ports[1]["port"] = 81
@@ -35,7 +37,9 @@ def refusal(obj, world=None):
 
 @pytest.mark.spec("API-045")
 def test_a_service_gets_an_address_and_defaults():
-    """Given a port / when made / then the address is in the range, targetPort is the port, and defaults are there."""
+    """Given a port / when made / then the address is in the range, targetPort is the port, and
+    defaults are there.
+    """
     spec = created(STRATEGY, service(80, selector={"app": "a"}))["spec"]
     assert spec == {
         "type": "ClusterIP",
@@ -51,7 +55,9 @@ def test_a_service_gets_an_address_and_defaults():
 
 
 def test_addresses_are_given_out_once():
-    """Given a service has an address / when others want one, or that one / then the next, or a refusal."""
+    """Given a service has an address / when others want one, or that one / then the next, or a
+    refusal.
+    """
     world = World()
     stored(world, "a", created(STRATEGY, service()))
     assert created(STRATEGY, service(), world)["spec"]["clusterIP"] == "10.96.0.2"
@@ -69,7 +75,9 @@ def test_an_address_outside_the_range_is_refused():
 
 
 def test_a_headless_service_has_none():
-    """Given clusterIP None / when made / then it stays, and without a selector both families are claimed."""
+    """Given clusterIP None / when made / then it stays, and without a selector both families are
+    claimed.
+    """
     spec = created(STRATEGY, service(clusterIP="None", selector={"a": "b"}))["spec"]
     assert (spec["clusterIPs"], spec["ipFamilies"], spec["ipFamilyPolicy"]) == (["None"], ["IPv4"], "SingleStack")
     spec = created(STRATEGY, service(clusterIP="None"))["spec"]
@@ -87,7 +95,9 @@ def test_an_external_name_has_no_address():
 
 
 def test_node_ports_are_given_out_once():
-    """Given a service has a node port / when others want one, or that one / then the next, or a refusal."""
+    """Given a service has a node port / when others want one, or that one / then the next, or a
+    refusal.
+    """
     world = World()
     stored(world, "a", created(STRATEGY, service(type="NodePort")))
     spec = created(STRATEGY, service(type="NodePort"), world)["spec"]
@@ -123,7 +133,9 @@ def test_local_traffic_of_a_balancer_gets_a_health_port():
 
 
 def test_an_update_keeps_what_was_given_out():
-    """Given a node port service / when a client sends a spec without addresses and ports / then it keeps them."""
+    """Given a node port service / when a client sends a spec without addresses and ports / then it
+    keeps them.
+    """
     world = World()
     old = stored(world, "a", created(STRATEGY, service(type="NodePort")))
     obj, wrong = changed(STRATEGY, old, {"spec": {"type": "NodePort", "ports": [{"port": 80, "targetPort": 8080}]}}, world)
@@ -207,7 +219,9 @@ def test_two_families_are_refused_where_there_is_one():
 
 
 def test_only_balancers_have_addresses_in_their_status():
-    """Given a cluster service and a balancer / when status gets an address / then refused, and completed."""
+    """Given a cluster service and a balancer / when status gets an address / then refused, and
+    completed.
+    """
     status = {"status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}}
     old = created(STRATEGY, service())
     assert status_changed(STRATEGY, old, status)[1] == [
@@ -225,7 +239,9 @@ def test_what_is_ignored_is_warned_of():
 
 
 def test_a_second_family_is_released_by_asking_for_one():
-    """Given a headless service of two families / when one is left out / then only with the policy that says so."""
+    """Given a headless service of two families / when one is left out / then only with the policy
+    that says so.
+    """
     old = created(STRATEGY, service(clusterIP="None"))
     spec = {**old["spec"], "ipFamilies": ["IPv6"]}
     with pytest.raises(APIError) as caught:

@@ -34,7 +34,9 @@ def test_a_claim_is_pending_and_wants_a_file_system():
 
 
 def test_both_names_of_a_data_source_say_the_same():
-    """Given one of dataSource and dataSourceRef / when made / then both are there, with a null group."""
+    """Given one of dataSource and dataSourceRef / when made / then both are there, with a null
+    group.
+    """
     source = {"kind": "PersistentVolumeClaim", "name": "a"}
     both = {"apiGroup": None, **source}
     for field in ("dataSource", "dataSourceRef"):
@@ -73,7 +75,9 @@ def test_what_is_refused_of_a_claim(spec, expected):
 
 
 def test_a_claim_is_bound_once_and_its_class_set_once():
-    """Given a claim without volume and class / when they are set, and changed / then only the first is allowed."""
+    """Given a claim without volume and class / when they are set, and changed / then only the first
+    is allowed.
+    """
     old = created(CLAIMS, claim())
     bound, wrong = changed(CLAIMS, old, {"spec": {**old["spec"], "volumeName": "v", "storageClassName": "c"}})
     assert wrong == []
@@ -84,7 +88,9 @@ def test_a_claim_is_bound_once_and_its_class_set_once():
 
 
 def test_only_a_bound_claim_grows():
-    """Given a claim / when it asks for more before and after it is bound / then only the second passes."""
+    """Given a claim / when it asks for more before and after it is bound / then only the second
+    passes.
+    """
     old = created(CLAIMS, claim())
     larger = {"spec": {**old["spec"], "resources": {"requests": {"storage": "2Gi"}}}}
     (text,) = changed(CLAIMS, old, larger)[1]
@@ -109,12 +115,16 @@ def test_only_a_bound_claim_grows():
        '"ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"')]),
 ])
 def test_what_is_refused_of_a_claims_status(status, expected):
-    """Given a claim / when its status is written / then amounts and states of a resize are looked at."""
+    """Given a claim / when its status is written / then amounts and states of a resize are looked
+    at.
+    """
     assert status_changed(CLAIMS, created(CLAIMS, claim()), {"status": status})[1] == expected
 
 
 def test_an_odd_group_of_a_data_source_stays_where_there_was_one():
-    """Given a claim whose data source has a group / when it is written again / then the group's form is not asked for."""
+    """Given a claim whose data source has a group / when it is written again / then the group's
+    form is not asked for.
+    """
     source = {"apiGroup": "Odd", "kind": "K", "name": "n"}
     found = refused(CLAIMS, claim(dataSourceRef=source))
     assert [error.partition(":")[0] for error in found] == ["spec.dataSource.apiGroup", "spec.dataSourceRef.apiGroup"]
@@ -131,7 +141,9 @@ def test_fractions_of_a_byte_are_warned_of():
 
 
 def test_a_volume_is_kept_and_pending():
-    """Given a bare volume / when made / then policy, mode, type and phase are filled in, with the time."""
+    """Given a bare volume / when made / then policy, mode, type and phase are filled in, with the
+    time.
+    """
     obj = created(VOLUMES, volume())
     assert obj["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
     assert obj["spec"]["hostPath"] == {"path": "/x", "type": ""}
@@ -139,7 +151,9 @@ def test_a_volume_is_kept_and_pending():
 
 
 def test_the_time_of_a_phase_is_the_servers():
-    """Given a volume / when its phase changes and when it does not / then the time follows the phase."""
+    """Given a volume / when its phase changes and when it does not / then the time follows the
+    phase.
+    """
     old = {**created(VOLUMES, volume()), "status": {"phase": "Pending", "lastPhaseTransitionTime": "earlier"}}
     obj, _ = status_changed(VOLUMES, old, {"status": {"phase": "Available"}})
     assert obj["status"]["lastPhaseTransitionTime"] == "2026-01-01T00:00:00Z"
@@ -170,7 +184,9 @@ def test_what_is_refused_of_a_volume(spec, expected):
 
 
 def test_a_volume_has_a_source_which_stays():
-    """Given a volume without source, and one whose source changes / when written / then both are refused."""
+    """Given a volume without source, and one whose source changes / when written / then both are
+    refused.
+    """
     bare = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
     assert refused(VOLUMES, named({"spec": bare})) == ["spec: Required value: must specify a volume type"]
     old = created(VOLUMES, volume())
@@ -181,7 +197,9 @@ def test_a_volume_has_a_source_which_stays():
 
 
 def test_a_storage_class_defaults_and_stays():
-    """Given a class / when made and changed / then it deletes and binds at once, and its provisioner stays."""
+    """Given a class / when made and changed / then it deletes and binds at once, and its
+    provisioner stays.
+    """
     old = created(storageclass.STRATEGY, named({"provisioner": "a.io/b"}))
     assert (old["reclaimPolicy"], old["volumeBindingMode"]) == ("Delete", "Immediate")
     assert changed(storageclass.STRATEGY, old, {"provisioner": "c"})[1] == [
@@ -212,7 +230,9 @@ def test_a_driver_defaults_and_some_of_it_stays():
 
 
 def test_the_drivers_of_a_node_are_listed_once():
-    """Given a driver twice, and one that changes / when written / then refused; limits may change behind a gate."""
+    """Given a driver twice, and one that changes / when written / then refused; limits may change
+    behind a gate.
+    """
     drivers = [{"name": "a", "nodeID": "n", "allocatable": {"count": 1}}]
     assert refused(csinode.STRATEGY, named({"spec": {"drivers": drivers * 2}})) == ['spec.drivers[1].name: Duplicate value: "a"']
     old = created(csinode.STRATEGY, named({"spec": {"drivers": drivers}}))
@@ -253,7 +273,9 @@ def test_attributes_classes_and_capacities_stay():
 
 
 def test_where_a_volume_is_reached_from_stays():
-    """Given a volume with node affinity / when it changes / then that is refused, but for a label's newer name."""
+    """Given a volume with node affinity / when it changes / then that is refused, but for a label's
+    newer name.
+    """
     def affinity(key, value="a"):
         return {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}}
 

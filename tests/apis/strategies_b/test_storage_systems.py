@@ -1,4 +1,5 @@
-"""Volumes of storage systems: what pods and PersistentVolumes are refused, and how the two differ."""
+"""Volumes of storage systems: what pods and PersistentVolumes are refused, and how the two differ.
+"""
 
 import pytest
 
@@ -47,7 +48,9 @@ PATH = "v.volumes[0]"
     ({"ephemeral": {"volumeClaimTemplate": {"spec": CLAIM}}}, []),
 ])
 def test_what_is_refused_of_a_pods_volume(source, expected):
-    """Given a source with something wrong / when looked at / then each fault is told in upstream's order."""
+    """Given a source with something wrong / when looked at / then each fault is told in upstream's
+    order.
+    """
     _, found = validate_volumes([{"name": "n", **source}], "", "v.volumes")
     assert [str(error) for error in found] == [f"{PATH}.{text}" for text in expected]
 
@@ -77,13 +80,17 @@ def test_what_is_refused_of_a_pods_volume(source, expected):
       'capacity[storage]: Invalid value: "-1": must be greater than zero']),
 ])
 def test_what_is_refused_of_a_persistent_volume(source, expected):
-    """Given a volume with something wrong / when made / then each fault is told; secrets need a namespace."""
+    """Given a volume with something wrong / when made / then each fault is told; secrets need a
+    namespace.
+    """
     spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, **source}
     assert refused(persistentvolume.STRATEGY, named({"spec": spec})) == [f"spec.{text}" for text in expected]
 
 
 def test_sources_of_persistent_volumes_are_filled_in_as_those_of_pods():
-    """Given disks without details / when made / then they are there, and amounts are whole thousandths."""
+    """Given disks without details / when made / then they are there, and amounts are whole
+    thousandths.
+    """
     spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "500u"}, "rbd": {"monitors": ["m"], "image": "i"}}
     kept = created(persistentvolume.STRATEGY, named({"spec": spec}))["spec"]
     assert kept["rbd"] == {"monitors": ["m"], "image": "i", "pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"}

@@ -26,8 +26,9 @@ async def whole(world):
 
 
 async def test_rules_are_gathered_and_lost_again(world):
-    """Given a role with an aggregation rule / when roles that it selects come, repeat each other and go / then it has each of
-    their rules once, in the order of their names, and none in the end."""
+    """Given a role with an aggregation rule / when roles that it selects come, repeat each other
+    and go / then it has each of their rules once, in the order of their names, and none in the end.
+    """
     await create(world, "whole", aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}]})
     await create(world, "b", [THINGS, OTHERS])
     await create(world, "a", [THINGS])
@@ -42,7 +43,9 @@ async def test_rules_are_gathered_and_lost_again(world):
 
 
 async def test_what_others_write_is_put_right(world):
-    """Given an aggregated role / when somebody writes other rules into it / then it has those of its parts again."""
+    """Given an aggregated role / when somebody writes other rules into it / then it has those of
+    its parts again.
+    """
     await create(world, "a", [THINGS])
     await create(world, "whole", aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}]})
     await world.client.patch(CLUSTER_ROLES, "whole", body={"rules": [OTHERS]})
@@ -51,7 +54,9 @@ async def test_what_others_write_is_put_right(world):
 
 
 async def test_what_came_with_the_cluster_stays(world):
-    """Given a fresh cluster / then its own aggregated roles are what they are to be, and were not written again."""
+    """Given a fresh cluster / then its own aggregated roles are what they are to be, and were not
+    written again.
+    """
     for name in ("admin", "edit", "view"):
         role = await world.client.get(CLUSTER_ROLES, name)
         assert role["aggregationRule"]

@@ -52,7 +52,8 @@ class CronWorld(World):
         await self.settle()
 
     async def at(self, text):
-        """Let time pass until '2026-01-01 10:01', in UTC, and the moment by which a run comes late."""
+        """Let time pass until '2026-01-01 10:01', in UTC, and the moment by which a run comes late.
+        """
         then = datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC).timestamp()
         await self.advance(then + 0.5 - self.cluster.clock.time())
 

@@ -1,4 +1,6 @@
-"""What a CronJob does about runs that overlap, about Jobs that end, vanish or were never its own, and about its history."""
+"""What a CronJob does about runs that overlap, about Jobs that end, vanish or were never its own,
+and about its history.
+"""
 
 import pytest
 
@@ -25,8 +27,10 @@ async def test_runs_may_overlap(cron_world):
 
 @pytest.mark.spec("JOB-138")
 async def test_a_forbidden_overlap_starts_late(cron_world):
-    """Given overlap is forbidden and a run every five minutes / when the first takes seven / then the second is not started and
-    the last run's time stays; once the first is over, the second starts at once."""
+    """Given overlap is forbidden and a run every five minutes / when the first takes seven / then
+    the second is not started and the last run's time stays; once the first is over, the second
+    starts at once.
+    """
     await cron_world.create_cron("*/5 * * * *", concurrencyPolicy="Forbid")
     await cron_world.at("2026-01-01 00:11")
     (first,) = await cron_world.jobs()
@@ -42,8 +46,9 @@ async def test_a_forbidden_overlap_starts_late(cron_world):
 
 @pytest.mark.spec("JOB-139")
 async def test_a_late_run_may_be_too_late(cron_world):
-    """Given the same with a deadline of 30 seconds / when the first run is over two minutes after the second was due / then the
-    second never starts, and the third comes in time."""
+    """Given the same with a deadline of 30 seconds / when the first run is over two minutes after
+    the second was due / then the second never starts, and the third comes in time.
+    """
     await cron_world.create_cron("*/5 * * * *", concurrencyPolicy="Forbid", startingDeadlineSeconds=30)
     await cron_world.at("2026-01-01 00:12")
     (first,) = await cron_world.jobs()
@@ -53,7 +58,9 @@ async def test_a_late_run_may_be_too_late(cron_world):
 
 
 async def test_nothing_starts_within_no_time(cron_world):
-    """Given a deadline of zero seconds / when a run is due / then it is looked at a moment late, as upstream does, and missed."""
+    """Given a deadline of zero seconds / when a run is due / then it is looked at a moment late, as
+    upstream does, and missed.
+    """
     await cron_world.create_cron("0 * * * *", startingDeadlineSeconds=0)
     await cron_world.at("2026-01-01 01:01")
     assert await cron_world.jobs() == []
@@ -61,8 +68,9 @@ async def test_nothing_starts_within_no_time(cron_world):
 
 @pytest.mark.spec("JOB-140")
 async def test_a_run_may_replace_the_one_before(cron_world):
-    """Given overlap replaces / when the second run is due while the first runs / then the first is deleted and the second made,
-    one after the other."""
+    """Given overlap replaces / when the second run is due while the first runs / then the first is
+    deleted and the second made, one after the other.
+    """
     await cron_world.create_cron("*/5 * * * *", concurrencyPolicy="Replace")
     await cron_world.at("2026-01-01 00:05")
     (first,) = names(await cron_world.jobs())
@@ -76,7 +84,9 @@ async def test_a_run_may_replace_the_one_before(cron_world):
 
 @pytest.mark.spec("JOB-144")
 async def test_the_history_has_limits(cron_world):
-    """Given one success and no failure to be kept / when Jobs end / then the older success goes, and the failure."""
+    """Given one success and no failure to be kept / when Jobs end / then the older success goes,
+    and the failure.
+    """
     await cron_world.create_cron("*/5 * * * *", successfulJobsHistoryLimit=1, failedJobsHistoryLimit=0)
     ends = ["Complete", "Failed", "Complete"]
     for minute, how in zip((5, 10, 15), ends, strict=True):
@@ -87,7 +97,9 @@ async def test_the_history_has_limits(cron_world):
 
 @pytest.mark.spec("JOB-144")
 async def test_the_history_has_limits_of_its_own(cron_world):
-    """Given limits of null / when five Jobs succeed and three fail / then three and one of them are left."""
+    """Given limits of null / when five Jobs succeed and three fail / then three and one of them are
+    left.
+    """
     await cron_world.create_cron("*/5 * * * *", successfulJobsHistoryLimit=None, failedJobsHistoryLimit=None)
     for number in range(1, 9):
         await cron_world.at(f"2026-01-01 00:{number * 5:02}")
@@ -97,8 +109,9 @@ async def test_the_history_has_limits_of_its_own(cron_world):
 
 @pytest.mark.spec("JOB-145")
 async def test_a_suspended_cron_job_still_tidies_up(cron_world):
-    """Given a Job that runs and a CronJob that keeps none / when it is suspended and the Job ends / then the Job is deleted, and
-    no other comes."""
+    """Given a Job that runs and a CronJob that keeps none / when it is suspended and the Job ends /
+    then the Job is deleted, and no other comes.
+    """
     await cron_world.create_cron("*/5 * * * *", successfulJobsHistoryLimit=0)
     await cron_world.at("2026-01-01 00:05")
     await cron_world.change_cron(suspend=True)
@@ -111,7 +124,9 @@ async def test_a_suspended_cron_job_still_tidies_up(cron_world):
 
 @pytest.mark.spec("JOB-146")
 async def test_the_end_of_a_run_is_one_write(cron_world):
-    """Given an active Job / when it completes / then one write takes it from the list and tells when, and an Event tells how."""
+    """Given an active Job / when it completes / then one write takes it from the list and tells
+    when, and an Event tells how.
+    """
     await cron_world.create_cron("*/5 * * * *")
     await cron_world.at("2026-01-01 00:06")
     versions = []
@@ -127,7 +142,9 @@ async def test_the_end_of_a_run_is_one_write(cron_world):
 
 @pytest.mark.spec("JOB-147")
 async def test_a_job_that_somebody_deleted(cron_world):
-    """Given an active Job / when somebody deletes it / then it is no longer active, and an Event says that it went missing."""
+    """Given an active Job / when somebody deletes it / then it is no longer active, and an Event
+    says that it went missing.
+    """
     await cron_world.create_cron("*/5 * * * *")
     await cron_world.at("2026-01-01 00:05")
     (job,) = names(await cron_world.jobs())
@@ -146,7 +163,9 @@ def owned(cron, name):
 
 @pytest.mark.spec("JOB-148")
 async def test_a_job_that_it_did_not_make(cron_world):
-    """Given a Job that names the CronJob as its controller / when the CronJob sees it / then it warns and does not count it."""
+    """Given a Job that names the CronJob as its controller / when the CronJob sees it / then it
+    warns and does not count it.
+    """
     cron = await cron_world.create_cron("*/5 * * * *")
     await cron_world.client.create(JOBS, owned(cron, "foreign"))
     await cron_world.settle()
@@ -157,8 +176,9 @@ async def test_a_job_that_it_did_not_make(cron_world):
 
 @pytest.mark.spec("JOB-149")
 async def test_a_run_that_is_there_already(cron_world):
-    """Given a Job with the name of the next run, owned by the CronJob / when the run is due / then there is no second one, and
-    the status tells of the first."""
+    """Given a Job with the name of the next run, owned by the CronJob / when the run is due / then
+    there is no second one, and the status tells of the first.
+    """
     cron = await cron_world.create_cron("*/5 * * * *")
     name = f"c-{int(cron_world.cluster.clock.time()) // 60 + 5}"
     await cron_world.client.create(JOBS, owned(cron, name))
@@ -169,8 +189,9 @@ async def test_a_run_that_is_there_already(cron_world):
 
 
 async def test_a_name_that_somebody_else_took(cron_world):
-    """Given a Job of somebody else with the name of the next run / when the run is due / then nothing is made and nothing
-    claimed."""
+    """Given a Job of somebody else with the name of the next run / when the run is due / then
+    nothing is made and nothing claimed.
+    """
     await cron_world.create_cron("*/5 * * * *")
     await cron_world.client.create(JOBS, job_manifest(f"c-{int(cron_world.cluster.clock.time()) // 60 + 5}"))
     await cron_world.at("2026-01-01 00:06")
@@ -179,8 +200,9 @@ async def test_a_name_that_somebody_else_took(cron_world):
 
 
 async def test_a_job_that_is_refused_is_tried_again(cron_world):
-    """Given a template that a limit of the namespace refuses / when a run is due / then a warning tells why, and once the limit
-    is gone the run is made."""
+    """Given a template that a limit of the namespace refuses / when a run is due / then a warning
+    tells why, and once the limit is gone the run is made.
+    """
     await cron_world.create_cron("*/5 * * * *", template={"metadata": {"labels": {"bad label": "x"}}})
     await cron_world.at("2026-01-01 00:05")
     await cron_world.advance(10)
@@ -192,7 +214,8 @@ async def test_a_job_that_is_refused_is_tried_again(cron_world):
 
 
 async def test_a_deleted_cron_job_takes_its_jobs_along(cron_world):
-    """Given a CronJob with a run / when it is deleted / then the Job goes too, and no other comes."""
+    """Given a CronJob with a run / when it is deleted / then the Job goes too, and no other comes.
+    """
     await cron_world.create_cron("*/5 * * * *")
     await cron_world.at("2026-01-01 00:05")
     await cron_world.client.delete(CRON_JOBS, "c", NAMESPACE)

@@ -34,8 +34,9 @@ def reported(obj):
 
 
 async def test_every_node_gets_a_pod_made_for_it(world):
-    """Given three nodes / when a DaemonSet is made / then each gets a pod that requires it by name, bears a daemon's taints and
-    carries hash and generation; and a fourth node gets one when it comes.
+    """Given three nodes / when a DaemonSet is made / then each gets a pod that requires it by name,
+    bears a daemon's taints and carries hash and generation; and a fourth node gets one when it
+    comes.
     """
     found = await world.create(DAEMON_SETS)
     assert await targets(world) == ["n0", "n1", "n2"]
@@ -56,7 +57,8 @@ async def test_every_node_gets_a_pod_made_for_it(world):
 
 
 async def test_nodes_are_chosen_by_selector_and_affinity(world):
-    """Given a node selector / when nodes gain and lose the label / then they gain and lose the pod."""
+    """Given a node selector / when nodes gain and lose the label / then they gain and lose the pod.
+    """
     await world.add_node("labelled", labels={"disk": "ssd"})
     await world.create(DAEMON_SETS, pod={"nodeSelector": {"disk": "ssd"}})
     assert await targets(world) == ["labelled"]
@@ -68,8 +70,8 @@ async def test_nodes_are_chosen_by_selector_and_affinity(world):
 
 
 async def test_a_toleration_of_the_template_is_kept_and_its_affinity_narrowed(world):
-    """Given a template with a toleration and an affinity for all but n0 / when it is made / then pods have the toleration too,
-    and the required affinity names one node alone.
+    """Given a template with a toleration and an affinity for all but n0 / when it is made / then
+    pods have the toleration too, and the required affinity names one node alone.
     """
     apart = [{"matchExpressions": [{"key": "name", "operator": "DoesNotExist"}], "matchFields": [
         {"key": "metadata.name", "operator": "NotIn", "values": ["n0"]}]}]
@@ -83,8 +85,9 @@ async def test_a_toleration_of_the_template_is_kept_and_its_affinity_narrowed(wo
 
 
 async def test_taints_keep_pods_away_and_put_them_off(world):
-    """Given a pod on every node / when one node gets a taint against scheduling / then its pod stays, out of place
-    / when the taint evicts / then the pod goes / when the taint goes / then a pod comes.
+    """Given a pod on every node / when one node gets a taint against scheduling / then its pod
+    stays, out of place / when the taint evicts / then the pod goes / when the taint goes / then a
+    pod comes.
     """
     await world.create(DAEMON_SETS)
     await place(world)
@@ -106,7 +109,8 @@ async def test_taints_keep_pods_away_and_put_them_off(world):
 
 @pytest.mark.spec("API-134")
 async def test_a_cordoned_node_keeps_its_daemons(world):
-    """Given a cordoned node / when a DaemonSet is made / then the node gets a pod like the others."""
+    """Given a cordoned node / when a DaemonSet is made / then the node gets a pod like the others.
+    """
     taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
     await world.client.patch(NODES, "n2", body={"spec": {"unschedulable": True, "taints": [taint]}})
     await world.create(DAEMON_SETS)
@@ -114,7 +118,9 @@ async def test_a_cordoned_node_keeps_its_daemons(world):
 
 
 async def test_a_lost_pod_is_replaced_and_a_second_one_deleted(world):
-    """Given a pod on every node / when one is deleted / then another comes / when a second one is adopted / then it goes."""
+    """Given a pod on every node / when one is deleted / then another comes / when a second one is
+    adopted / then it goes.
+    """
     await world.create(DAEMON_SETS)
     await place(world)
     pods = await world.active()
@@ -131,8 +137,8 @@ async def test_a_lost_pod_is_replaced_and_a_second_one_deleted(world):
 
 
 async def test_failed_pods_are_replaced_with_back_off(world):
-    """Given a pod that fails again and again / when it fails first / then it is replaced at once, the next time after a second,
-    then after two; and an Event tells of each.
+    """Given a pod that fails again and again / when it fails first / then it is replaced at once,
+    the next time after a second, then after two; and an Event tells of each.
     """
     await world.client.delete(NODES, "n1")
     await world.client.delete(NODES, "n2")
@@ -154,8 +160,8 @@ async def is_gone(world, pod):
 
 
 async def test_a_pod_for_a_node_that_is_gone_is_deleted(world):
-    """Given pods that wait for their nodes / when a node is deleted and the set looked at / then its pod goes, as nobody else
-    would delete it.
+    """Given pods that wait for their nodes / when a node is deleted and the set looked at / then
+    its pod goes, as nobody else would delete it.
     """
     await world.create(DAEMON_SETS)
     await world.client.delete(NODES, "n0")
@@ -173,7 +179,9 @@ async def test_pods_are_available_after_their_time(world):
 
 
 async def test_a_deleted_daemon_set_takes_its_pods_along(world):
-    """Given a DaemonSet / when it is deleted in the foreground / then its pods and then itself are gone."""
+    """Given a DaemonSet / when it is deleted in the foreground / then its pods and then itself are
+    gone.
+    """
     await world.create(DAEMON_SETS)
     await world.client.delete(DAEMON_SETS, "a", NAMESPACE, propagation_policy="Foreground")
     await world.advance(5)
@@ -182,7 +190,9 @@ async def test_a_deleted_daemon_set_takes_its_pods_along(world):
 
 
 async def test_no_heartbeat_makes_work(world):
-    """Given a DaemonSet at rest / when only the status of a node changes / then nothing is looked at."""
+    """Given a DaemonSet at rest / when only the status of a node changes / then nothing is looked
+    at.
+    """
     await world.create(DAEMON_SETS)
     worked = []
     queue = world.cluster.component("daemonset").queue

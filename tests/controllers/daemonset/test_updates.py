@@ -38,8 +38,8 @@ async def revisions(world):
 
 
 async def test_one_node_after_the_other_gets_the_new_pod(world):
-    """Given ready daemons and maxUnavailable 1 / when the image changes / then the next node is taken once the last one's pod
-    is available, and the status counts up.
+    """Given ready daemons and maxUnavailable 1 / when the image changes / then the next node is
+    taken once the last one's pod is available, and the status counts up.
     """
     await ready_daemons(world)
     await world.set_image(DAEMON_SETS, "nginx:2")
@@ -56,7 +56,9 @@ async def test_one_node_after_the_other_gets_the_new_pod(world):
 
 
 async def test_more_than_one_may_be_unavailable(world):
-    """Given maxUnavailable 70 % of three nodes / when the image changes / then all three are taken: the share is rounded up."""
+    """Given maxUnavailable 70 % of three nodes / when the image changes / then all three are taken:
+    the share is rounded up.
+    """
     await ready_daemons(world, updateStrategy=strategy(maxUnavailable="70%"))
     await world.set_image(DAEMON_SETS, "nginx:2")
     await step(world)
@@ -64,8 +66,8 @@ async def test_more_than_one_may_be_unavailable(world):
 
 
 async def test_broken_pods_are_replaced_beyond_the_limit(world):
-    """Given daemons of which two are not ready / when the image changes / then these two are replaced at once, the ready one
-    only later.
+    """Given daemons of which two are not ready / when the image changes / then these two are
+    replaced at once, the ready one only later.
     """
     await world.create(DAEMON_SETS)
     await place(world)
@@ -77,7 +79,9 @@ async def test_broken_pods_are_replaced_beyond_the_limit(world):
 
 
 async def test_a_surge_adds_the_new_pod_before_the_old_one_goes(world):
-    """Given maxSurge 1 / when the image changes / then one node has both pods until the new one is available."""
+    """Given maxSurge 1 / when the image changes / then one node has both pods until the new one is
+    available.
+    """
     await ready_daemons(world, updateStrategy=strategy(maxSurge=1, maxUnavailable=0))
     await world.set_image(DAEMON_SETS, "nginx:2")
     await place(world)
@@ -102,7 +106,9 @@ async def test_on_delete_replaces_what_is_deleted(world):
 
 
 async def test_a_rollback_renumbers_the_old_revision(world):
-    """Given two revisions / when the first image is set again / then its revision gets number 3, and pods carry its hash."""
+    """Given two revisions / when the first image is set again / then its revision gets number 3,
+    and pods carry its hash.
+    """
     await ready_daemons(world, updateStrategy=strategy(maxUnavailable=3))
     for image in ("nginx:2", "nginx:1"):
         await world.set_image(DAEMON_SETS, image)
@@ -115,7 +121,9 @@ async def test_a_rollback_renumbers_the_old_revision(world):
 
 
 async def test_old_revisions_beyond_the_limit_are_deleted(world):
-    """Given a history of one / when four images have been rolled out / then the current revision and the last one are left."""
+    """Given a history of one / when four images have been rolled out / then the current revision
+    and the last one are left.
+    """
     await ready_daemons(world, revisionHistoryLimit=1, updateStrategy=strategy(maxUnavailable=3))
     for number in (2, 3, 4):
         await world.set_image(DAEMON_SETS, f"nginx:{number}")
@@ -126,7 +134,9 @@ async def test_old_revisions_beyond_the_limit_are_deleted(world):
 
 
 async def test_a_clash_of_hashes_makes_another_name(world):
-    """Given a stranger's revision with the name that a DaemonSet's would have / when it is made / then a collision is counted."""
+    """Given a stranger's revision with the name that a DaemonSet's would have / when it is made /
+    then a collision is counted.
+    """
     await world.create(DAEMON_SETS)
     [revision] = (await world.client.list(CONTROLLER_REVISIONS, NAMESPACE)).items
     name = revision["metadata"]["name"]
@@ -142,7 +152,9 @@ async def test_a_clash_of_hashes_makes_another_name(world):
 
 @pytest.mark.parametrize("stops", range(5))
 async def test_a_controller_that_is_stopped_anywhere_comes_to_the_same_end(world, stops):
-    """Given a rollout / when the controller is stopped and started after some steps / then it ends as ever."""
+    """Given a rollout / when the controller is stopped and started after some steps / then it ends
+    as ever.
+    """
     await ready_daemons(world)
     await world.set_image(DAEMON_SETS, "nginx:2")
     for number in range(8):

@@ -70,7 +70,8 @@ async def play(steps, kind):
 @given(steps=STEPS, kind=st.sampled_from(["RollingUpdate", "Recreate"]))
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_deployment_comes_to_its_end_whatever_happens(steps, kind):
-    """Given a Deployment / when images change, pods become ready, fail or vanish, controllers restart and time passes
-    / then never more pods are asked for than allowed, and once nothing happens any more the last image runs, and says so.
+    """Given a Deployment / when images change, pods become ready, fail or vanish, controllers
+    restart and time passes / then never more pods are asked for than allowed, and once nothing
+    happens any more the last image runs, and says so.
     """
     asyncio.run(play(steps, kind))

@@ -30,8 +30,9 @@ def progress(obj):
 
 @pytest.mark.spec("JOB-174", "API-149")
 async def test_a_deployment_makes_a_set_and_becomes_available(world):
-    """Given a new Deployment / when its pods become ready / then revision 1, Available and NewReplicaSetAvailable are told,
-    and the set has the hash in its name, its labels and its selector.
+    """Given a new Deployment / when its pods become ready / then revision 1, Available and
+    NewReplicaSetAvailable are told, and the set has the hash in its name, its labels and its
+    selector.
     """
     found = await world.create(DEPLOYMENTS, replicas=2)
     [made] = (await world.sets()).values()
@@ -57,8 +58,9 @@ async def test_a_deployment_makes_a_set_and_becomes_available(world):
 
 @pytest.mark.spec("JOB-175")
 async def test_a_new_image_replaces_pods_within_surge_and_unavailability(world):
-    """Given four ready pods and 25 % either way / when the image changes and new pods become ready one by one
-    / then there are never more than five pods nor fewer than three available, and in the end the old set is kept at 0.
+    """Given four ready pods and 25 % either way / when the image changes and new pods become ready
+    one by one / then there are never more than five pods nor fewer than three available, and in the
+    end the old set is kept at 0.
     """
     await world.create(DEPLOYMENTS, replicas=4)
     await world.ready_all()
@@ -79,7 +81,9 @@ async def test_a_new_image_replaces_pods_within_surge_and_unavailability(world):
 
 @pytest.mark.spec("JOB-176")
 async def test_a_rollback_uses_the_old_set_again(world):
-    """Given two revisions / when the first image is set again / then its set gets the pods back, and revision 3."""
+    """Given two revisions / when the first image is set again / then its set gets the pods back,
+    and revision 3.
+    """
     await world.create(DEPLOYMENTS, replicas=2)
     await world.ready_all()
     before = (await world.sets())["nginx:1"]["metadata"]["uid"]
@@ -95,8 +99,8 @@ async def test_a_rollback_uses_the_old_set_again(world):
 
 @pytest.mark.spec("JOB-177")
 async def test_a_rollout_that_stands_still_is_told_after_its_deadline(world):
-    """Given an image whose pods never become ready / when 600 s have passed / then Progressing is False,
-    ProgressDeadlineExceeded; when they become ready after all, then it progresses again.
+    """Given an image whose pods never become ready / when 600 s have passed / then Progressing is
+    False, ProgressDeadlineExceeded; when they become ready after all, then it progresses again.
     """
     await world.create(DEPLOYMENTS, replicas=2)
     await world.ready_all()
@@ -115,7 +119,9 @@ async def test_a_rollout_that_stands_still_is_told_after_its_deadline(world):
 
 
 async def test_nothing_is_left_to_wait_for_after_a_rollout(world):
-    """Given a rollout that took a while / when it is complete / then no timer is pending that would pull time forward."""
+    """Given a rollout that took a while / when it is complete / then no timer is pending that would
+    pull time forward.
+    """
     await world.create(DEPLOYMENTS, replicas=1)
     await world.advance(10)
     await world.ready_all()
@@ -125,8 +131,8 @@ async def test_nothing_is_left_to_wait_for_after_a_rollout(world):
 
 @pytest.mark.spec("JOB-178")
 async def test_a_paused_deployment_is_scaled_and_not_rolled_out(world):
-    """Given a paused Deployment / when image and size change / then only the size follows, and DeploymentPaused is told
-    / when it is resumed / then the image is rolled out.
+    """Given a paused Deployment / when image and size change / then only the size follows, and
+    DeploymentPaused is told / when it is resumed / then the image is rolled out.
     """
     await world.create(DEPLOYMENTS, replicas=2)
     await world.ready_all()
@@ -148,8 +154,9 @@ async def test_a_paused_deployment_is_scaled_and_not_rolled_out(world):
 
 @pytest.mark.spec("JOB-179")
 async def test_recreate_waits_for_the_last_old_pod(world):
-    """Given two pods on a node without a kubelet, and the strategy Recreate / when the image changes / then no new pod comes
-    while an old one terminates and has not ended; one that has ended does not count.
+    """Given two pods on a node without a kubelet, and the strategy Recreate / when the image
+    changes / then no new pod comes while an old one terminates and has not ended; one that has
+    ended does not count.
     """
     await world.create(DEPLOYMENTS, replicas=2, strategy={"type": "Recreate"})
     await world.ready_all()
@@ -182,7 +189,9 @@ async def test_a_deployment_that_is_scaled_in_mid_rollout_grows_in_proportion(wo
 
 
 async def test_old_revisions_beyond_the_limit_are_deleted(world):
-    """Given a history of two / when five images have been rolled out / then the current set and the last two are left."""
+    """Given a history of two / when five images have been rolled out / then the current set and the
+    last two are left.
+    """
     await world.create(DEPLOYMENTS, replicas=1, revisionHistoryLimit=2)
     await world.ready_all()
     for number in range(2, 6):
@@ -193,8 +202,8 @@ async def test_old_revisions_beyond_the_limit_are_deleted(world):
 
 
 async def test_a_clash_of_hashes_makes_another_name(world):
-    """Given a stranger's set with the name that a Deployment's would have / when the Deployment is created
-    / then it counts a collision and makes a set of another name.
+    """Given a stranger's set with the name that a Deployment's would have / when the Deployment is
+    created / then it counts a collision and makes a set of another name.
     """
     await world.create(DEPLOYMENTS, replicas=1)
     [made] = (await world.sets()).values()
@@ -212,8 +221,8 @@ async def test_a_clash_of_hashes_makes_another_name(world):
 
 
 async def test_annotations_follow_and_minimum_ready_seconds_too(world):
-    """Given a Deployment with annotations / when they and minReadySeconds change / then its set has them, and pods become
-    available only after that time.
+    """Given a Deployment with annotations / when they and minReadySeconds change / then its set has
+    them, and pods become available only after that time.
     """
     await world.create(DEPLOYMENTS, replicas=1)
     note = {"metadata": {"annotations": {"note": "x"}}, "spec": {"minReadySeconds": 20}}
@@ -228,7 +237,9 @@ async def test_annotations_follow_and_minimum_ready_seconds_too(world):
 
 
 async def test_what_keeps_pods_from_coming_is_told(world):
-    """Given a quota of no pods / when a Deployment is made / then its condition ReplicaFailure says why, until there is room."""
+    """Given a quota of no pods / when a Deployment is made / then its condition ReplicaFailure says
+    why, until there is room.
+    """
     quota = {"metadata": {"name": "q", "namespace": NAMESPACE}, "spec": {"hard": {"pods": "0"}}}
     resource = await world.client.resource("resourcequotas")
     await world.client.create(resource, quota)
@@ -241,7 +252,9 @@ async def test_what_keeps_pods_from_coming_is_told(world):
 
 
 async def test_orphaned_sets_are_adopted(world):
-    """Given a Deployment deleted without its sets / when one like it is made / then it adopts the set and its pods."""
+    """Given a Deployment deleted without its sets / when one like it is made / then it adopts the
+    set and its pods.
+    """
     await world.create(DEPLOYMENTS, replicas=2)
     [before] = await world.sets()
     pods = [name_of(pod) for pod in await world.pods()]
@@ -255,7 +268,9 @@ async def test_orphaned_sets_are_adopted(world):
 
 @pytest.mark.spec("API-149", "API-145")
 async def test_deleting_a_deployment_takes_all_along(world):
-    """Given a Deployment with two revisions / when it is deleted in the foreground / then sets and pods go before it."""
+    """Given a Deployment with two revisions / when it is deleted in the foreground / then sets and
+    pods go before it.
+    """
     await world.create(DEPLOYMENTS, replicas=2)
     await world.ready_all()
     await world.set_image(DEPLOYMENTS, "nginx:2")
@@ -271,8 +286,8 @@ async def test_deleting_a_deployment_takes_all_along(world):
     ("7", "DeploymentRollbackRevisionNotFound", "nginx:2"), ("2", "DeploymentRollbackTemplateUnchanged", "nginx:2"),
 ])
 async def test_the_old_way_to_roll_back_still_works(world, annotation, reason, image):
-    """Given two revisions / when the deprecated annotation asks for one / then its template is back, an Event says what became
-    of it, and the annotation is gone.
+    """Given two revisions / when the deprecated annotation asks for one / then its template is
+    back, an Event says what became of it, and the annotation is gone.
     """
     await world.create(DEPLOYMENTS, replicas=1)
     await world.ready_all()

@@ -51,7 +51,9 @@ async def replica_set(world, replicas, name="r", kind="ReplicaSet"):
 
 
 async def test_a_number_of_pods(world):
-    """Given two of three pods are to be available / when one after the other is ready / then none may go, none, none, one."""
+    """Given two of three pods are to be available / when one after the other is ready / then none
+    may go, none, none, one.
+    """
     await create_budget(world, minAvailable=2)
     assert await counts(world) == (0, 2, 0, 0)
     assert (await world.events("b"))[0] == ("Normal", "NoPods", "No matching pods found")
@@ -76,8 +78,10 @@ async def test_a_number_of_pods(world):
     ({"minAvailable": 2}, (3, 2, 3, 1)),
 ])
 async def test_a_share_is_one_of_what_there_should_be(world, spec, expected):
-    """Given a ReplicaSet of four with three pods, all ready / when a budget speaks of shares, or of what may be missing / then it
-    counts from four, shares rounded up; a plain number is one of the three that there are."""
+    """Given a ReplicaSet of four with three pods, all ready / when a budget speaks of shares, or of
+    what may be missing / then it counts from four, shares rounded up; a plain number is one of the
+    three that there are.
+    """
     owner = await replica_set(world, 4)
     await create_pods(world, "p1", "p2", "p3", owner=owner)
     await create_budget(world, **spec)
@@ -85,7 +89,9 @@ async def test_a_share_is_one_of_what_there_should_be(world, spec, expected):
 
 
 async def test_nobody_scales_pods_without_a_controller(world):
-    """Given pods of their own / when a budget speaks of what may be missing / then none may go, and a warning tells why."""
+    """Given pods of their own / when a budget speaks of what may be missing / then none may go, and
+    a warning tells why.
+    """
     await create_pods(world, "p1", "p2")
     await create_budget(world, maxUnavailable=1)
     assert await counts(world) == (0, 0, 2, 0)
@@ -96,8 +102,9 @@ async def test_nobody_scales_pods_without_a_controller(world):
 
 
 async def test_a_job_has_no_scale(world):
-    """Given the pod of a Job / when a budget speaks of shares / then nothing may go, and condition and Event say that a Job has
-    no scale; a plain number works."""
+    """Given the pod of a Job / when a budget speaks of shares / then nothing may go, and condition
+    and Event say that a Job has no scale; a plain number works.
+    """
     job = await world.client.create(JOBS, job_manifest())
     await create_pods(world, "p1", owner={**job, "apiVersion": "batch/v1", "kind": "Job"})
     await create_budget(world, maxUnavailable=1)
@@ -115,7 +122,9 @@ async def test_a_job_has_no_scale(world):
 
 
 async def test_an_owner_that_is_gone(world):
-    """Given pods whose ReplicaSet is gone / when a budget speaks of shares / then it says that nobody controls the pod."""
+    """Given pods whose ReplicaSet is gone / when a budget speaks of shares / then it says that
+    nobody controls the pod.
+    """
     owner = await replica_set(world, 1)
     await world.client.delete(REPLICA_SETS, "r", NAMESPACE, propagation_policy="Orphan")
     await create_pods(world, "p1", owner={**owner, "metadata": {**owner["metadata"], "uid": "gone"}})
@@ -125,8 +134,10 @@ async def test_an_owner_that_is_gone(world):
 
 @pytest.mark.spec("JOB-181")
 async def test_evictions_take_turns(world):
-    """Given two ready pods of which one is to stay / when both are evicted / then the first goes, marked as disrupted; the second
-    is 429 and told why; once the first has been replaced, the second goes. What the server took from the budget it owns."""
+    """Given two ready pods of which one is to stay / when both are evicted / then the first goes,
+    marked as disrupted; the second is 429 and told why; once the first has been replaced, the
+    second goes. What the server took from the budget it owns.
+    """
     await create_pods(world, "p1", "p2")
     await create_budget(world, minAvailable=1)
     answer = await world.client.evict("p1", NAMESPACE)
@@ -151,8 +162,10 @@ async def test_evictions_take_turns(world):
 
 @pytest.mark.spec("JOB-181")
 async def test_a_pending_pod_and_two_budgets(world):
-    """Given a budget that allows nothing / when a pending pod is evicted / then it goes; when there is a second budget, then the
-    eviction of a running pod is 500 and an Event says that two budgets match."""
+    """Given a budget that allows nothing / when a pending pod is evicted / then it goes; when there
+    is a second budget, then the eviction of a running pod is 500 and an Event says that two budgets
+    match.
+    """
     await create_pods(world, "p1")
     await create_budget(world, minAvailable=5)
     await world.client.create(PODS, {
@@ -173,7 +186,9 @@ async def test_a_pending_pod_and_two_budgets(world):
 
 @pytest.mark.parametrize(("policy", "goes"), [("AlwaysAllow", True), ("IfHealthyBudget", False)])
 async def test_a_pod_that_is_not_ready(world, policy, goes):
-    """Given one pod of two is not ready and both are to be / when that one is evicted / then the policy decides."""
+    """Given one pod of two is not ready and both are to be / when that one is evicted / then the
+    policy decides.
+    """
     await create_pods(world, "p1")
     await create_pods(world, "p2", ready=False)
     await create_budget(world, minAvailable=2, unhealthyPodEvictionPolicy=policy)
@@ -186,8 +201,9 @@ async def test_a_pod_that_is_not_ready(world, policy, goes):
 
 
 async def test_a_pod_that_was_to_go_and_did_not(world):
-    """Given a budget that says that a pod is about to go / when that pod is there two minutes later / then it counts again, and
-    a warning tells that it was not deleted."""
+    """Given a budget that says that a pod is about to go / when that pod is there two minutes later
+    / then it counts again, and a warning tells that it was not deleted.
+    """
     await create_pods(world, "p1", "p2")
     await create_budget(world, minAvailable=1)
     assert await counts(world) == (2, 1, 2, 1)
@@ -207,7 +223,9 @@ async def test_a_pod_that_was_to_go_and_did_not(world):
 
 
 async def test_a_disruption_that_did_not_happen_is_taken_back(world):
-    """Given a pod that says that it is about to go / when it has not gone after two minutes / then it says so no more."""
+    """Given a pod that says that it is about to go / when it has not gone after two minutes / then
+    it says so no more.
+    """
     await create_pods(world, "p1")
     pod = await world.client.get(PODS, "p1", NAMESPACE)
     now = world.cluster.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,8 +6,10 @@ from tests.controllers.world import NAMESPACE
 
 
 async def test_endpoints_tell_of_ready_pods_and_of_others(world):
-    """Given a Service with a named port / when one pod is ready and one is not / then both are in one subset, apart; when the
-    ready one is on its way out / then it is in none; with the Service its Endpoints go."""
+    """Given a Service with a named port / when one pod is ready and one is not / then both are in
+    one subset, apart; when the ready one is on its way out / then it is in none; with the Service
+    its Endpoints go.
+    """
     await world.create_service({"name": "http", "port": 80, "targetPort": 8080}, labels={"team": "a"})
     assert "subsets" not in await world.endpoints()
     await world.create_pod("p2", "10.0.0.2")
@@ -29,8 +31,9 @@ async def test_endpoints_tell_of_ready_pods_and_of_others(world):
 
 
 async def test_endpoints_come_back(world):
-    """Given Endpoints of a Service / when somebody deletes them, or changes them / then they come back as they were, the changed
-    ones with the next change of a pod."""
+    """Given Endpoints of a Service / when somebody deletes them, or changes them / then they come
+    back as they were, the changed ones with the next change of a pod.
+    """
     await world.create_service()
     await world.create_pod("p1", "10.0.0.1")
     await world.client.delete(ENDPOINTS, "s", NAMESPACE)
@@ -44,8 +47,10 @@ async def test_endpoints_come_back(world):
 
 
 async def test_hand_written_endpoints_are_mirrored(world):
-    """Given a Service without a selector / when somebody writes its Endpoints / then there is a slice for each family, which
-    follows them; when the Service gets a selector / then the mirrors go."""
+    """Given a Service without a selector / when somebody writes its Endpoints / then there is a
+    slice for each family, which follows them; when the Service gets a selector / then the mirrors
+    go.
+    """
     await world.create_service(selector=None)
     manifest = {
         "metadata": {"name": "s", "namespace": NAMESPACE, "labels": {"team": "a"}, "annotations": {"note": "n"}},
@@ -80,7 +85,9 @@ async def test_hand_written_endpoints_are_mirrored(world):
 
 
 async def test_endpoints_that_ask_not_to_be_mirrored(world):
-    """Given a Service without a selector / when its Endpoints say to skip them / then there are no slices."""
+    """Given a Service without a selector / when its Endpoints say to skip them / then there are no
+    slices.
+    """
     await world.create_service(selector=None)
     await world.client.create(ENDPOINTS, {
         "metadata": {"name": "s", "namespace": NAMESPACE, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}},
@@ -90,8 +97,10 @@ async def test_endpoints_that_ask_not_to_be_mirrored(world):
 
 
 def test_addresses_with_the_same_ports_stand_together():
-    """Given an address on two ports, one of them also on another address / when packed / then there is a subset for each set of
-    addresses, and an address that is not ready for a port is not ready, whoever says otherwise."""
+    """Given an address on two ports, one of them also on another address / when packed / then there
+    is a subset for each set of addresses, and an address that is not ready for a port is not ready,
+    whoever says otherwise.
+    """
     first, second = {"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}
     a, b = {"port": 1, "protocol": "TCP"}, {"port": 2, "protocol": "TCP"}
     found = repack([
@@ -103,7 +112,9 @@ def test_addresses_with_the_same_ports_stand_together():
 
 
 def test_endpoints_hold_a_thousand():
-    """Given 900 ready addresses and 300 that are not / when cut / then the ready ones stay, and a third of the others."""
+    """Given 900 ready addresses and 300 that are not / when cut / then the ready ones stay, and a
+    third of the others.
+    """
     ready = [{"ip": f"10.0.{number // 256}.{number % 256}"} for number in range(900)]
     others = [{"ip": f"10.1.{number // 256}.{number % 256}"} for number in range(300)]
     (subset,), cut = truncate([{"addresses": ready, "notReadyAddresses": others}])

@@ -1,4 +1,6 @@
-"""Spreading endpoints over slices: whatever comes and goes, every pod is in one slice, and no slice is too full."""
+"""Spreading endpoints over slices: whatever comes and goes, every pod is in one slice, and no slice
+is too full.
+"""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,8 +54,10 @@ POPULATIONS = st.lists(
 @settings(deadline=None)
 @given(POPULATIONS)
 def test_every_pod_is_in_one_slice(populations):
-    """Given pods of one kind after another / when slices are planned for each / then every pod stands once, in a slice of its
-    port, with its state; no slice is too full or empty beside others; and planning once more changes nothing."""
+    """Given pods of one kind after another / when slices are planned for each / then every pod
+    stands once, in a slice of its port, with its state; no slice is too full or empty beside
+    others; and planning once more changes nothing.
+    """
     slices = []
     for population in populations:
         pods = [pod(number, *what) for number, what in population.items()]

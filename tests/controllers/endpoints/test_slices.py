@@ -6,8 +6,10 @@ from tests.controllers.world import NAMESPACE
 
 
 async def test_a_service_without_pods_has_an_empty_slice(world):
-    """Given a Service with labels / when nothing is behind it / then it has one slice without endpoints and ports, labelled as
-    the Service is, managed and owned; another label of the Service comes to the slice."""
+    """Given a Service with labels / when nothing is behind it / then it has one slice without
+    endpoints and ports, labelled as the Service is, managed and owned; another label of the Service
+    comes to the slice.
+    """
     await world.create_service(labels={"team": "a"})
     empty = await world.slice()
     service = await world.client.get(SERVICES, "s", NAMESPACE)
@@ -29,7 +31,9 @@ async def test_a_service_without_pods_has_an_empty_slice(world):
 
 
 async def test_pods_come_get_ready_and_go(world):
-    """Given a Service / when pods get addresses, get ready, and are deleted / then the slice tells each of that."""
+    """Given a Service / when pods get addresses, get ready, and are deleted / then the slice tells
+    each of that.
+    """
     await world.create_service({"name": "http", "port": 80, "targetPort": "web", "appProtocol": "http"})
     web = {"ports": [{"name": "web", "containerPort": 8080}]}
     await world.create_pod("p1", container=web)
@@ -54,7 +58,9 @@ async def test_pods_come_get_ready_and_go(world):
 
 
 async def test_a_pod_that_changes_its_labels_changes_its_service(world):
-    """Given two Services / when a pod's labels make it another's / then the one loses it and the other gets it."""
+    """Given two Services / when a pod's labels make it another's / then the one loses it and the
+    other gets it.
+    """
     await world.create_service()
     await world.create_service(name="other", selector={"app": "y"})
     await world.create_pod("p1", "10.0.0.1")
@@ -76,8 +82,10 @@ async def test_pods_that_end_are_no_endpoints(world):
 
 
 async def test_slices_hold_a_hundred(world):
-    """Given a hundred and three pods / when they are ready / then there are two slices of 100 and 3; when pods of the first
-    go / then others fill the one that has room, and no slice is made anew."""
+    """Given a hundred and three pods / when they are ready / then there are two slices of 100 and
+    3; when pods of the first go / then others fill the one that has room, and no slice is made
+    anew.
+    """
     for number in range(103):
         await world.create_pod(f"p{number}", f"10.0.1.{number}")
     await world.create_service()
@@ -92,7 +100,9 @@ async def test_slices_hold_a_hundred(world):
 
 
 async def test_what_others_do_to_slices_is_put_right(world):
-    """Given a slice with an endpoint / when somebody empties it, or deletes it / then a second later it is as it was."""
+    """Given a slice with an endpoint / when somebody empties it, or deletes it / then a second
+    later it is as it was.
+    """
     await world.create_service()
     await world.create_pod("p1", "10.0.0.1")
     name = (await world.slice())["metadata"]["name"]
@@ -115,8 +125,9 @@ async def test_named_ports_that_differ_make_slices_that_differ(world):
 
 
 async def test_headless_services_name_their_pods(world):
-    """Given a headless Service without ports that publishes everybody / when a pod of its domain is not ready / then it is
-    published with its name."""
+    """Given a headless Service without ports that publishes everybody / when a pod of its domain is
+    not ready / then it is published with its name.
+    """
     await world.create_service(ports=None, clusterIP="None", publishNotReadyAddresses=True)
     await world.create_pod("p1", "10.0.0.1", ready=False, hostname="first", subdomain="s")
     only = await world.slice()
@@ -126,8 +137,9 @@ async def test_headless_services_name_their_pods(world):
 
 
 async def test_a_pod_of_a_node_that_is_not_there(world):
-    """Given pods of which one names a node that is not there / then that one is left out, and a warning tells why; once the
-    node is there, it is looked for again and found."""
+    """Given pods of which one names a node that is not there / then that one is left out, and a
+    warning tells why; once the node is there, it is looked for again and found.
+    """
     await world.create_service()
     await world.create_pod("p1", "10.0.0.1")
     await world.create_pod("p2", "10.0.0.2", node="away")
@@ -141,8 +153,9 @@ async def test_a_pod_of_a_node_that_is_not_there(world):
 
 
 async def test_traffic_that_prefers_its_zone(world):
-    """Given a Service whose traffic prefers the same node / then its endpoints have hints of zone and node; when it prefers
-    nothing any more / then they have none."""
+    """Given a Service whose traffic prefers the same node / then its endpoints have hints of zone
+    and node; when it prefers nothing any more / then they have none.
+    """
     await world.create_service(trafficDistribution="PreferSameNode")
     await world.create_pod("p1", "10.0.0.1")
     assert (await world.slice())["endpoints"][0]["hints"] == {"forZones": [{"name": "z"}], "forNodes": [{"name": "n"}]}
@@ -152,7 +165,8 @@ async def test_traffic_that_prefers_its_zone(world):
 
 
 async def test_services_that_have_no_pods_of_their_own(world):
-    """Given a Service without a selector, and one that is another name / then neither has slices."""
+    """Given a Service without a selector, and one that is another name / then neither has slices.
+    """
     await world.create_service(selector=None)
     await world.create_service(name="alias", type="ExternalName", externalName="example.com", ports=None)
     assert await world.slices() == []
@@ -169,7 +183,9 @@ async def test_slices_go_with_their_service(world):
 
 
 def test_hashes_are_those_of_upstream():
-    """Given ports and a subset / when hashed / then the sums are those that upstream's code gives, which order them."""
+    """Given ports and a subset / when hashed / then the sums are those that upstream's code gives,
+    which order them.
+    """
     assert f"{slice_port_hash({'name': 'http', 'port': 80, 'protocol': 'TCP'}):x}" == "b6c4d325122a5ba6f795b0bbffcebb6f"
     with_application = {"name": "", "port": 80, "protocol": "TCP", "appProtocol": "http2"}
     assert f"{slice_port_hash(with_application):x}" == "56b4d4b91e78e70788dd59831be45af4"

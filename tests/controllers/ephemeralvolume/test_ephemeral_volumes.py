@@ -20,7 +20,9 @@ async def storage():
 
 
 async def test_a_pod_has_a_claim_of_its_own_and_takes_it_along(storage):
-    """Given a pod with an ephemeral volume / then it runs with a claim that it owns / when it goes / then so does the claim."""
+    """Given a pod with an ephemeral volume / then it runs with a claim that it owns / when it goes
+    / then so does the claim.
+    """
     await storage.make(storage_class(), POD)
     await storage.advance(10)
     made, owner = await storage.claim("p-scratch"), await storage.pod()
@@ -35,7 +37,9 @@ async def test_a_pod_has_a_claim_of_its_own_and_takes_it_along(storage):
 
 
 async def test_a_claim_of_somebody_else_is_not_used(storage):
-    """Given a claim that has the name already / then the pod is not scheduled, and an Event says why."""
+    """Given a claim that has the name already / then the pod is not scheduled, and an Event says
+    why.
+    """
     await storage.make(storage_class(), claim("p-scratch", storageClassName="made"), POD)
     why = "PVC default/p-scratch was not created for pod default/p (pod is not owner)"
     assert condition(await storage.pod(), "PodScheduled")["message"] == f"0/1 nodes are available: {why}. not found"

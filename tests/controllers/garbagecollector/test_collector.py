@@ -1,4 +1,6 @@
-"""What is owned by nothing that exists goes; what is orphaned stays; foreground deletion waits for what blocks it."""
+"""What is owned by nothing that exists goes; what is orphaned stays; foreground deletion waits for
+what blocks it.
+"""
 
 import pytest
 
@@ -8,7 +10,8 @@ from tests.controllers.world import NAMESPACE, World, job_manifest, manual_clust
 
 @pytest.fixture
 async def world():
-    """A cluster with the garbage collector, and with what gives namespaces their service accounts."""
+    """A cluster with the garbage collector, and with what gives namespaces their service accounts.
+    """
     async with manual_cluster("garbagecollector,namespace,serviceaccount") as cluster:
         yield World(cluster)
 
@@ -32,7 +35,9 @@ async def there(world, *names):
 
 
 async def test_dependents_follow_their_owner(world):
-    """Given an owner with a dependent that has one too / when the owner is deleted / then all three go."""
+    """Given an owner with a dependent that has one too / when the owner is deleted / then all three
+    go.
+    """
     owner = await config_map(world, "owner")
     child = await config_map(world, "child", owner)
     await config_map(world, "grandchild", child)
@@ -44,7 +49,9 @@ async def test_dependents_follow_their_owner(world):
 
 @pytest.mark.spec("API-145")
 async def test_orphans_lose_their_reference_and_stay(world):
-    """Given an owner with two dependents / when it is deleted and they are to stay / then they do, without the reference."""
+    """Given an owner with two dependents / when it is deleted and they are to stay / then they do,
+    without the reference.
+    """
     owner = await config_map(world, "owner")
     for name in ("a", "b"):
         await config_map(world, name, owner)
@@ -58,8 +65,9 @@ async def test_orphans_lose_their_reference_and_stay(world):
 
 @pytest.mark.spec("API-145")
 async def test_foreground_deletion_waits_for_what_blocks_it(world):
-    """Given a dependent that blocks and is held, and one that does not block / when the owner is deleted in the foreground
-    / then it waits with its finalizer / when the blocking one is let go / then the owner goes too.
+    """Given a dependent that blocks and is held, and one that does not block / when the owner is
+    deleted in the foreground / then it waits with its finalizer / when the blocking one is let go /
+    then the owner goes too.
     """
     owner = await config_map(world, "owner")
     await config_map(world, "blocks", reference(owner, blockOwnerDeletion=True), finalizers=["example.com/hold"])
@@ -78,7 +86,9 @@ async def test_foreground_deletion_waits_for_what_blocks_it(world):
 
 @pytest.mark.spec("API-150")
 async def test_a_dependent_lives_as_long_as_one_owner_does(world):
-    """Given two owners / when one goes / then the dependent stays and names only the other / when that goes / then it goes."""
+    """Given two owners / when one goes / then the dependent stays and names only the other / when
+    that goes / then it goes.
+    """
     first, second = await config_map(world, "first"), await config_map(world, "second")
     await config_map(world, "child", first, second)
     await world.settle()
@@ -94,7 +104,8 @@ async def test_a_dependent_lives_as_long_as_one_owner_does(world):
 @pytest.mark.spec("API-149")
 @pytest.mark.parametrize("name", ["nobody", "owner"])
 async def test_an_owner_that_is_not_there_or_is_another_one_does_not_count(world, name):
-    """Given a reference to nobody, or with a uid of another time / then the dependent is collected."""
+    """Given a reference to nobody, or with a uid of another time / then the dependent is collected.
+    """
     owner = await config_map(world, "owner")
     stale = reference(owner, uid="00000000-0000-4000-8000-000000000000") | {"name": name}
     await config_map(world, "child", stale)
@@ -104,7 +115,8 @@ async def test_an_owner_that_is_not_there_or_is_another_one_does_not_count(world
 
 @pytest.mark.spec("API-149")
 async def test_an_owner_in_another_namespace_does_not_count_and_that_is_told(world):
-    """Given an owner in another namespace / then the dependent is collected, and an event says why."""
+    """Given an owner in another namespace / then the dependent is collected, and an event says why.
+    """
     await world.client.create(NAMESPACES, {"metadata": {"name": "other"}})
     await world.settle()
     owner = await config_map(world, "owner", namespace="other")
@@ -146,7 +158,9 @@ async def test_a_ring_of_owners_goes_as_a_whole(world, policy):
 
 
 async def test_a_kind_that_nobody_serves_keeps_its_dependents(world):
-    """Given an owner of an unknown kind / then the dependent stays: nothing can be said about the owner."""
+    """Given an owner of an unknown kind / then the dependent stays: nothing can be said about the
+    owner.
+    """
     await config_map(world, "child", {"apiVersion": "example.com/v1", "kind": "Web", "name": "w", "uid": "1-2-3"})
     await world.advance(120)
     assert await there(world, "child") == ["child"]
@@ -154,7 +168,9 @@ async def test_a_kind_that_nobody_serves_keeps_its_dependents(world):
 
 @pytest.mark.spec("API-148")
 async def test_a_collection_is_deleted_by_label_and_the_removed_are_answered(world):
-    """Given labelled and other objects / when the labelled are deleted / then the answer lists them, and the others stay."""
+    """Given labelled and other objects / when the labelled are deleted / then the answer lists
+    them, and the others stay.
+    """
     for name in ("a", "b"):
         await config_map(world, name, labels={"app": "x"})
     await config_map(world, "c")
@@ -178,7 +194,9 @@ async def test_jobs_deleted_in_the_background_take_their_pods_along(world):
 
 @pytest.mark.spec("API-147")
 async def test_the_body_of_a_deletion_counts_more_than_its_query(world):
-    """Given an owner with a dependent / when the query says Background and the body Orphan / then the dependent stays."""
+    """Given an owner with a dependent / when the query says Background and the body Orphan / then
+    the dependent stays.
+    """
     owner = await config_map(world, "owner")
     await config_map(world, "child", owner)
     await world.settle()

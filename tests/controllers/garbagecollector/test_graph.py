@@ -34,7 +34,9 @@ def owner(uid, **more):
 
 
 def test_an_owner_that_nobody_has_seen_is_looked_at(heard):
-    """Given a dependent seen before its owner / then the owner is looked at / when it comes / then nothing more is."""
+    """Given a dependent seen before its owner / then the owner is looked at / when it comes / then
+    nothing more is.
+    """
     heard.see("child", owner("parent"))
     assert heard.taken() == ["parent", "child"]
     heard.see("parent")
@@ -42,8 +44,9 @@ def test_an_owner_that_nobody_has_seen_is_looked_at(heard):
 
 
 def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
-    """Given an owner that was seen / when a dependent comes / then neither is looked at
-    / given that the owner is on its way out / when one more comes / then the end of the owner will tell of it.
+    """Given an owner that was seen / when a dependent comes / then neither is looked at / given
+    that the owner is on its way out / when one more comes / then the end of the owner will tell of
+    it.
     """
     heard.see("parent")
     heard.see("child", owner("parent"))
@@ -61,14 +64,15 @@ def test_a_dependent_of_an_owner_that_is_there_is_let_alone(heard):
     ({"deletionTimestamp": "t"}, {"deletionTimestamp": "t"}, True),
 ])
 def test_only_owners_and_ends_are_news(old, new, expected):
-    """Given an object that changed / then the graph hears of it when its owners did, or when it is to go: finalizers say
-    something only of what is on its way out."""
+    """Given an object that changed / then the graph hears of it when its owners did, or when it is
+    to go: finalizers say something only of what is on its way out.
+    """
     assert affects_graph(old, new) == expected
 
 
 def test_dependents_of_what_is_gone_are_looked_at_and_then_forgotten(heard):
-    """Given an owner with a dependent / when the owner goes / then the dependent is looked at / when it goes too
-    / then nothing is remembered.
+    """Given an owner with a dependent / when the owner goes / then the dependent is looked at /
+    when it goes too / then nothing is remembered.
     """
     heard.see("parent")
     heard.see("child", owner("parent"))
@@ -88,7 +92,9 @@ def test_an_absent_owner_sends_the_look_on_to_its_dependents(heard):
 
 
 def test_an_orphaning_deletion_is_told_once(heard):
-    """Given an owner being deleted with the orphan finalizer / when it is seen twice / then its dependents are freed once."""
+    """Given an owner being deleted with the orphan finalizer / when it is seen twice / then its
+    dependents are freed once.
+    """
     for _ in range(2):
         heard.see("parent", deletionTimestamp="now", finalizers=["orphan"])
     assert heard.orphan == ["parent"]
@@ -103,7 +109,9 @@ def test_what_blocks_is_known(heard):
 
 
 def test_a_reference_into_another_namespace_is_stray(heard):
-    """Given an owner of another namespace / when a dependent names it / then that is told, and the dependent looked at."""
+    """Given an owner of another namespace / when a dependent names it / then that is told, and the
+    dependent looked at.
+    """
     heard.see("parent", namespace="elsewhere")
     heard.see("child", owner("parent"))
     assert heard.invalid_namespace == [("child", "parent")]
@@ -115,8 +123,10 @@ def reference_to(name, uid="parent", kind="Thing"):
 
 
 def test_an_owner_is_gone_once_its_end_was_told_and_while_somebody_names_it(heard):
-    """Given an owner that was seen, with a dependent / then it is not gone / when its end is told / then it is, for references of
-    its namespace that describe it as it was / when the dependent goes, too / then nothing is remembered."""
+    """Given an owner that was seen, with a dependent / then it is not gone / when its end is told /
+    then it is, for references of its namespace that describe it as it was / when the dependent
+    goes, too / then nothing is remembered.
+    """
     heard.see("parent")
     heard.see("child", owner("parent"))
     assert not heard.graph.is_gone(reference_to("parent"), "n")
@@ -132,8 +142,10 @@ def test_an_owner_is_gone_once_its_end_was_told_and_while_somebody_names_it(hear
 
 
 def test_an_owner_that_nobody_has_seen_is_not_gone(heard):
-    """Given a dependent whose owner was never seen / then the owner is not gone: a live read has to say so
-    / when the read finds nothing / then it is not either, since what a reference says of it may be wrong."""
+    """Given a dependent whose owner was never seen / then the owner is not gone: a live read has to
+    say so / when the read finds nothing / then it is not either, since what a reference says of it
+    may be wrong.
+    """
     heard.see("child", owner("parent"))
     assert not heard.graph.is_gone(reference_to("parent"), "n")
     heard.graph.absent("parent")

@@ -9,7 +9,9 @@ from tests.controllers.world import NAMESPACE, TRACKING, counts, is_tracked, job
 @pytest.mark.spec("JOB-050")
 @pytest.mark.parametrize("policy", ["Orphan", "Background", "Foreground"])
 async def test_pods_of_a_deleted_job_are_let_go(world, policy):
-    """Given a Job with pods / when it is deleted in any way / then no pod is tracked, and orphaned ones stay."""
+    """Given a Job with pods / when it is deleted in any way / then no pod is tracked, and orphaned
+    ones stay.
+    """
     await world.create_job(parallelism=3)
     await world.client.delete(JOBS, "j", NAMESPACE, propagation_policy=policy)
     await world.advance(5)
@@ -35,7 +37,9 @@ async def test_a_job_deleted_without_a_policy_leaves_its_pods(world):
 
 @pytest.mark.spec("JOB-054")
 async def test_pods_orphaned_while_the_controller_was_down_are_let_go(world):
-    """Given no controller / when a Job is deleted and its pods stay / then they are let go once the controller starts."""
+    """Given no controller / when a Job is deleted and its pods stay / then they are let go once the
+    controller starts.
+    """
     await world.create_job(parallelism=2)
     await world.cluster.manager.stop_component("job")
     await world.client.delete(JOBS, "j", NAMESPACE, propagation_policy="Orphan")
@@ -48,7 +52,9 @@ async def test_pods_orphaned_while_the_controller_was_down_are_let_go(world):
 
 @pytest.mark.spec("JOB-051")
 async def test_a_failed_job_holds_none_of_its_hundred_pods(world):
-    """Given a hundred pods and no retries / when one fails / then the Job fails with all of them counted and let go."""
+    """Given a hundred pods and no retries / when one fails / then the Job fails with all of them
+    counted and let go.
+    """
     await world.create_job(parallelism=100, backoffLimit=0)
     await world.fail((await world.active())[0])
     await world.advance(3)
@@ -60,8 +66,8 @@ async def test_a_failed_job_holds_none_of_its_hundred_pods(world):
 
 @pytest.mark.spec("JOB-053")
 async def test_a_controller_that_comes_and_goes_counts_right(world):
-    """Given thirty pods and many retries / when the controller is stopped and started while pods fail
-    / then in the end exactly those that failed are counted.
+    """Given thirty pods and many retries / when the controller is stopped and started while pods
+    fail / then in the end exactly those that failed are counted.
     """
     await world.create_job(parallelism=30, backoffLimit=1000, activeDeadlineSeconds=5000)
     failed = 0
@@ -81,8 +87,8 @@ async def test_a_controller_that_comes_and_goes_counts_right(world):
 
 @pytest.mark.spec("JOB-120")
 async def test_a_pod_noted_as_uncounted_is_counted_once_after_a_crash(world):
-    """Given a status that names a succeeded pod as uncounted, its finalizer still there, as a crash between the two leaves it
-    / when the controller starts / then the pod counts once.
+    """Given a status that names a succeeded pod as uncounted, its finalizer still there, as a crash
+    between the two leaves it / when the controller starts / then the pod counts once.
     """
     await world.create_job(completions=3)
     [pod] = await world.active()
@@ -100,7 +106,9 @@ async def test_a_pod_noted_as_uncounted_is_counted_once_after_a_crash(world):
 
 @pytest.mark.spec("JOB-121")
 async def test_six_hundred_pods_that_end_at_once_are_counted_in_two_rounds(world):
-    """Given 600 pods / when all succeed at once / then the status never names more than 500 of them, and all are counted."""
+    """Given 600 pods / when all succeed at once / then the status never names more than 500 of
+    them, and all are counted.
+    """
     await world.create_job(parallelism=600, completions=600)
     await world.advance(3)
     version = (await world.job())["metadata"]["resourceVersion"]
@@ -119,7 +127,9 @@ async def test_six_hundred_pods_that_end_at_once_are_counted_in_two_rounds(world
 
 @pytest.mark.spec("JOB-090")
 async def test_no_more_than_five_hundred_pods_are_made_in_one_go(world):
-    """Given parallelism 1200 / then 500, 1000 and 1200 pods are there after one, two and three syncs."""
+    """Given parallelism 1200 / then 500, 1000 and 1200 pods are there after one, two and three
+    syncs.
+    """
     await world.client.create(JOBS, job_manifest(parallelism=1200))
     sizes = []
     for _ in range(3):
@@ -131,7 +141,9 @@ async def test_no_more_than_five_hundred_pods_are_made_in_one_go(world):
 
 @pytest.mark.spec("JOB-122")
 async def test_pods_of_a_finished_job_are_let_go_whoever_made_them_tracked(world):
-    """Given a complete Job, one of whose pods is tracked again / when the Job changes in any way / then the pod is let go."""
+    """Given a complete Job, one of whose pods is tracked again / when the Job changes in any way /
+    then the pod is let go.
+    """
     await world.create_job()
     await world.succeed(*await world.active())
     await world.advance(2)

@@ -1,9 +1,9 @@
-"""Whatever a Job's pods do, and whoever interferes: each is accounted for once, none is held in the end, and the Job ends in one
-way only.
+"""Whatever a Job's pods do, and whoever interferes: each is accounted for once, none is held in the
+end, and the Job ends in one way only.
 
-What became of a pod is read from its own history: how it was when it lost its tracking finalizer. One that had ended by then
-was counted, unless a rule ignores its failure; one that was on its way out was counted as failed or let go, by how the Job fared;
-one that ran on was let go.
+What became of a pod is read from its own history: how it was when it lost its tracking finalizer.
+One that had ended by then was counted, unless a rule ignores its failure; one that was on its way
+out was counted as failed or let go, by how the Job fared; one that ran on was let go.
 """
 
 import pytest
@@ -226,8 +226,9 @@ QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.
 @example(spec=EVERY_RULE, codes=[1, 2, 2, 0], durations=[3], events=[(1, ("delete", 0)), (1, ("restart", 0))])
 @pytest.mark.spec("JOB-033", "JOB-037", "JOB-053", "JOB-097")
 async def test_every_pod_is_accounted_for(spec, codes, durations, events):
-    """Given any small Job, any fate of its pods, and anybody who suspends, resizes, deletes or restarts / when it has ended
-    / then each pod was counted once or let go, none is tracked, nothing is uncounted, and it ended well or badly, not both.
+    """Given any small Job, any fate of its pods, and anybody who suspends, resizes, deletes or
+    restarts / when it has ended / then each pod was counted once or let go, none is tracked,
+    nothing is uncounted, and it ended well or badly, not both.
     """
     await check(spec, codes, durations, events)
 

@@ -7,7 +7,8 @@ from tests.controllers.world import condition, counts, true_conditions
 
 
 async def gap_after_failure(world, *pods, limit=700):
-    """Fail pods and let time pass until another one is created; seconds from the one to the other."""
+    """Fail pods and let time pass until another one is created; seconds from the one to the other.
+    """
     known = [pod["metadata"]["uid"] for pod in await world.pods()]
     failed_at = world.cluster.clock.time()
     await world.fail(*pods)
@@ -41,7 +42,9 @@ async def test_the_wait_doubles_with_each_failure_until_the_limit(world):
 
 @pytest.mark.spec("JOB-094")
 async def test_a_success_makes_the_wait_short_again(world):
-    """Given two failures / when a pod succeeds and the next fails / then that one is replaced after ten seconds."""
+    """Given two failures / when a pod succeeds and the next fails / then that one is replaced after
+    ten seconds.
+    """
     await world.create_job(completions=5)
     for expected in (10, 20):
         assert await gap_after_failure(world, *await world.active()) == expected
@@ -53,14 +56,18 @@ async def test_a_success_makes_the_wait_short_again(world):
 @pytest.mark.spec("JOB-091")
 @pytest.mark.parametrize(("together", "expected"), [(2, 20), pytest.param(5, 160, marks=pytest.mark.spec("JOB-092"))])
 async def test_failures_within_a_second_are_counted_together(world, together, expected):
-    """Given several pods / when some fail within one second / then the wait is as after so many failures."""
+    """Given several pods / when some fail within one second / then the wait is as after so many
+    failures.
+    """
     await world.create_job(parallelism=together)
     assert await gap_after_failure(world, *await world.active()) == expected
 
 
 @pytest.mark.spec("JOB-095")
 async def test_a_controller_that_restarts_has_forgotten_to_wait(world):
-    """Given a Job that waits after three failures / when the controller restarts / then the pod is replaced at once."""
+    """Given a Job that waits after three failures / when the controller restarts / then the pod is
+    replaced at once.
+    """
     await world.create_job()
     for _ in range(2):
         await gap_after_failure(world, *await world.active())
@@ -74,8 +81,8 @@ async def test_a_controller_that_restarts_has_forgotten_to_wait(world):
 @pytest.mark.spec("JOB-096")
 @pytest.mark.parametrize(("limit", "restarts"), [(2, 2), (0, 1)])
 async def test_restarts_of_containers_count_against_the_limit(world, limit, restarts):
-    """Given restartPolicy OnFailure / when a container has restarted as often as the limit, or once if it is 0
-    / then the Job fails and its pod is deleted.
+    """Given restartPolicy OnFailure / when a container has restarted as often as the limit, or once
+    if it is 0 / then the Job fails and its pod is deleted.
     """
     await world.create_job(restart_policy="OnFailure", backoffLimit=limit)
     [pod] = await world.active()
@@ -92,7 +99,9 @@ async def test_restarts_of_containers_count_against_the_limit(world, limit, rest
 
 @pytest.mark.spec("JOB-097")
 async def test_what_runs_when_the_job_fails_counts_as_failed(world):
-    """Given three pods and a limit of two / when three have failed / then the two that run are stopped and counted too."""
+    """Given three pods and a limit of two / when three have failed / then the two that run are
+    stopped and counted too.
+    """
     await world.create_job(parallelism=3, backoffLimit=2)
     await world.bind(*await world.active())
     await world.fail((await world.active())[0])
@@ -115,7 +124,9 @@ async def test_what_runs_when_the_job_fails_counts_as_failed(world):
 
 @pytest.mark.spec("JOB-098")
 async def test_a_job_that_takes_too_long_fails(world):
-    """Given a deadline of ten seconds / when they are over / then the pods are deleted and the Job fails, and says so."""
+    """Given a deadline of ten seconds / when they are over / then the pods are deleted and the Job
+    fails, and says so.
+    """
     await world.create_job(parallelism=2, activeDeadlineSeconds=10)
     await world.advance(8)
     assert counts(await world.job()) == (2, 0, 0, 0)
@@ -130,7 +141,9 @@ async def test_a_job_that_takes_too_long_fails(world):
 
 @pytest.mark.spec("JOB-099")
 async def test_a_deadline_that_is_moved_into_the_past_takes_effect_at_once(world):
-    """Given a Job that has run for twenty seconds / when its deadline becomes five / then it fails now."""
+    """Given a Job that has run for twenty seconds / when its deadline becomes five / then it fails
+    now.
+    """
     await world.create_job(activeDeadlineSeconds=100)
     await world.advance(19)
     job = await world.change_job(activeDeadlineSeconds=5)
@@ -156,7 +169,9 @@ async def test_a_suspended_job_gets_its_whole_deadline_again(world):
 
 @pytest.mark.spec("JOB-101")
 async def test_failure_is_looked_at_before_success(world):
-    """Given two completions and no failure allowed / when one pod succeeds and the other fails at once / then the Job fails."""
+    """Given two completions and no failure allowed / when one pod succeeds and the other fails at
+    once / then the Job fails.
+    """
     await world.create_job(parallelism=2, completions=1, backoffLimit=0)
     [pod] = await world.active()
     await world.fail(pod)
@@ -166,7 +181,9 @@ async def test_failure_is_looked_at_before_success(world):
 
 @pytest.mark.spec("JOB-127")
 async def test_active_is_what_is_active_while_the_job_waits(world):
-    """Given three pods / when one fails and its replacement waits / then active says two, and the status is accepted."""
+    """Given three pods / when one fails and its replacement waits / then active says two, and the
+    status is accepted.
+    """
     await world.create_job(parallelism=3)
     await world.fail((await world.active())[0])
     await world.advance(3)

@@ -28,8 +28,9 @@ async def refusals(world):
 
 @pytest.mark.spec("JOB-088", "JOB-089")
 async def test_a_server_that_refuses_is_not_asked_for_everything(world):
-    """Given twenty pods wanted and a quota of three / then batches of one and two succeed, the four of the next are refused,
-    and it ends there; it is tried again after one second, two and four / when the quota grows / then all are there.
+    """Given twenty pods wanted and a quota of three / then batches of one and two succeed, the four
+    of the next are refused, and it ends there; it is tried again after one second, two and four /
+    when the quota grows / then all are there.
     """
     await allow_pods(world, 3)
     await world.client.create(JOBS, job_manifest(parallelism=20))
@@ -52,8 +53,9 @@ async def test_a_server_that_refuses_is_not_asked_for_everything(world):
 
 @pytest.mark.spec("JOB-067")
 async def test_what_admission_adds_to_pods_stays_theirs(world):
-    """Given limits and tolerations that admission gives to pods / when a Job makes pods, one after the other
-    / then each has them, and else what the template says, and the Job's template is what its author wrote.
+    """Given limits and tolerations that admission gives to pods / when a Job makes pods, one after
+    the other / then each has them, and else what the template says, and the Job's template is what
+    its author wrote.
     """
     limits = {"type": "Container", "default": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}
     await world.client.create(LIMIT_RANGES, {

@@ -46,7 +46,9 @@ async def test_a_complete_job_does_not_start_again(world):
 
 @pytest.mark.spec("JOB-048")
 async def test_a_job_scaled_to_nothing_is_complete(world):
-    """Given running indexes / when there are none any more / then the pods go and the Job completes with nothing done."""
+    """Given running indexes / when there are none any more / then the pods go and the Job completes
+    with nothing done.
+    """
     await world.create_job(parallelism=3, completions=3, completionMode="Indexed")
     await world.change_job(parallelism=0, completions=0)
     await world.advance(2)

@@ -15,7 +15,9 @@ def policy(*rules):
 
 @pytest.mark.spec("JOB-002")
 async def test_an_exit_code_fails_the_job(world):
-    """Given a FailJob rule for code 5 / when one of two pods exits with it / then the Job fails, and says which pod and rule."""
+    """Given a FailJob rule for code 5 / when one of two pods exits with it / then the Job fails,
+    and says which pod and rule.
+    """
     await world.create_job(parallelism=2, completions=2, podFailurePolicy=policy(on_code("FailJob", 5)))
     pod, _ = await world.active()
     await world.fail(pod, exit_code=5)
@@ -32,7 +34,9 @@ async def test_an_exit_code_fails_the_job(world):
 
 @pytest.mark.spec("JOB-003")
 async def test_a_controller_that_restarts_between_counts_once(world):
-    """Given a FailJob rule / when the controller stops, a pod fails, and it starts again / then the pod counts once."""
+    """Given a FailJob rule / when the controller stops, a pod fails, and it starts again / then the
+    pod counts once.
+    """
     await world.create_job(podFailurePolicy=policy(on_code("FailJob", 5)))
     [pod] = await world.active()
     await world.cluster.manager.stop_component("job")
@@ -64,7 +68,9 @@ async def test_a_failed_pod_that_was_deleted_meanwhile_still_decides(world):
 
 @pytest.mark.spec("JOB-005")
 async def test_a_disrupted_pod_does_not_count(world):
-    """Given an Ignore rule for DisruptionTarget / when a disrupted pod fails / then failed stays 0 and the pod is replaced."""
+    """Given an Ignore rule for DisruptionTarget / when a disrupted pod fails / then failed stays 0
+    and the pod is replaced.
+    """
     ignore = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     await world.create_job(podFailurePolicy=policy(ignore), backoffLimit=0)
     [pod] = await world.active()
@@ -78,7 +84,9 @@ async def test_a_disrupted_pod_does_not_count(world):
 @pytest.mark.spec("JOB-006", "JOB-007")
 @pytest.mark.parametrize("code", [10, 11])
 async def test_what_matches_count_or_nothing_counts(world, code):
-    """Given a Count rule for code 10 / when a pod exits with 10, or with another code / then it counts and is replaced."""
+    """Given a Count rule for code 10 / when a pod exits with 10, or with another code / then it
+    counts and is replaced.
+    """
     await world.create_job(podFailurePolicy=policy(on_code("Count", 10)))
     await world.fail(*await world.active(), exit_code=code)
     await world.advance(12)
@@ -87,7 +95,9 @@ async def test_what_matches_count_or_nothing_counts(world, code):
 
 @pytest.mark.spec("JOB-115")
 async def test_the_first_rule_that_matches_decides(world):
-    """Given Ignore before FailJob, both for the same code / when a pod exits with it / then the failure is ignored."""
+    """Given Ignore before FailJob, both for the same code / when a pod exits with it / then the
+    failure is ignored.
+    """
     await world.create_job(podFailurePolicy=policy(on_code("Ignore", 7), on_code("FailJob", 7)))
     await world.fail(*await world.active(), exit_code=7)
     await world.advance(12)

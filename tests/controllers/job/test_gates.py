@@ -1,4 +1,6 @@
-"""Feature gates of Jobs, in the releases in which they can be switched: off, on, and to and fro while a Job runs."""
+"""Feature gates of Jobs, in the releases in which they can be switched: off, on, and to and fro
+while a Job runs.
+"""
 
 from dataclasses import replace
 
@@ -18,7 +20,9 @@ def of_release(release, **gates):
 
 
 async def switch(world, **gates):
-    """The same cluster, with all its objects, under these gates, as after a restart of every server and controller."""
+    """The same cluster, with all its objects, under these gates, as after a restart of every server
+    and controller.
+    """
     taken = world.cluster.snapshot()
     options = replace(taken.options, feature_gates={**taken.options.feature_gates, **gates})
     await world.cluster.restore(taken._replace(options=options))
@@ -27,8 +31,9 @@ async def switch(world, **gates):
 
 @pytest.mark.spec("JOB-004")
 async def test_without_failure_policies_a_failure_is_a_failure():
-    """Given 1.30 with JobPodFailurePolicy off / when a Job has a FailJob rule and its pod ends with that code
-    / then the policy is forgotten, the pod is counted and replaced, and the Job completes.
+    """Given 1.30 with JobPodFailurePolicy off / when a Job has a FailJob rule and its pod ends with
+    that code / then the policy is forgotten, the pod is counted and replaced, and the Job
+    completes.
     """
     async with of_release("1.30", JobPodFailurePolicy=False) as cluster:
         world = World(cluster)
@@ -44,8 +49,8 @@ async def test_without_failure_policies_a_failure_is_a_failure():
 
 @pytest.mark.spec("JOB-009", "JOB-013")
 async def test_a_success_policy_holds_only_while_its_gate_is_on():
-    """Given a Job that succeeds with index 0 / when the gate is off while index 0 succeeds / then it runs on
-    / when the gate is on again / then the Job succeeds by the policy.
+    """Given a Job that succeeds with index 0 / when the gate is off while index 0 succeeds / then
+    it runs on / when the gate is on again / then the Job succeeds by the policy.
     """
     async with of_release("1.32") as cluster:
         world = World(cluster)
@@ -64,8 +69,9 @@ async def test_a_success_policy_holds_only_while_its_gate_is_on():
 
 @pytest.mark.spec("JOB-009")
 async def test_without_success_policies_success_needs_no_reason():
-    """Given JobSuccessPolicy off / when a Job names such a policy and all indexes succeed
-    / then the policy is forgotten, and the conditions have no reason, as before there was a choice of reasons.
+    """Given JobSuccessPolicy off / when a Job names such a policy and all indexes succeed / then
+    the policy is forgotten, and the conditions have no reason, as before there was a choice of
+    reasons.
     """
     async with of_release("1.32", JobSuccessPolicy=False) as cluster:
         world = World(cluster)
@@ -82,8 +88,9 @@ async def test_without_success_policies_success_needs_no_reason():
 
 @pytest.mark.spec("JOB-015")
 async def test_failed_indexes_are_forgotten_while_their_gate_is_off():
-    """Given no retries an index, and index 0 failed / when the gate goes off / then there are no failed indexes and 0 is tried
-    again / when it is on again / then none has failed yet, and nothing was counted twice / when 2 fails / then 2 has failed.
+    """Given no retries an index, and index 0 failed / when the gate goes off / then there are no
+    failed indexes and 0 is tried again / when it is on again / then none has failed yet, and
+    nothing was counted twice / when 2 fails / then 2 has failed.
     """
     async with of_release("1.32") as cluster:
         world = World(cluster)
@@ -108,7 +115,9 @@ async def test_failed_indexes_are_forgotten_while_their_gate_is_off():
 
 
 async def test_without_limits_an_index_has_neither_limits_nor_rules():
-    """Given JobBackoffLimitPerIndex off / when a Job comes with such limits and a FailIndex rule / then they are forgotten."""
+    """Given JobBackoffLimitPerIndex off / when a Job comes with such limits and a FailIndex rule /
+    then they are forgotten.
+    """
     rule = {"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [5]}}
     async with of_release("1.32", JobBackoffLimitPerIndex=False) as cluster:
         world = World(cluster)
@@ -121,7 +130,9 @@ async def test_without_limits_an_index_has_neither_limits_nor_rules():
 
 @pytest.mark.spec("JOB-029")
 async def test_without_its_gate_nobody_else_manages_a_job():
-    """Given JobManagedBy off / when a Job names another manager / then that is forgotten, and it gets its pods."""
+    """Given JobManagedBy off / when a Job names another manager / then that is forgotten, and it
+    gets its pods.
+    """
     async with of_release("1.34", JobManagedBy=False) as cluster:
         world = World(cluster)
         job = await world.create_job(managedBy="example.com/mine", parallelism=2)
@@ -177,7 +188,9 @@ async def test_without_a_choice_terminating_pods_are_replaced(mode):
 
 @pytest.mark.spec("JOB-044")
 async def test_terminating_pods_are_shown_while_the_gate_is_on():
-    """Given two terminating pods / when the gate goes off and on again / then status.terminating goes and comes."""
+    """Given two terminating pods / when the gate goes off and on again / then status.terminating
+    goes and comes.
+    """
     async with of_release("1.33") as cluster:
         world = World(cluster)
         await deleted_pods(world)
@@ -193,8 +206,9 @@ async def test_terminating_pods_are_shown_while_the_gate_is_on():
 @pytest.mark.parametrize(("release", "gates"), [
     ("1.30", {}), ("1.33", {"JobManagedBy": False, "JobPodReplacementPolicy": False})])
 async def test_where_nothing_delays_it_the_end_is_not_announced(release, gates):
-    """Given 1.30, or a later release without the gates that delay the end / when one pod fails beyond the limit while another
-    terminates / then the Job has failed at once, without FailureTarget.
+    """Given 1.30, or a later release without the gates that delay the end / when one pod fails
+    beyond the limit while another terminates / then the Job has failed at once, without
+    FailureTarget.
     """
     async with of_release(release, **gates) as cluster:
         world = World(cluster)
@@ -208,7 +222,9 @@ async def test_where_nothing_delays_it_the_end_is_not_announced(release, gates):
 
 @pytest.mark.spec("JOB-062", "JOB-220")
 async def test_without_its_gate_a_suspended_job_keeps_its_requests():
-    """Given MutablePodResourcesForSuspendedJobs off / when a suspended Job's pods are to ask for more / then 422, immutable."""
+    """Given MutablePodResourcesForSuspendedJobs off / when a suspended Job's pods are to ask for
+    more / then 422, immutable.
+    """
     async with manual_cluster(feature_gates={"MutablePodResourcesForSuspendedJobs": False}) as cluster:
         world = World(cluster)
         await world.create_job(suspend=True)
@@ -219,7 +235,9 @@ async def test_without_its_gate_a_suspended_job_keeps_its_requests():
 
 
 async def test_a_job_that_ran_and_is_suspended_remembers_its_start_in_older_releases():
-    """Given 1.35 / when a running Job is suspended / then it keeps its start, and where its pods run stays as it is."""
+    """Given 1.35 / when a running Job is suspended / then it keeps its start, and where its pods
+    run stays as it is.
+    """
     async with of_release("1.35") as cluster:
         world = World(cluster)
         started = (await world.create_job())["status"]["startTime"]
@@ -232,8 +250,8 @@ async def test_a_job_that_ran_and_is_suspended_remembers_its_start_in_older_rele
 
 
 async def test_without_strict_checks_a_status_may_contradict_itself():
-    """Given JobManagedBy off / when a status says Complete without announcing it / then that is taken, where the newest release
-    refuses it.
+    """Given JobManagedBy off / when a status says Complete without announcing it / then that is
+    taken, where the newest release refuses it.
     """
     body = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
     async with of_release("1.33", JobManagedBy=False) as cluster:
@@ -246,7 +264,9 @@ async def test_without_strict_checks_a_status_may_contradict_itself():
 
 
 async def test_where_it_is_not_elastic_an_indexed_job_keeps_its_size():
-    """Given 1.30 with ElasticIndexedJob off / when completions and parallelism change together / then that is refused."""
+    """Given 1.30 with ElasticIndexedJob off / when completions and parallelism change together /
+    then that is refused.
+    """
     async with of_release("1.30", ElasticIndexedJob=False) as cluster:
         world = World(cluster)
         await world.create_job(completionMode="Indexed", parallelism=2, completions=2)

@@ -32,8 +32,9 @@ async def test_a_single_pod_that_fails_is_replaced_until_one_succeeds(world):
 
 @pytest.mark.spec("JOB-034", "JOB-102")
 async def test_a_work_queue_starts_nothing_new_once_one_pod_succeeded(world):
-    """Given five pods and no number of completions / when two fail, one succeeds and the rest end
-    / then the two are replaced before the success, nothing is replaced after it, and the Job completes with the last pod.
+    """Given five pods and no number of completions / when two fail, one succeeds and the rest end /
+    then the two are replaced before the success, nothing is replaced after it, and the Job
+    completes with the last pod.
     """
     await world.create_job(parallelism=5)
     pods = await world.active()
@@ -59,7 +60,9 @@ async def test_a_work_queue_starts_nothing_new_once_one_pod_succeeded(world):
 
 @pytest.mark.spec("JOB-035")
 async def test_pods_follow_parallelism_up_and_down(world):
-    """Given five pods / when parallelism is 2 and then 4 / then so many run, and what was deleted is not counted as failed."""
+    """Given five pods / when parallelism is 2 and then 4 / then so many run, and what was deleted
+    is not counted as failed.
+    """
     await world.create_job(parallelism=5)
     job = await world.change_job(parallelism=2)
     assert (len(await world.active()), counts(job)) == (2, (2, 0, 0, 0))
@@ -69,7 +72,9 @@ async def test_pods_follow_parallelism_up_and_down(world):
 
 @pytest.mark.spec("JOB-036")
 async def test_no_more_pods_run_than_completions_are_left(world):
-    """Given parallelism 54 and completions 56 / when two fail and 53 succeed / then 54, and then 3 run, until all are done."""
+    """Given parallelism 54 and completions 56 / when two fail and 53 succeed / then 54, and then 3
+    run, until all are done.
+    """
     await world.create_job(parallelism=54, completions=56)
     pods = await world.active()
     assert len(pods) == 54
@@ -92,8 +97,8 @@ async def test_no_more_pods_run_than_completions_are_left(world):
 
 @pytest.mark.spec("JOB-037")
 async def test_an_indexed_job_runs_every_index_to_success(world):
-    """Given three pods at a time of four indexes / when one index is done and another fails
-    / then the next index starts, the failed one is made again, and completedIndexes tells what is done.
+    """Given three pods at a time of four indexes / when one index is done and another fails / then
+    the next index starts, the failed one is made again, and completedIndexes tells what is done.
     """
     await world.create_job(parallelism=3, completions=4, completionMode="Indexed")
     pods = await world.by_index()
@@ -117,8 +122,9 @@ async def test_an_indexed_job_runs_every_index_to_success(world):
 
 @pytest.mark.spec("JOB-129")
 async def test_an_indexed_pod_knows_its_index_in_four_ways(world):
-    """Given containers and init containers, one with a variable of its own of that name
-    / then a pod has its index as hostname, label, annotation and environment, and the variable of its own is kept.
+    """Given containers and init containers, one with a variable of its own of that name / then a
+    pod has its index as hostname, label, annotation and environment, and the variable of its own is
+    kept.
     """
     manifest = job_manifest(completions=1, completionMode="Indexed")
     mine = [{"name": "JOB_COMPLETION_INDEX", "value": "mine"}]
@@ -172,7 +178,9 @@ async def test_a_job_of_no_completions_is_complete_at_once(world):
 
 @pytest.mark.spec("JOB-105")
 async def test_a_job_of_no_parallelism_waits(world):
-    """Given parallelism 0 / then no pod is made and the Job is not complete / when it is raised to 2 / then two pods run."""
+    """Given parallelism 0 / then no pod is made and the Job is not complete / when it is raised to
+    2 / then two pods run.
+    """
     job = await world.create_job(parallelism=0)
     assert (await world.pods(), true_conditions(job)) == ([], [])
     await world.change_job(parallelism=2)
@@ -194,8 +202,8 @@ async def test_a_happy_job_tells_of_its_pods_and_its_end(world):
 
 @pytest.mark.spec("JOB-119")
 async def test_a_success_is_written_twice_and_the_end_only_when_all_is_counted(world):
-    """Given a watch on a Job / when its pod succeeds
-    / then SuccessCriteriaMet comes with the uncounted pod, and Complete with the count, at the completion time.
+    """Given a watch on a Job / when its pod succeeds / then SuccessCriteriaMet comes with the
+    uncounted pod, and Complete with the count, at the completion time.
     """
     await world.create_job()
     seen = []

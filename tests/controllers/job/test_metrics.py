@@ -25,7 +25,9 @@ def handled(world):
 
 @pytest.mark.spec("JOB-002")
 async def test_a_job_that_fails_by_a_rule_is_counted_so(world):
-    """Given a FailJob rule for code 5 / when a pod exits with it / then the Job failed for that, and one was handled so."""
+    """Given a FailJob rule for code 5 / when a pod exits with it / then the Job failed for that,
+    and one was handled so.
+    """
     await world.create_job(podFailurePolicy=rule("FailJob"), backoffLimit=3)
     await world.fail(*await world.active(), exit_code=5)
     await world.advance(2)
@@ -35,7 +37,9 @@ async def test_a_job_that_fails_by_a_rule_is_counted_so(world):
 
 @pytest.mark.spec("JOB-005")
 async def test_an_ignored_failure_is_handled_and_not_counted(world):
-    """Given an Ignore rule for disruptions / when a pod fails by one / then nothing has failed, and one was ignored."""
+    """Given an Ignore rule for disruptions / when a pod fails by one / then nothing has failed, and
+    one was ignored.
+    """
     rules = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
     await world.create_job(podFailurePolicy=rules, backoffLimit=0)
     [pod] = await world.active()
@@ -49,7 +53,9 @@ async def test_an_ignored_failure_is_handled_and_not_counted(world):
 @pytest.mark.spec("JOB-006", "JOB-007")
 @pytest.mark.parametrize(("code", "expected"), [(5, {"Count": 1}), (6, {})])
 async def test_a_counted_failure_is_handled_only_if_a_rule_says_so(world, code, expected):
-    """Given a Count rule for code 5 / when a pod fails with it or with another / then one failed, by the rule or by none."""
+    """Given a Count rule for code 5 / when a pod fails with it or with another / then one failed,
+    by the rule or by none.
+    """
     await world.create_job(podFailurePolicy=rule("Count"))
     await world.fail(*await world.active(), exit_code=code)
     await world.advance(12)
@@ -60,7 +66,9 @@ async def test_a_counted_failure_is_handled_only_if_a_rule_says_so(world, code, 
 @pytest.mark.parametrize(("policy", "reason"), [
     ({"successPolicy": {"rules": [{"succeededCount": 2}]}}, "SuccessPolicy"), ({}, "CompletionsReached")])
 async def test_a_job_that_succeeds_is_counted_with_its_reason(world, policy, reason):
-    """Given two indexes, with a policy that asks for both or none / when both succeed / then the Job counts for what it met."""
+    """Given two indexes, with a policy that asks for both or none / when both succeed / then the
+    Job counts for what it met.
+    """
     await world.create_job(completionMode="Indexed", parallelism=2, completions=2, **policy)
     await world.succeed(*await world.active())
     await world.advance(2)
@@ -71,7 +79,9 @@ async def test_a_job_that_succeeds_is_counted_with_its_reason(world, policy, rea
 
 
 async def test_failed_indexes_are_counted_once(world):
-    """Given no retries an index / when one of two fails and the other succeeds / then one of each is counted."""
+    """Given no retries an index / when one of two fails and the other succeeds / then one of each
+    is counted.
+    """
     await world.create_job(completionMode="Indexed", parallelism=2, completions=2, backoffLimitPerIndex=0)
     pods = await world.by_index()
     await world.fail(pods[0])
@@ -85,7 +95,9 @@ async def test_failed_indexes_are_counted_once(world):
 
 @pytest.mark.spec("JOB-027")
 async def test_a_job_of_another_controller_is_counted_once(world):
-    """Given a Job that others manage / when it changes / then it is counted once, by their name, and never synced."""
+    """Given a Job that others manage / when it changes / then it is counted once, by their name,
+    and never synced.
+    """
     await world.create_job(managedBy="example.com/mine")
     await world.client.patch(JOBS, "j", NAMESPACE, {"metadata": {"labels": {"a": "b"}}})
     await world.advance(3)
@@ -118,7 +130,9 @@ async def test_finished_pods_get_and_lose_their_finalizer(world):
 
 @pytest.mark.spec("JOB-036")
 async def test_large_jobs_are_counted_to_the_last_pod(world):
-    """Given parallelism 54 and completions 56 / when two pods fail and the rest succeed / then 56 and 2 pods have finished."""
+    """Given parallelism 54 and completions 56 / when two pods fail and the rest succeed / then 56
+    and 2 pods have finished.
+    """
     await world.create_job(parallelism=54, completions=56)
     await world.fail(*(await world.active())[:2])
     await world.advance(25)
@@ -131,7 +145,9 @@ async def test_large_jobs_are_counted_to_the_last_pod(world):
 
 
 async def test_syncs_are_counted_by_what_they_did(world):
-    """Given a Job / when it makes pods, is refused more, waits, and deletes some / then there are syncs of each kind."""
+    """Given a Job / when it makes pods, is refused more, waits, and deletes some / then there are
+    syncs of each kind.
+    """
     hard = {"metadata": {"name": "q", "namespace": NAMESPACE}, "spec": {"hard": {"pods": "3"}}}
     await world.client.create(QUOTAS, hard)
     status = {"status": {"hard": {"pods": "3"}, "used": {"pods": "0"}}}

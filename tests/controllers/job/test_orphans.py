@@ -1,4 +1,6 @@
-"""Which pods are let go without being counted, and which are never even asked: upstream's queue of orphan pods."""
+"""Which pods are let go without being counted, and which are never even asked: upstream's queue of
+orphan pods.
+"""
 
 from fakekube.client.resources import JOBS, PODS
 from fakekube.composition.cluster import Cluster
@@ -13,8 +15,10 @@ def orphans(cluster):
 
 
 async def test_pods_of_a_job_that_completes_are_never_queued_as_orphans():
-    """Given a Job of five pods on nodes / when it completes, and is deleted with its pods / then none of its pods was ever queued
-    as an orphan: the sync that completed the Job had taken their finalizers."""
+    """Given a Job of five pods on nodes / when it completes, and is deleted with its pods / then
+    none of its pods was ever queued as an orphan: the sync that completed the Job had taken their
+    finalizers.
+    """
     async with Cluster(nodes=2, clock="manual") as cluster:
         await cluster.client.create(JOBS, job_manifest(parallelism=5, completions=5))
 
@@ -33,7 +37,9 @@ async def test_pods_of_a_job_that_completes_are_never_queued_as_orphans():
 
 
 async def test_pods_of_a_job_that_fails_are_never_queued_as_orphans(world):
-    """Given two pods and no retries / when one fails / then both are counted and let go, and neither is an orphan."""
+    """Given two pods and no retries / when one fails / then both are counted and let go, and
+    neither is an orphan.
+    """
     await world.create_job(parallelism=2, backoffLimit=0)
     await world.fail((await world.active())[0])
     await world.advance(5)
@@ -43,8 +49,9 @@ async def test_pods_of_a_job_that_fails_are_never_queued_as_orphans(world):
 
 
 async def test_a_finished_job_lets_a_pod_go_that_is_tracked_again(world):
-    """Given a Job that is complete / when somebody gives its pod the finalizer anew, and the Job changes
-    / then the pod is an orphan, and is let go."""
+    """Given a Job that is complete / when somebody gives its pod the finalizer anew, and the Job
+    changes / then the pod is an orphan, and is let go.
+    """
     await world.create_job()
     await world.succeed(*await world.active())
     await world.advance(3)
@@ -59,7 +66,9 @@ async def test_a_finished_job_lets_a_pod_go_that_is_tracked_again(world):
 
 
 async def test_a_tracked_pod_without_a_controller_is_let_go_each_time_it_comes(world):
-    """Given no controller / when a pod comes with the finalizer / then it is let go / when it gets it again / then once more."""
+    """Given no controller / when a pod comes with the finalizer / then it is let go / when it gets
+    it again / then once more.
+    """
     await world.create_job()
     await world.client.create(PODS, {
         "metadata": {"name": "stray", "namespace": NAMESPACE, "finalizers": [TRACKING]}, **pod_template()})

@@ -15,7 +15,9 @@ def bare_pod(labels, name="stray", **metadata):
 
 @pytest.mark.spec("JOB-109")
 async def test_a_pod_that_no_longer_matches_is_released(world):
-    """Given a Job's pod / when its labels are taken off / then it has no owner and is not tracked, and another comes."""
+    """Given a Job's pod / when its labels are taken off / then it has no owner and is not tracked,
+    and another comes.
+    """
     await world.create_job()
     [pod] = await world.pods()
     labels = dict.fromkeys(pod["metadata"]["labels"])
@@ -30,7 +32,9 @@ async def test_a_pod_that_no_longer_matches_is_released(world):
 
 @pytest.mark.spec("JOB-110")
 async def test_a_stray_pod_that_matches_is_adopted(world):
-    """Given a Job of two / when a pod without an owner has its labels / then it is adopted and tracked, and one too many goes."""
+    """Given a Job of two / when a pod without an owner has its labels / then it is adopted and
+    tracked, and one too many goes.
+    """
     job = await world.create_job(parallelism=2, completions=2)
     await world.client.create(PODS, bare_pod(job["spec"]["template"]["metadata"]["labels"]))
     await world.advance(3)
@@ -42,7 +46,9 @@ async def test_a_stray_pod_that_matches_is_adopted(world):
 
 @pytest.mark.spec("JOB-110")
 async def test_an_orphan_of_a_parallel_job_is_adopted_again(world):
-    """Given a Job's pod / when its owner is taken off / then the Job adopts it again, tracking included."""
+    """Given a Job's pod / when its owner is taken off / then the Job adopts it again, tracking
+    included.
+    """
     await world.create_job()
     [pod] = await world.pods()
     body = {"metadata": {"ownerReferences": None, "finalizers": None}}
@@ -55,7 +61,9 @@ async def test_an_orphan_of_a_parallel_job_is_adopted_again(world):
 
 @pytest.mark.spec("JOB-111")
 async def test_a_job_on_its_way_out_adopts_nothing(world):
-    """Given a Job that is deleted and held by a finalizer / when a matching pod appears / then it stays without an owner."""
+    """Given a Job that is deleted and held by a finalizer / when a matching pod appears / then it
+    stays without an owner.
+    """
     manifest = job_manifest()
     manifest["metadata"]["finalizers"] = ["example.com/hold"]
     await world.client.create(JOBS, manifest)
@@ -70,7 +78,9 @@ async def test_a_job_on_its_way_out_adopts_nothing(world):
 @pytest.mark.spec("JOB-107", "JOB-108")
 @pytest.mark.parametrize("index", ["0", None])
 async def test_a_second_pod_of_an_index_and_one_of_none_go(world, index):
-    """Given an indexed Job / when it adopts a pod of an index that runs, or of none / then one goes, and is not counted."""
+    """Given an indexed Job / when it adopts a pod of an index that runs, or of none / then one
+    goes, and is not counted.
+    """
     job = await world.create_job(completionMode="Indexed", completions=2, parallelism=2)
     labels = job["spec"]["template"]["metadata"]["labels"]
     annotations = {} if index is None else {"annotations": {"batch.kubernetes.io/job-completion-index": index}}
@@ -101,7 +111,9 @@ async def test_what_others_manage_is_left_alone(world, suspend):
 
 @pytest.mark.spec("JOB-031")
 async def test_a_job_made_anew_may_have_another_manager(world):
-    """Given a Job with a pod / when it is deleted and made anew with another managedBy / then the new one gets no pods."""
+    """Given a Job with a pod / when it is deleted and made anew with another managedBy / then the
+    new one gets no pods.
+    """
     await world.create_job()
     await world.client.delete(JOBS, "j", NAMESPACE, propagation_policy="Background")
     await world.advance(3)
@@ -111,7 +123,9 @@ async def test_a_job_made_anew_may_have_another_manager(world):
 
 @pytest.mark.spec("JOB-032")
 async def test_the_tracking_of_others_is_respected(world):
-    """Given a Job that others manage, with a tracked pod / when the pod ends and is deleted / then it stays tracked."""
+    """Given a Job that others manage, with a tracked pod / when the pod ends and is deleted / then
+    it stays tracked.
+    """
     job = await world.create_job(managedBy="example.com/mine")
     owner = {
         "apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": job["metadata"]["uid"], "controller": True,

@@ -43,7 +43,9 @@ def test_indexes_are_written_as_runs(listed, text):
 
 @given(st.sets(st.integers(0, 300)))
 def test_what_is_written_is_read_back(chosen):
-    """Given any set of indexes / then its text reads back to the same, ascending, and cut off where completions end."""
+    """Given any set of indexes / then its text reads back to the same, ascending, and cut off where
+    completions end.
+    """
     text = indexes.Indexes.of(chosen).text()
     assert numbers(indexes.parse(text)) == sorted(chosen)
     assert numbers(indexes.parse(text, 100)) == sorted(index for index in chosen if index < 100)
@@ -52,7 +54,9 @@ def test_what_is_written_is_read_back(chosen):
 
 @given(st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)), st.integers(0, 45))
 def test_sets_of_indexes_are_sets(one, other, end):
-    """Given two sets of indexes / then their union, what they have in common, and what is missing are those of Python's sets."""
+    """Given two sets of indexes / then their union, what they have in common, and what is missing
+    are those of Python's sets.
+    """
     left, right = indexes.Indexes.of(one), indexes.Indexes.of(other)
     assert numbers(left.union(right)) == sorted(one | other)
     assert (len(left), left.common(right)) == (len(one), len(one & other))
@@ -60,8 +64,10 @@ def test_sets_of_indexes_are_sets(one, other, end):
 
 
 def test_two_thousand_million_indexes_cost_what_their_text_does():
-    """Given a Job's status in which all but the last of as many completions as there can be are done
-    Then the only index that is missing is found, and a successPolicy that asks for all of them is met, without making a list."""
+    """Given a Job's status in which all but the last of as many completions as there can be are
+    done Then the only index that is missing is found, and a successPolicy that asks for all of them
+    is met, without making a list.
+    """
     most = 2**31 - 1
     done = indexes.parse(f"0-{most - 2}", most)
     assert list(done.missing(most)) == [most - 1]
@@ -81,14 +87,18 @@ def test_what_is_no_index_is_dropped():
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 10), (2, 20), (3, 40), (6, 320), (7, 600), (40, 600)])
 def test_the_wait_doubles_up_to_ten_minutes(failures, seconds):
-    """Given so many failures / then the wait after the last is ten seconds, doubled with each, ten minutes at most."""
+    """Given so many failures / then the wait after the last is ten seconds, doubled with each, ten
+    minutes at most.
+    """
     assert Backoff(failures, 100.0).remaining_seconds(100.0) == seconds
     assert Backoff(failures, 100.0).remaining_seconds(100.0 + seconds + 1) == 0.0
     assert backoff.remaining_seconds(failures, 100.0, 105.0) == seconds - 5
 
 
 def test_only_failures_after_the_last_success_count():
-    """Given pods that ended / then failures before the latest success are forgotten, later ones counted."""
+    """Given pods that ended / then failures before the latest success are forgotten, later ones
+    counted.
+    """
     early, late = pod("a", "Failed", ended="2026-01-01T00:00:01Z"), pod("b", "Failed", ended="2026-01-01T00:00:09Z")
     success = pod("c", "Succeeded", ended="2026-01-01T00:00:05Z")
     assert Backoff(3, 1.0).after([], []) == (3, 1.0)
@@ -100,7 +110,9 @@ def test_only_failures_after_the_last_success_count():
 
 
 def test_when_a_pod_ended_is_told_by_the_best_evidence():
-    """Given less and less evidence / then the end is the container's, the loss of readiness, the deletion, the creation."""
+    """Given less and less evidence / then the end is the container's, the loss of readiness, the
+    deletion, the creation.
+    """
     container = pod(ended="2026-01-01T00:00:07Z")
     assert pods.finish_time(container) % 60 == 7
     unready = pod()
@@ -112,7 +124,9 @@ def test_when_a_pod_ended_is_told_by_the_best_evidence():
 
 
 def test_pods_that_got_further_are_kept_longer():
-    """Given pods in every state / then unscheduled, pending, unready, lately ready ones go first, in this order."""
+    """Given pods in every state / then unscheduled, pending, unready, lately ready ones go first,
+    in this order.
+    """
     wanted = [
         pod("unscheduled", "Pending", node=""), pod("pending", "Pending"), pod("unready"),
         pod("restarted", ready="2026-01-01T00:00:09Z", restarts=3), pod("late", ready="2026-01-01T00:00:09Z"),
@@ -132,7 +146,9 @@ def test_surplus_pods_of_a_plain_job_are_those_that_got_least_far():
 
 @pytest.mark.spec("JOB-107", "JOB-108")
 def test_surplus_pods_of_an_indexed_job_are_doubles_and_those_without_a_place():
-    """Given doubles, a pod without an index and one beyond the last index / then these go, whatever the number wanted."""
+    """Given doubles, a pod without an index and one beyond the last index / then these go, whatever
+    the number wanted.
+    """
     active = [
         pod("kept", index=0, ready=T0), pod("double", index=0), pod("none"), pod("beyond", index=7), pod("one", index=1)]
     assert sorted(p["metadata"]["name"] for p in pods.surplus(active, 5, 3)) == ["beyond", "double", "none"]
@@ -153,19 +169,24 @@ def rule(action, operator="In", values=(), container=None, conditions=None):
     ([rule("FailIndex", values=[5], container="main")], 5, "FailIndex"),
 ])
 def test_the_first_rule_that_matches_an_exit_code_decides(rules, code, action):
-    """Given rules and a pod that failed with a code / then the first that matches says what is done."""
+    """Given rules and a pod that failed with a code / then the first that matches says what is
+    done.
+    """
     assert policies.match_failure_policy({"rules": rules}, pod(phase="Failed", code=code)).action == action
 
 
 @pytest.mark.spec("JOB-117")
 def test_a_container_that_ended_well_never_matches():
-    """Given a NotIn rule / when a container of a failed pod exited with 0 / then the rule does not match it."""
+    """Given a NotIn rule / when a container of a failed pod exited with 0 / then the rule does not
+    match it.
+    """
     assert policies.match_failure_policy({"rules": [rule("FailJob", "NotIn", [7])]}, pod(phase="Failed", code=0)).action == ""
 
 
 @pytest.mark.spec("JOB-116", "JOB-165")
 def test_init_containers_are_looked_at_too():
-    """Given a rule for an init container / when that failed / then it matches, and says its name."""
+    """Given a rule for an init container / when that failed / then it matches, and says its name.
+    """
     failed = pod(phase="Failed", code=0)
     failed["status"]["initContainerStatuses"] = [{"name": "setup", "state": {"terminated": {"exitCode": 137}}}]
     verdict = policies.match_failure_policy({"rules": [rule("FailJob", values=[137], container="setup")]}, failed)
@@ -202,7 +223,9 @@ def test_success_rules(rules, completed, number):
 
 
 def test_a_controller_that_is_told_nothing_does_all_it_can():
-    """Given no gates and no version, as beside a cluster that is not ours / then all is on, as in the newest release."""
+    """Given no gates and no version, as beside a cluster that is not ours / then all is on, as in
+    the newest release.
+    """
     assert Features.of({}, "") == ALL == Features.of(Gates("1.37"), "1.37")
     assert Features.of(Gates("1.35"), "1.35") == ALL._replace(forgets_start=False)
     assert not Features.of(Gates("1.30"), "1.30").interim_conditions

@@ -15,7 +15,9 @@ def indexed(size=2, **spec):
 
 @pytest.mark.spec("JOB-019")
 async def test_an_index_that_succeeds_on_its_second_try_is_fine(world):
-    """Given one retry an index / when index 0 fails once and then all succeed / then the Job is complete."""
+    """Given one retry an index / when index 0 fails once and then all succeed / then the Job is
+    complete.
+    """
     await world.create_job(**indexed())
     await world.fail((await world.by_index())[0])
     await world.advance(12)
@@ -28,7 +30,9 @@ async def test_an_index_that_succeeds_on_its_second_try_is_fine(world):
 
 @pytest.mark.spec("JOB-020", "JOB-022")
 async def test_a_failed_index_does_not_stop_the_others(world):
-    """Given one retry an index / when index 0 fails twice / then index 1 runs on, and the Job fails when that is done too."""
+    """Given one retry an index / when index 0 fails twice / then index 1 runs on, and the Job fails
+    when that is done too.
+    """
     await world.create_job(**indexed())
     for _ in range(2):
         await world.fail((await world.by_index())[0])
@@ -45,7 +49,9 @@ async def test_a_failed_index_does_not_stop_the_others(world):
 
 @pytest.mark.spec("JOB-021")
 async def test_the_limit_of_the_whole_job_counts_too(world):
-    """Given one retry an index and two failures in all / when three indexes fail / then the Job fails by the whole limit."""
+    """Given one retry an index and two failures in all / when three indexes fail / then the Job
+    fails by the whole limit.
+    """
     await world.create_job(**indexed(5, backoffLimit=2))
     pods = await world.by_index()
     await world.bind(*pods.values())
@@ -58,7 +64,9 @@ async def test_the_limit_of_the_whole_job_counts_too(world):
 
 @pytest.mark.spec("JOB-023")
 async def test_too_many_failed_indexes_end_the_job(world):
-    """Given at most one failed index / when two have failed / then the third is stopped and counted, and the Job fails."""
+    """Given at most one failed index / when two have failed / then the third is stopped and
+    counted, and the Job fails.
+    """
     await world.create_job(**indexed(3, backoffLimitPerIndex=0, maxFailedIndexes=1))
     pods = await world.by_index()
     await world.fail(pods[0], pods[1])
@@ -71,7 +79,9 @@ async def test_too_many_failed_indexes_end_the_job(world):
 
 @pytest.mark.spec("JOB-024")
 async def test_a_rule_can_give_an_index_up(world):
-    """Given a FailIndex rule and retries left / when both indexes exit with its code / then neither is tried again."""
+    """Given a FailIndex rule and retries left / when both indexes exit with its code / then neither
+    is tried again.
+    """
     rule = {"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [13]}}
     await world.create_job(**indexed(backoffLimitPerIndex=5, podFailurePolicy={"rules": [rule]}))
     await world.fail(*await world.active(), exit_code=13)
@@ -120,8 +130,8 @@ async def test_ignored_failures_of_an_index_are_counted_apart(world):
 
 @pytest.mark.spec("JOB-014")
 async def test_a_failed_pod_is_kept_until_its_replacement_is_there(world):
-    """Given a failed index that waits / when its pod is deleted / then the pod stays, with its count of failures
-    / when the replacement is there / then it goes.
+    """Given a failed index that waits / when its pod is deleted / then the pod stays, with its
+    count of failures / when the replacement is there / then it goes.
     """
     await world.create_job(**indexed())
     pod = (await world.by_index())[0]

@@ -36,8 +36,9 @@ def expected(each):
 
 @given(st.data())
 def test_summaries_are_those_of_the_pods_as_they_are_now(data):
-    """Given any pods / when some change, some go and some come, again and again / then the summaries are
-    always those that a first look at the pods gives."""
+    """Given any pods / when some change, some go and some come, again and again / then the
+    summaries are always those that a first look at the pods gives.
+    """
     summaries, trees = PodSummaries(SELECTOR), []
     for _ in range(data.draw(st.integers(1, 5))):
         trees = [data.draw(pod()) if data.draw(st.booleans()) else tree for tree in trees if data.draw(st.booleans())]
@@ -46,7 +47,8 @@ def test_summaries_are_those_of_the_pods_as_they_are_now(data):
 
 
 def test_a_pod_that_did_not_change_is_not_summarized_again():
-    """Given pods with summaries / when one is another tree now / then only that one is summarized."""
+    """Given pods with summaries / when one is another tree now / then only that one is summarized.
+    """
 
     class Recording(PodSummaries):
         def summarize(self, tree):

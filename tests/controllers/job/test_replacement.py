@@ -8,7 +8,9 @@ RULES = {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "value
 
 
 async def bound_job(world, **spec):
-    """A Job with two pods on a node that no kubelet looks after: deleted pods stay until the test ends them."""
+    """A Job with two pods on a node that no kubelet looks after: deleted pods stay until the test
+    ends them.
+    """
     await world.create_job(parallelism=2, completions=2, **spec)
     pods = await world.active()
     await world.bind(*pods)
@@ -44,7 +46,9 @@ async def test_only_failed_pods_are_replaced_if_the_policy_says_so(world, mode):
 
 @pytest.mark.spec("JOB-041")
 async def test_a_failure_policy_makes_pods_be_replaced_only_once_they_failed(world):
-    """Given a podFailurePolicy, which implies policy Failed / when pods are deleted / then they are replaced only when failed."""
+    """Given a podFailurePolicy, which implies policy Failed / when pods are deleted / then they are
+    replaced only when failed.
+    """
     pods = await bound_job(world, podFailurePolicy=RULES)
     assert (await world.job())["spec"]["podReplacementPolicy"] == "Failed"
     await world.delete_pods(*pods)
@@ -57,8 +61,8 @@ async def test_a_failure_policy_makes_pods_be_replaced_only_once_they_failed(wor
 
 @pytest.mark.spec("JOB-113")
 async def test_a_pod_without_a_node_is_not_replaced_until_somebody_fails_it(world):
-    """Given policy Failed / when a pod that nobody ever ran is deleted / then it stays, held by its tracking finalizer,
-    and is not replaced / when it is failed / then it is.
+    """Given policy Failed / when a pod that nobody ever ran is deleted / then it stays, held by its
+    tracking finalizer, and is not replaced / when it is failed / then it is.
     """
     await world.create_job(podReplacementPolicy="Failed")
     [pod] = await world.pods()
@@ -73,7 +77,9 @@ async def test_a_pod_without_a_node_is_not_replaced_until_somebody_fails_it(worl
 
 @pytest.mark.spec("JOB-106")
 async def test_the_pods_that_got_least_far_go_first(world):
-    """Given a ready, an unready and two pending pods / when two are too many / then the pending ones go."""
+    """Given a ready, an unready and two pending pods / when two are too many / then the pending
+    ones go.
+    """
     await world.create_job(parallelism=4)
     ready, unready, *_ = await world.active()
     await world.bind(ready, unready, node="somewhere")

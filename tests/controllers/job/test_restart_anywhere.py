@@ -1,4 +1,6 @@
-"""The Job controller may stop after any of its writes: whoever starts next finds all it needs in the objects."""
+"""The Job controller may stop after any of its writes: whoever starts next finds all it needs in
+the objects.
+"""
 
 import asyncio
 import re
@@ -19,8 +21,8 @@ FATAL = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [5]}}
 FAILS_INDEX = {"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [7]}}
 INDEXED = {"completionMode": "Indexed"}
 
-# What runs: the Job, how its pods end (by index, "" for all of a plain Job: one exit code a pod; the last goes on; None runs
-# for ever), and what is changed of its spec after how many seconds.
+# What runs: the Job, how its pods end (by index, "" for all of a plain Job: one exit code a pod;
+# the last goes on; None runs for ever), and what is changed of its spec after how many seconds.
 RUNS = {
     "plain": ({"parallelism": 2, "completions": 4}, {"": [0]}, []),
     "plain with failures": ({"parallelism": 1, "completions": 2}, {"": [1, 0, 1, 0]}, []),
@@ -36,8 +38,8 @@ RUNS = {
         {"0": [42, 42, 1, 0], "1": [7]}, []),
     "failed by a rule": (
         {"parallelism": 2, "completions": 2, "podFailurePolicy": {"rules": [IGNORED, FATAL]}}, {"": [42, 0, 5]}, []),
-    # Under the other replacement policy, or if they ended at once, pods that are deleted after success count as failed when the
-    # controller dies before it lets them go: upstream's as well.
+    # Under the other replacement policy, or if they ended at once, pods that are deleted after
+    # success count as failed when the controller dies before it lets them go: upstream's as well.
     "success policy": (
         dict(INDEXED, parallelism=3, completions=3, podReplacementPolicy="Failed",
              successPolicy={"rules": [{"succeededIndexes": "0,1", "succeededCount": 1}]}),
@@ -58,7 +60,9 @@ RUNS = {
 
 
 class Outcomes:
-    """Each pod of an index ends as the next in its list, however many pods of other indexes there were."""
+    """Each pod of an index ends as the next in its list, however many pods of other indexes there
+    were.
+    """
 
     def __init__(self, codes):
         self.codes, self.made = codes, {}
@@ -73,7 +77,10 @@ class Outcomes:
 
 
 class Crashes:
-    """Counts the Job controller's writes. After those that ``when`` says, the controller does not live to see the answer."""
+    """Counts the Job controller's writes.
+
+    After those that ``when`` says, the controller does not live to see the answer.
+    """
 
     def __init__(self, cluster, when):
         self.cluster, self.when, self.writes, self.crashes = cluster, when, 0, 0
@@ -121,7 +128,9 @@ async def play(name, when=lambda _: False):
 
 
 def ended(job, pods):
-    """What has to be the same however often the controller stopped: all but times and names made up."""
+    """What has to be the same however often the controller stopped: all but times and names made
+    up.
+    """
     status = {key: value for key, value in job["status"].items() if key not in ("startTime", "completionTime", "conditions")}
     status["conditions"] = [
         (c["type"], c["status"], c["reason"], re.sub(r"default/j-\w+", "default/j-?", c["message"]))
@@ -133,8 +142,8 @@ def ended(job, pods):
 @pytest.mark.spec("JOB-001", "JOB-003", "JOB-014", "JOB-053", "JOB-120")
 @pytest.mark.parametrize("name", RUNS)
 async def test_a_controller_that_dies_after_every_write_gets_there(name):
-    """Given any kind of Job / when the controller stops after each of its writes, unaware that it was done, and starts again
-    / then the Job ends as it does without.
+    """Given any kind of Job / when the controller stops after each of its writes, unaware that it
+    was done, and starts again / then the Job ends as it does without.
     """
     expected, _ = await play(name)
     assert expected["tracked"] == []
@@ -147,8 +156,8 @@ async def test_a_controller_that_dies_after_every_write_gets_there(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 async def test_a_controller_that_dies_once_anywhere_gets_there(name):
-    """Given any kind of Job / when the controller stops once, after its first write, or its second, and so on, or after every
-    second or third / then the Job ends as it does without.
+    """Given any kind of Job / when the controller stops once, after its first write, or its second,
+    and so on, or after every second or third / then the Job ends as it does without.
     """
     expected, undisturbed = await play(name)
     for number in range(1, undisturbed.writes + 1):

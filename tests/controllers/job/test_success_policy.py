@@ -55,7 +55,9 @@ async def test_what_still_runs_is_stopped_once_enough_succeeded(world, rule):
 
 @pytest.mark.spec("JOB-012")
 async def test_failed_indexes_are_looked_at_before_the_policy(world):
-    """Given no retry of indexes and a rule for index 1 / when index 0 fails and index 1 succeeds at once / then the Job fails."""
+    """Given no retry of indexes and a rule for index 1 / when index 0 fails and index 1 succeeds at
+    once / then the Job fails.
+    """
     await world.create_job(**indexed(backoffLimitPerIndex=0, successPolicy={"rules": [{"succeededIndexes": "1"}]}))
     pods = await world.by_index()
     await world.fail(pods[0])

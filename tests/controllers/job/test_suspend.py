@@ -9,7 +9,9 @@ from tests.controllers.world import NAMESPACE, condition, counts, job_manifest, 
 
 @pytest.mark.spec("JOB-055", "JOB-126", "JOB-214")
 async def test_a_running_job_can_be_suspended(world):
-    """Given two pods / when the Job is suspended / then they go without being counted, and it says so and has no start time."""
+    """Given two pods / when the Job is suspended / then they go without being counted, and it says
+    so and has no start time.
+    """
     await world.create_job(parallelism=2, completions=2)
     job = await world.change_job(suspend=True)
     assert await world.active() == []
@@ -23,7 +25,9 @@ async def test_a_running_job_can_be_suspended(world):
 
 @pytest.mark.spec("JOB-056", "JOB-214")
 async def test_a_suspended_job_starts_when_it_is_resumed(world):
-    """Given a Job that was made suspended / then it has no pods / when it is resumed / then it has, and says so."""
+    """Given a Job that was made suspended / then it has no pods / when it is resumed / then it has,
+    and says so.
+    """
     job = await world.create_job(parallelism=2, completions=2, suspend=True)
     assert await world.pods() == []
     assert true_conditions(job) == ["Suspended"]
@@ -37,7 +41,9 @@ async def test_a_suspended_job_starts_when_it_is_resumed(world):
 
 @pytest.mark.spec("JOB-057")
 async def test_a_controller_that_starts_later_sees_that_a_job_is_suspended(world):
-    """Given no controller / when a suspended Job is made and the controller starts / then the condition is set, no start time."""
+    """Given no controller / when a suspended Job is made and the controller starts / then the
+    condition is set, no start time.
+    """
     await world.cluster.manager.stop_component("job")
     await world.client.create(JOBS, job_manifest(suspend=True))
     await world.cluster.manager.start_component("job")
@@ -49,8 +55,8 @@ async def test_a_controller_that_starts_later_sees_that_a_job_is_suspended(world
 
 @pytest.mark.spec("JOB-058")
 async def test_where_pods_may_run_can_be_changed_only_while_a_job_is_suspended(world):
-    """Given a suspended Job / when one update gives a node selector and resumes it / then its pods have the selector
-    / when the selector is changed again / then that is refused.
+    """Given a suspended Job / when one update gives a node selector and resumes it / then its pods
+    have the selector / when the selector is changed again / then that is refused.
     """
     await world.create_job(suspend=True)
     selector = {"spec": {"nodeSelector": {"disk": "fast"}}}
@@ -63,7 +69,9 @@ async def test_where_pods_may_run_can_be_changed_only_while_a_job_is_suspended(w
 
 @pytest.mark.spec("JOB-064")
 async def test_a_job_that_was_suspended_while_it_ran_takes_directives(world):
-    """Given a running Job / when it is suspended and its pods are gone / then tolerations and labels may change, and are used."""
+    """Given a running Job / when it is suspended and its pods are gone / then tolerations and
+    labels may change, and are used.
+    """
     await world.create_job()
     await world.change_job(suspend=True)
     await world.advance(1)
@@ -85,7 +93,9 @@ async def test_a_suspended_job_of_no_completions_is_complete(world):
 
 @pytest.mark.spec("JOB-124")
 async def test_a_job_that_is_failing_fails_though_it_is_suspended(world):
-    """Given a Job whose FailureTarget waits for a pod / when it is suspended / then it fails all the same."""
+    """Given a Job whose FailureTarget waits for a pod / when it is suspended / then it fails all
+    the same.
+    """
     await world.create_job(parallelism=2, backoffLimit=0)
     failing, other = await world.active()
     await world.bind(other)
@@ -122,7 +132,9 @@ def asking(cpu):
 @pytest.mark.spec("JOB-060", "JOB-063")
 @pytest.mark.parametrize("started", [False, True])
 async def test_what_pods_ask_for_can_be_changed_while_a_job_is_suspended(world, started):
-    """Given a Job that is suspended, before it ran or while it did / when its pods are to ask for more / then new pods do."""
+    """Given a Job that is suspended, before it ran or while it did / when its pods are to ask for
+    more / then new pods do.
+    """
     await world.create_job(suspend=not started)
     if started:
         await world.change_job(suspend=True)
@@ -143,7 +155,9 @@ async def test_what_pods_ask_for_stays_while_a_job_runs(world):
 
 
 async def running_then_suspended(world):
-    """A Job that was resumed in its spec while its status still says suspended, and whose status has a start again."""
+    """A Job that was resumed in its spec while its status still says suspended, and whose status
+    has a start again.
+    """
     job = await world.create_job(suspend=True)
     await world.cluster.manager.stop_component("job")
     job["status"]["startTime"] = "2026-01-01T00:00:00Z"
@@ -154,8 +168,9 @@ async def running_then_suspended(world):
 
 @pytest.mark.spec("JOB-059")
 async def test_a_start_may_change_with_the_resumption(world):
-    """Given a stored start and a resumed spec / when one write of the status gives another start and says Suspended False
-    / then it is taken / when a later write takes the start away / then that is refused.
+    """Given a stored start and a resumed spec / when one write of the status gives another start
+    and says Suspended False / then it is taken / when a later write takes the start away / then
+    that is refused.
     """
     job = await running_then_suspended(world)
     job["status"]["startTime"] = "2026-01-01T00:00:01Z"

@@ -1,4 +1,6 @@
-"""Jobs from end to end, with a scheduler and nodes on which pods run: what upstream's e2e tests ask for."""
+"""Jobs from end to end, with a scheduler and nodes on which pods run: what upstream's e2e tests ask
+for.
+"""
 
 import pytest
 
@@ -41,7 +43,9 @@ async def test_tasks_that_succeed_complete_the_job():
 
 @pytest.mark.spec("JOB-212")
 async def test_tasks_that_are_restarted_in_place_complete_the_job():
-    """Given tasks that fail once and are restarted on their node / then the Job is complete, and no pod failed."""
+    """Given tasks that fail once and are restarted on their node / then the Job is complete, and no
+    pod failed.
+    """
     job, pods = await run(
         lambda _, attempt, __: {"exit-code": "0" if attempt else "1"}, restart_policy="OnFailure", backoffLimit=99,
         parallelism=2, completions=2)
@@ -51,7 +55,9 @@ async def test_tasks_that_are_restarted_in_place_complete_the_job():
 
 @pytest.mark.spec("JOB-212")
 async def test_tasks_that_are_replaced_complete_the_job():
-    """Given tasks of which every second try fails, never restarted / then the Job is complete with as many failed pods."""
+    """Given tasks of which every second try fails, never restarted / then the Job is complete with
+    as many failed pods.
+    """
     job, pods = await run(lambda _, attempt, __: attempt % 2, backoffLimit=99, parallelism=2, completions=4)
     assert counts(job) == (0, 4, 3, 0)
     assert len(pods) == 7
@@ -66,7 +72,9 @@ async def test_a_job_gives_up_beyond_its_limit():
 
 @pytest.mark.spec("JOB-212")
 async def test_a_job_that_takes_too_long_is_stopped():
-    """Given tasks that never end and a deadline / then the Job fails at the deadline, and its pods are gone."""
+    """Given tasks that never end and a deadline / then the Job fails at the deadline, and its pods
+    are gone.
+    """
     job, pods = await run(
         lambda *_: {"run-duration": "forever"}, parallelism=2, completions=4, activeDeadlineSeconds=5)
     assert (reason(job), pods) == ("DeadlineExceeded", [])
@@ -75,14 +83,18 @@ async def test_a_job_that_takes_too_long_is_stopped():
 
 @pytest.mark.spec("JOB-096")
 async def test_restarts_in_place_count_against_the_limit():
-    """Given OnFailure and a limit of two / when the task always fails / then the Job fails once it was restarted twice."""
+    """Given OnFailure and a limit of two / when the task always fails / then the Job fails once it
+    was restarted twice.
+    """
     job, _ = await run(lambda *_: 1, restart_policy="OnFailure", backoffLimit=2)
     assert reason(job) == "BackoffLimitExceeded"
 
 
 @pytest.mark.spec("JOB-213")
 async def test_a_failure_policy_ends_a_job_early():
-    """Given a rule for code 42 / when a task exits with it / then the Job fails for that, whatever its limit is."""
+    """Given a rule for code 42 / when a task exits with it / then the Job fails for that, whatever
+    its limit is.
+    """
     rules = [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]
     job, _ = await run(lambda *_: 42, backoffLimit=99, podFailurePolicy={"rules": rules})
     assert (reason(job), true_conditions(job)) == ("PodFailurePolicy", ["FailureTarget", "Failed"])
@@ -90,7 +102,9 @@ async def test_a_failure_policy_ends_a_job_early():
 
 @pytest.mark.spec("JOB-213")
 async def test_a_failure_that_is_ignored_is_not_counted():
-    """Given a rule to ignore code 137 and no retries / when a task exits with it once / then the Job completes."""
+    """Given a rule to ignore code 137 and no retries / when a task exits with it once / then the
+    Job completes.
+    """
     rules = [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [137]}}]
     job, _ = await run(
         lambda _, attempt, __: 0 if attempt else 137, backoffLimit=0, podFailurePolicy={"rules": rules})
@@ -99,7 +113,9 @@ async def test_a_failure_that_is_ignored_is_not_counted():
 
 @pytest.mark.spec("JOB-216", "JOB-170")
 async def test_all_indexes_run_though_some_fail():
-    """Given four indexes with one retry each / when 1 and 3 always fail / then 0 and 2 are done, and the Job has failed."""
+    """Given four indexes with one retry each / when 1 and 3 always fail / then 0 and 2 are done,
+    and the Job has failed.
+    """
     job, _ = await run(
         by_index(i1="1", i3="1"), completionMode="Indexed", parallelism=4, completions=4, backoffLimitPerIndex=1)
     assert (job["status"]["failedIndexes"], job["status"]["completedIndexes"]) == ("1,3", "0,2")
@@ -108,7 +124,9 @@ async def test_all_indexes_run_though_some_fail():
 
 @pytest.mark.spec("JOB-216")
 async def test_too_many_failed_indexes_end_a_job():
-    """Given at most one failed index / when three always fail / then the Job fails before all were tried."""
+    """Given at most one failed index / when three always fail / then the Job fails before all were
+    tried.
+    """
     job, _ = await run(
         by_index(i0="1", i1="1", i2="1"), completionMode="Indexed", parallelism=2, completions=8, backoffLimitPerIndex=0,
         maxFailedIndexes=1)
@@ -127,7 +145,9 @@ async def test_indexed_pods_have_hostnames():
 @pytest.mark.spec("JOB-217")
 @pytest.mark.parametrize("rule", [{"succeededIndexes": "0"}, {"succeededCount": 1}])
 async def test_a_success_policy_ends_a_job_while_others_run(rule):
-    """Given a rule that index 0 meets / when it succeeds while index 1 would run for ever / then the Job completes."""
+    """Given a rule that index 0 meets / when it succeeds while index 1 would run for ever / then
+    the Job completes.
+    """
     job, pods = await run(
         lambda pod, *_: {"run-duration": "forever"} if index_of(pod) else None, completionMode="Indexed",
         parallelism=2, completions=2, successPolicy={"rules": [rule]})
@@ -137,7 +157,9 @@ async def test_a_success_policy_ends_a_job_while_others_run(rule):
 
 @pytest.mark.spec("JOB-218", "JOB-049")
 async def test_more_pods_than_fit_run_one_after_the_other():
-    """Given ninety pods of a CPU each on two nodes of eight / then never more than sixteen run, and all are done."""
+    """Given ninety pods of a CPU each on two nodes of eight / then never more than sixteen run, and
+    all are done.
+    """
     most = 0
     async with Cluster(nodes=2, clock="manual") as cluster:
         manifest = job_manifest(parallelism=90, completions=90)
@@ -156,7 +178,9 @@ async def test_more_pods_than_fit_run_one_after_the_other():
 
 @pytest.mark.spec("JOB-215", "JOB-164")
 async def test_with_policy_failed_a_deleted_pod_is_replaced_when_it_has_ended():
-    """Given policy Failed and a pod that ignores SIGTERM / when it is deleted / then it is replaced thirty seconds later."""
+    """Given policy Failed and a pod that ignores SIGTERM / when it is deleted / then it is replaced
+    thirty seconds later.
+    """
     stubborn = {"run-duration": "forever", "ignore-sigterm": "true"}
     async with Cluster(nodes=1, clock="manual", outcome=lambda *_: stubborn) as cluster:
         await cluster.client.create(JOBS, job_manifest(podReplacementPolicy="Failed"))
@@ -173,7 +197,9 @@ async def test_with_policy_failed_a_deleted_pod_is_replaced_when_it_has_ended():
 
 @pytest.mark.spec("JOB-219", "JOB-167")
 async def test_ready_pods_are_counted_when_they_are_ready():
-    """Given tasks that are ready after five seconds / then status.ready follows active that much later."""
+    """Given tasks that are ready after five seconds / then status.ready follows active that much
+    later.
+    """
     async with Cluster(nodes=1, clock="manual", outcome=lambda *_: {"run-duration": "1h", "ready-after": "5s"}) as cluster:
         await cluster.client.create(JOBS, job_manifest(parallelism=2, completions=2))
         seen = []
@@ -188,8 +214,9 @@ async def test_ready_pods_are_counted_when_they_are_ready():
 
 @pytest.mark.spec("JOB-214")
 async def test_a_job_stands_still_while_it_is_suspended():
-    """Given two nodes and a Job made suspended / then it has no pods after an hour / when it is resumed, then it runs
-    / when it is suspended again / then its pods stop, and nothing else runs until it is resumed.
+    """Given two nodes and a Job made suspended / then it has no pods after an hour / when it is
+    resumed, then it runs / when it is suspended again / then its pods stop, and nothing else runs
+    until it is resumed.
     """
     async with Cluster(nodes=2, clock="manual", outcome=lambda *_: {"run-duration": "20m"}) as cluster:
         await cluster.client.create(JOBS, job_manifest(parallelism=2, completions=2, suspend=True))
@@ -209,8 +236,8 @@ async def test_a_job_stands_still_while_it_is_suspended():
     {"nodeSelector": {"kubernetes.io/hostname": "node-1"}},
     {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "2"}}}]}])
 async def test_a_job_that_was_stopped_goes_on_elsewhere_or_larger(change):
-    """Given a running Job that is suspended / when it is told where its pods run, or what they ask for, and resumed
-    / then its new pods run so.
+    """Given a running Job that is suspended / when it is told where its pods run, or what they ask
+    for, and resumed / then its new pods run so.
     """
     async with Cluster(nodes=2, clock="manual", outcome=lambda *_: {"run-duration": "1h"}) as cluster:
         await cluster.client.create(JOBS, job_manifest(parallelism=2, completions=2))
@@ -230,8 +257,9 @@ async def test_a_job_that_was_stopped_goes_on_elsewhere_or_larger(change):
 
 @pytest.mark.spec("JOB-220")
 async def test_another_controller_takes_a_job_to_its_end():
-    """Given a Job that another controller manages / when that writes what became of it / then every step is taken as the built-in
-    controller's would be, which adds nothing, and the Job is complete for everybody.
+    """Given a Job that another controller manages / when that writes what became of it / then every
+    step is taken as the built-in controller's would be, which adds nothing, and the Job is complete
+    for everybody.
     """
     async with Cluster(nodes=1, clock="manual") as cluster:
         job = await cluster.client.create(JOBS, job_manifest(managedBy="example.com/elsewhere"))

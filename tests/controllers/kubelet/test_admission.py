@@ -28,7 +28,9 @@ def asks(**requests):
      "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"),
 ])
 async def test_a_pod_that_does_not_fit_is_refused(machine, spec, reason, message):
-    """Given a node with a pod on it / when one is bound to it that does not fit / then it has failed, in upstream's words."""
+    """Given a node with a pod on it / when one is bound to it that does not fit / then it has
+    failed, in upstream's words.
+    """
     await put(machine, "first", containers=[
         container(resources={"requests": {"cpu": "1"}}, ports=[{"containerPort": 80, "hostPort": 80}])])
     await put(machine, **spec)
@@ -48,7 +50,9 @@ async def test_what_has_ended_makes_room(machine):
 
 
 async def test_a_kubelet_that_is_back_knows_what_it_has_given(machine):
-    """Given a node that is full / when the kubelet was stopped and started / then it refuses another pod as before."""
+    """Given a node that is full / when the kubelet was stopped and started / then it refuses
+    another pod as before.
+    """
     await put(machine, "first", containers=asks(cpu="8"))
     await machine.advance(2)
     await machine.cluster.manager.stop_component("kubelet")
@@ -67,7 +71,9 @@ async def test_a_node_has_places_for_so_many_pods(machine):
 
 
 async def test_a_node_that_is_being_shut_down_ends_its_pods_and_takes_no_more(machine):
-    """Given a running pod / when its node shuts down / then the pod has failed for that, and another one is refused."""
+    """Given a running pod / when its node shuts down / then the pod has failed for that, and
+    another one is refused.
+    """
     await put(machine, "first")
     await machine.advance(2)
     await machine.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": "shutdown"}}})

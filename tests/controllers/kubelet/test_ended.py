@@ -1,4 +1,6 @@
-"""What is left of pods that have ended: data, from which everything that is asked for later can be told."""
+"""What is left of pods that have ended: data, from which everything that is asked for later can be
+told.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +30,9 @@ def pod_of(annotations=None, policy="Never", **spec):
     st.fixed_dictionaries({}, optional=ANNOTATIONS), st.sampled_from(["Never", "OnFailure", "Always"]),
     st.lists(st.sampled_from(["setup", "other"]), max_size=2, unique=True), st.floats(0, 1000), st.booleans())
 def test_a_packed_run_is_the_run(annotations, policy, init, seconds, failed):
-    """Given any run at any moment, when it is packed and taken up by a run that was just built, then nothing tells the two
-    apart but the last status, which is the pod's."""
+    """Given any run at any moment, when it is packed and taken up by a run that was just built,
+    then nothing tells the two apart but the last status, which is the pod's.
+    """
     if annotations.get("exit-code") == "0":
         annotations.pop("crash-loop", None)
     pod = pod_of(annotations, policy, initContainers=[{"name": name, "image": "busybox"} for name in init])
@@ -46,7 +49,9 @@ def test_a_packed_run_is_the_run(annotations, policy, init, seconds, failed):
 
 
 def test_a_run_that_has_ended_is_found_and_resumed():
-    """Given a run that has ended, then it is built for who looks at it and stays data; when it is resumed, then it lives."""
+    """Given a run that has ended, then it is built for who looks at it and stays data; when it is
+    resumed, then it lives.
+    """
     runs, pod = PodRuns(), pod_of({"log": "hello"})
     run = BUILDER.build(pod, 0.0, 0)
     runs.begin("u", run)
@@ -63,7 +68,9 @@ def test_a_run_that_has_ended_is_found_and_resumed():
 
 
 def test_another_kubelet_knows_the_runs_that_have_ended():
-    """Given a run that lives and one that has ended, when another kubelet loads what the first dumped, then it knows both."""
+    """Given a run that lives and one that has ended, when another kubelet loads what the first
+    dumped, then it knows both.
+    """
     runs = PodRuns()
     for uid in ("lives", "ended"):
         runs.begin(uid, BUILDER.build(pod_of(), 0.0, 0))
@@ -87,8 +94,9 @@ def kubelet_of(machine):
 
 
 async def test_the_logs_of_a_pod_that_has_ended_are_served(machine):
-    """Given a container that was restarted and has ended for good, when time passes, then only data is left of its run, and
-    its log and the one before are still there."""
+    """Given a container that was restarted and has ended for good, when time passes, then only data
+    is left of its run, and its log and the one before are still there.
+    """
     await machine.run(restart_policy="OnFailure", annotations={"exit-codes": "1,0", "log": "hello", "run-duration": "3s"})
     await machine.advance(60)
     runs = kubelet_of(machine).runs
@@ -100,8 +108,9 @@ async def test_the_logs_of_a_pod_that_has_ended_are_served(machine):
 
 
 async def test_what_somebody_writes_of_a_pod_that_has_ended_is_put_right(machine):
-    """Given a pod that has ended, when somebody writes that its container is ready, then the kubelet says again how it ended;
-    when it is deleted, then it goes."""
+    """Given a pod that has ended, when somebody writes that its container is ready, then the
+    kubelet says again how it ended; when it is deleted, then it goes.
+    """
     await machine.run()
     await machine.advance(60)
     status = await machine.status()

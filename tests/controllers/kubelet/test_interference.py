@@ -7,7 +7,9 @@ from tests.controllers.world import NAMESPACE, condition, counts, job_manifest
 
 
 async def test_who_writes_that_a_pod_failed_ends_it(machine):
-    """Given a running pod / when somebody writes that it has failed / then that stands, and its container is stopped."""
+    """Given a running pod / when somebody writes that it has failed / then that stands, and its
+    container is stopped.
+    """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     body = {"status": {"phase": "Failed", "reason": "Evicted", "message": "for a test"}}
@@ -20,7 +22,9 @@ async def test_who_writes_that_a_pod_failed_ends_it(machine):
 
 
 async def test_a_job_replaces_a_pod_that_somebody_ended():
-    """Given a Job with a pod that runs on / when somebody writes that it has failed / then it is counted and replaced."""
+    """Given a Job with a pod that runs on / when somebody writes that it has failed / then it is
+    counted and replaced.
+    """
     async with Cluster(nodes=1, clock="manual", outcome=lambda *_: {"run-duration": "forever"}) as cluster:
         await cluster.client.create(JOBS, job_manifest())
         await cluster.advance(3)
@@ -32,7 +36,9 @@ async def test_a_job_replaces_a_pod_that_somebody_ended():
 
 
 async def test_a_pod_that_waits_for_its_restart_ends_when_it_is_ended(machine):
-    """Given a container in back-off / when somebody writes that the pod has failed / then it is not started again."""
+    """Given a container in back-off / when somebody writes that the pod has failed / then it is not
+    started again.
+    """
     await machine.run(restart_policy="OnFailure", annotations={"exit-code": "1"})
     await machine.advance(4)
     await machine.client.patch(PODS, "p", NAMESPACE, {"status": {"phase": "Failed"}}, subresource="status")
@@ -42,8 +48,9 @@ async def test_a_pod_that_waits_for_its_restart_ends_when_it_is_ended(machine):
 
 
 async def test_what_happens_while_the_kubelet_is_down_is_told_when_it_is_back(machine):
-    """Given a pod that sleeps for five seconds / when the kubelet is down for a minute / then the API shows it running
-    / when the kubelet is back / then the pod has succeeded, at the time at which its container ended.
+    """Given a pod that sleeps for five seconds / when the kubelet is down for a minute / then the
+    API shows it running / when the kubelet is back / then the pod has succeeded, at the time at
+    which its container ended.
     """
     await machine.run(container("main", "sleep", "5"))
     await machine.advance(2)
@@ -58,7 +65,9 @@ async def test_what_happens_while_the_kubelet_is_down_is_told_when_it_is_back(ma
 
 
 async def test_a_pod_bound_while_the_kubelet_is_down_starts_when_it_is_back(machine):
-    """Given no kubelet / when a pod is bound / then it is pending / when the kubelet is back / then it runs."""
+    """Given no kubelet / when a pod is bound / then it is pending / when the kubelet is back / then
+    it runs.
+    """
     await machine.cluster.manager.stop_component("kubelet")
     await machine.run()
     assert await machine.phase() == "Pending"

@@ -9,7 +9,9 @@ from tests.controllers.kubelet.machine import container
 
 
 async def test_a_command_is_understood(machine):
-    """Given a pod that sleeps for a second / then it is pending, runs a second later, and succeeds after one more."""
+    """Given a pod that sleeps for a second / then it is pending, runs a second later, and succeeds
+    after one more.
+    """
     await machine.run(container("main", "sleep", "1"))
     assert (await machine.phase(), await machine.states()) == ("Pending", ["ContainerCreating"])
     await machine.advance(1)
@@ -24,7 +26,9 @@ async def test_a_command_is_understood(machine):
 
 
 async def test_conditions_are_in_the_kubelets_order_and_speak_of_a_generation(machine):
-    """Given a running pod / then its conditions are those of a kubelet, in its order, each of this generation."""
+    """Given a running pod / then its conditions are those of a kubelet, in its order, each of this
+    generation.
+    """
     await machine.run()
     await machine.advance(1)
     status = await machine.status()
@@ -36,8 +40,8 @@ async def test_conditions_are_in_the_kubelets_order_and_speak_of_a_generation(ma
 
 @pytest.mark.spec("JOB-162")
 async def test_a_pod_ends_with_its_last_container(machine):
-    """Given two containers that are never restarted / when one has failed and the other runs / then the pod runs
-    / when that has ended too / then the pod has failed.
+    """Given two containers that are never restarted / when one has failed and the other runs / then
+    the pod runs / when that has ended too / then the pod has failed.
     """
     await machine.run(container("bad", "sh", "-c", "exit 1"), container("good", "sleep", "5"))
     await machine.advance(3)
@@ -49,7 +53,9 @@ async def test_a_pod_ends_with_its_last_container(machine):
 
 @pytest.mark.spec("JOB-161")
 async def test_a_failing_container_is_restarted_with_back_off(machine):
-    """Given exit codes 1, 1, 0 and OnFailure / then it is restarted at once, then after ten seconds, and the pod succeeds."""
+    """Given exit codes 1, 1, 0 and OnFailure / then it is restarted at once, then after ten
+    seconds, and the pod succeeds.
+    """
     await machine.run(restart_policy="OnFailure", annotations={"exit-codes": "1,1,0"})
     await machine.advance(2)
     status = await machine.status()
@@ -71,7 +77,9 @@ async def test_a_failing_container_is_restarted_with_back_off(machine):
 
 
 async def test_back_off_doubles_up_to_five_minutes(machine):
-    """Given a container that always fails at once / then it restarts ever later, never more than five minutes."""
+    """Given a container that always fails at once / then it restarts ever later, never more than
+    five minutes.
+    """
     await machine.run(restart_policy="Always", annotations={"exit-code": "1", "run-duration": "0s"})
     started = []
     last = -1
@@ -95,7 +103,9 @@ async def test_a_pod_of_restart_policy_always_runs_for_ever(machine):
 
 @pytest.mark.spec("JOB-163")
 async def test_an_init_container_that_fails_fails_a_pod_that_is_never_restarted(machine):
-    """Given restartPolicy Never / when an init container fails / then the pod has failed and its app never ran."""
+    """Given restartPolicy Never / when an init container fails / then the pod has failed and its
+    app never ran.
+    """
     await machine.run(initContainers=[container("init", "sh", "-c", "exit 3")])
     await machine.advance(2)
     assert (await machine.phase(), await machine.states()) == ("Failed", [3, "PodInitializing"])
@@ -103,7 +113,9 @@ async def test_an_init_container_that_fails_fails_a_pod_that_is_never_restarted(
 
 @pytest.mark.spec("JOB-163")
 async def test_an_init_container_that_fails_is_tried_again_otherwise(machine):
-    """Given restartPolicy OnFailure / when an init container fails once / then it is restarted, and then the app runs."""
+    """Given restartPolicy OnFailure / when an init container fails once / then it is restarted, and
+    then the app runs.
+    """
     await machine.run(
         initContainers=[container("init")], restart_policy="OnFailure", annotations={"exit-codes.init": "1,0"})
     assert await machine.condition("Initialized") == ("False", "ContainersNotInitialized")
@@ -115,7 +127,9 @@ async def test_an_init_container_that_fails_is_tried_again_otherwise(machine):
 
 
 async def test_init_containers_run_one_after_the_other(machine):
-    """Given two init containers / then the second starts when the first has ended, and the app after both."""
+    """Given two init containers / then the second starts when the first has ended, and the app
+    after both.
+    """
     await machine.run(container("app", "sleep", "9"), initContainers=[container("a", "sleep", "2"), container("b", "sleep", "3")])
     seen = []
     for _ in range(6):
@@ -127,7 +141,9 @@ async def test_init_containers_run_one_after_the_other(machine):
 
 
 async def test_a_sidecar_runs_along_and_does_not_keep_the_pod(machine):
-    """Given a sidecar / then the app starts once it runs, it runs on, and is stopped when the app has ended."""
+    """Given a sidecar / then the app starts once it runs, it runs on, and is stopped when the app
+    has ended.
+    """
     await machine.run(container("app", "sleep", "4"), initContainers=[container("side", restartPolicy="Always")])
     await machine.advance(3)
     assert (await machine.phase(), await machine.states()) == ("Running", ["running", "running"])
@@ -137,8 +153,8 @@ async def test_a_sidecar_runs_along_and_does_not_keep_the_pod(machine):
 
 @pytest.mark.spec("JOB-164")
 async def test_a_deleted_pod_fails_and_then_goes(machine):
-    """Given a running pod that a finalizer holds / when it is deleted / then it is not ready and has failed by SIGTERM
-    / when the finalizer is taken / then it is gone.
+    """Given a running pod that a finalizer holds / when it is deleted / then it is not ready and
+    has failed by SIGTERM / when the finalizer is taken / then it is gone.
     """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
@@ -153,7 +169,9 @@ async def test_a_deleted_pod_fails_and_then_goes(machine):
 
 @pytest.mark.spec("JOB-164")
 async def test_a_stubborn_pod_is_killed_after_its_grace_period(machine):
-    """Given a container that ignores SIGTERM / when its pod is deleted / then it runs on, not ready, for thirty seconds."""
+    """Given a container that ignores SIGTERM / when its pod is deleted / then it runs on, not
+    ready, for thirty seconds.
+    """
     await machine.run(restart_policy="Always", annotations={"ignore-sigterm": "true"})
     await machine.advance(2)
     watch = await machine.client.watch(PODS, "default", field_selector="metadata.name=p")
@@ -175,7 +193,9 @@ async def test_a_stubborn_pod_is_killed_after_its_grace_period(machine):
 
 
 async def test_a_deleted_pod_is_seen_unready_for_a_moment(machine):
-    """Given a running pod / when it is deleted / then it is there for a second more, not ready, and then it is gone."""
+    """Given a running pod / when it is deleted / then it is there for a second more, not ready, and
+    then it is gone.
+    """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     await machine.delete()
@@ -194,7 +214,9 @@ async def test_a_pod_that_is_deleted_before_it_started_goes_at_once(machine):
 
 
 async def test_a_pod_has_only_so_much_time_if_it_says_so(machine):
-    """Given a pod with activeDeadlineSeconds 10 that would run on / then it has failed after ten seconds, with the reason."""
+    """Given a pod with activeDeadlineSeconds 10 that would run on / then it has failed after ten
+    seconds, with the reason.
+    """
     await machine.run(container("main", "sleep", "infinity"), activeDeadlineSeconds=10)
     await machine.advance(9)
     assert await machine.phase() == "Running"
@@ -207,7 +229,9 @@ async def test_a_pod_has_only_so_much_time_if_it_says_so(machine):
 
 @pytest.mark.spec("JOB-167")
 async def test_a_pod_may_become_ready_later(machine):
-    """Given a readiness five seconds after the start / then the pod runs and is ready five seconds later."""
+    """Given a readiness five seconds after the start / then the pod runs and is ready five seconds
+    later.
+    """
     await machine.run(restart_policy="Always", annotations={"ready-after": "5s"})
     await machine.advance(5)
     assert (await machine.phase(), await machine.condition("Ready")) == ("Running", ("False", "ContainersNotReady"))
@@ -216,7 +240,9 @@ async def test_a_pod_may_become_ready_later(machine):
 
 
 async def test_a_readiness_gate_has_to_be_opened(machine):
-    """Given a readiness gate / then the running pod is not ready / when somebody opens the gate / then it is."""
+    """Given a readiness gate / then the running pod is not ready / when somebody opens the gate /
+    then it is.
+    """
     await machine.run(restart_policy="Always", readinessGates=[{"conditionType": "example.com/served"}])
     await machine.advance(2)
     assert await machine.condition("ContainersReady") == ("True", "")
@@ -228,7 +254,9 @@ async def test_a_readiness_gate_has_to_be_opened(machine):
 
 
 async def test_events_tell_of_containers(machine):
-    """Given a pod that runs / then its events name the container and the node, with a kubelet's words."""
+    """Given a pod that runs / then its events name the container and the node, with a kubelet's
+    words.
+    """
     await machine.run()
     await machine.advance(2)
     told = [event for event in await machine.events() if event["source"].get("component") == "kubelet"]

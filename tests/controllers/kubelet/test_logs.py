@@ -33,7 +33,9 @@ async def test_an_annotation_speaks_line_by_line(machine):
 
 
 async def test_a_container_that_has_not_started_has_no_log(machine):
-    """Given a pod that waits to start / when its log is asked for / then the answer says that it waits."""
+    """Given a pod that waits to start / when its log is asked for / then the answer says that it
+    waits.
+    """
     await machine.run(annotations={"start-delay": "1h"})
     with pytest.raises(APIError, match="is waiting to start: ContainerCreating"):
         await machine.log()

@@ -20,7 +20,9 @@ async def test_nodes_are_there_and_ready(machine):
 
 
 async def test_a_node_that_somebody_makes_gets_a_kubelet_too(machine):
-    """Given a node made by hand, with a capacity of its own / then it becomes ready, loses the taint, and keeps its capacity."""
+    """Given a node made by hand, with a capacity of its own / then it becomes ready, loses the
+    taint, and keeps its capacity.
+    """
     await machine.client.create(NODES, {"metadata": {"name": "big"}, "status": {"capacity": {"cpu": "64", "pods": "10"}}})
     await machine.advance(1)
     node = await machine.client.get(NODES, "big")
@@ -30,7 +32,9 @@ async def test_a_node_that_somebody_makes_gets_a_kubelet_too(machine):
 
 
 async def test_leases_are_renewed_as_long_as_the_cluster_runs(machine):
-    """Given a node / when an hour passes / then its lease was renewed within the last forty seconds, whoever reads it."""
+    """Given a node / when an hour passes / then its lease was renewed within the last forty
+    seconds, whoever reads it.
+    """
     await machine.advance(3600)
     lease = await machine.client.get(LEASES, "node-0", "kube-node-lease")
     assert lease["spec"]["holderIdentity"] == "node-0"
@@ -47,7 +51,9 @@ async def test_heartbeats_do_not_move_time():
 
 
 async def test_no_two_nodes_have_the_same_address(machine):
-    """Given two nodes of which the first is deleted, when a third comes, then its address is one that nobody has."""
+    """Given two nodes of which the first is deleted, when a third comes, then its address is one
+    that nobody has.
+    """
     async def address(name):
         return [a["address"] for a in (await machine.client.get(NODES, name))["status"]["addresses"] if a["type"] == "InternalIP"]
 

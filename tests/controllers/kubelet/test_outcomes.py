@@ -47,7 +47,9 @@ def test_what_is_no_duration_is_refused(text):
     (["bash", "-c", "exit 300"], (0, 44, ())),
 ])
 def test_small_scripts_are_understood(words, expected):
-    """Given a command of sleeps, echoes and exits / then it takes so long, ends so, and says so much."""
+    """Given a command of sleeps, echoes and exits / then it takes so long, ends so, and says so
+    much.
+    """
     assert effect_of(words) == expected
 
 
@@ -70,7 +72,9 @@ def test_who_comes_first_decides():
 
 
 def test_a_callback_hears_of_the_pod_the_attempt_and_the_container():
-    """Given a callback / then it is called with the pod, the number of the attempt, and the container's name."""
+    """Given a callback / then it is called with the pod, the number of the attempt, and the
+    container's name.
+    """
     heard = []
     tree = pod(container())
     outcome_of(tree, 3, lambda *arguments: heard.append(arguments))
@@ -91,7 +95,9 @@ def test_annotations_of_the_pod_do_not_speak_of_init_containers():
 
 
 def test_what_is_meant_to_run_on_runs_on():
-    """Given nothing said / then pods that are always restarted and sidecars run on, all others for a second."""
+    """Given nothing said / then pods that are always restarted and sidecars run on, all others for
+    a second.
+    """
     side = container("side", restartPolicy="Always")
     assert outcome_of(pod(container()), name="main").run_seconds == 1
     assert outcome_of(pod(container(), restart_policy="Always")).run_seconds is None
@@ -114,7 +120,9 @@ def test_an_annotation_that_cannot_be_meant_is_refused(annotations, text):
 
 @pytest.mark.parametrize("name", ["run-duration", "start-delay"])
 async def test_a_pod_with_a_bad_annotation_fails_and_says_why(machine, name):
-    """Given an annotation that is no duration / when the pod is to run / then it has failed, and names the annotation."""
+    """Given an annotation that is no duration / when the pod is to run / then it has failed, and
+    names the annotation.
+    """
     await machine.run(annotations={name: "soon"})
     await machine.advance(2)
     status = await machine.status()
@@ -123,7 +131,9 @@ async def test_a_pod_with_a_bad_annotation_fails_and_says_why(machine, name):
 
 
 async def test_a_callback_that_raises_fails_the_pod_and_says_why():
-    """Given a callback that raises / when a pod is to run / then it has failed, and its message tells what was raised."""
+    """Given a callback that raises / when a pod is to run / then it has failed, and its message
+    tells what was raised.
+    """
     def callback(pod, attempt, name):
         raise KeyError("oops")
 
@@ -136,7 +146,9 @@ async def test_a_callback_that_raises_fails_the_pod_and_says_why():
 
 
 async def test_a_callback_that_returns_nonsense_fails_the_pod_and_says_why():
-    """Given a callback that returns a text / then the pod has failed, and its message shows the text."""
+    """Given a callback that returns a text / then the pod has failed, and its message shows the
+    text.
+    """
     async with Machine(outcome=lambda *_: "later") as machine:
         await machine.run()
         await machine.advance(2)
@@ -149,7 +161,9 @@ async def test_a_callback_that_returns_nonsense_fails_the_pod_and_says_why():
     "docker.io/library/httpd:2", "localhost:5000/team/redis:8@sha256:abc", "postgres",
     "registry.k8s.io/e2e-test-images/agnhost:2.57"])
 def test_the_image_of_a_server_runs_until_it_is_stopped(image):
-    """Given a pause image, or a server's without a command, in a pod that is meant to end / then it does not end by itself."""
+    """Given a pause image, or a server's without a command, in a pod that is meant to end / then it
+    does not end by itself.
+    """
     assert outcome_of(pod({"name": "main", "image": image})).run_seconds is None
 
 
@@ -166,11 +180,15 @@ def test_the_image_of_a_server_runs_until_it_is_stopped(image):
     ({"image": "busybox"}, 1),
 ])
 def test_a_command_replaces_what_an_image_starts(container, seconds):
-    """Given an image with a command or arguments / then a command counts, options do not, and other images end."""
+    """Given an image with a command or arguments / then a command counts, options do not, and other
+    images end.
+    """
     assert outcome_of(pod({"name": "main", **container})).run_seconds == seconds
 
 
 def test_annotations_end_a_server():
-    """Given a server's image and an annotation of its exit code / then it ends after a second, with that code."""
+    """Given a server's image and an annotation of its exit code / then it ends after a second, with
+    that code.
+    """
     found = outcome_of(pod({"name": "main", "image": "nginx"}, exit_code="3"))
     assert (found.run_seconds, found.exit_code) == (1, 3)

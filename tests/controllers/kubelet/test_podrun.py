@@ -30,14 +30,18 @@ def story(run, until=1000.0):
 
 
 def test_one_container_from_start_to_end():
-    """Given a run of two seconds that starts at one / then the pod runs at one and has succeeded at three."""
+    """Given a run of two seconds that starts at one / then the pod runs at one and has succeeded at
+    three.
+    """
     run, told = run_of(container("main", Outcome(2.0)))
     assert story(run) == [(1.0, "Running"), (3.0, "Succeeded")]
     assert [(what, at) for what, _, at in told] == [("started", 1.0), ("ended", 3.0)]
 
 
 def test_nothing_is_missed_when_time_jumps():
-    """Given a chain of runs / when time is asked only at its end / then each happened at its own instant."""
+    """Given a chain of runs / when time is asked only at its end / then each happened at its own
+    instant.
+    """
     run, told = run_of(container("main", Outcome(1.0, 1), Outcome(1.0, 1), Outcome(1.0), restarts_on="OnFailure"))
     assert run.advance(500.0) is None
     assert run.phase == "Succeeded"
@@ -46,7 +50,9 @@ def test_nothing_is_missed_when_time_jumps():
 
 
 def test_init_containers_come_first_and_sidecars_run_along():
-    """Given a sidecar and an init container / then the app starts when the init container has ended, and ends the sidecar."""
+    """Given a sidecar and an init container / then the app starts when the init container has
+    ended, and ends the sidecar.
+    """
     side, setup = container("side", Outcome(None), restarts_on="Always"), container("setup", Outcome(5.0))
     run, told = run_of(container("app", Outcome(3.0)), init=[side, setup])
     assert story(run) == [(1.0, "Pending"), (6.0, "Running"), (9.0, "Succeeded")]
@@ -55,13 +61,17 @@ def test_init_containers_come_first_and_sidecars_run_along():
 
 
 def test_a_failed_init_container_ends_the_pod():
-    """Given an init container that fails and is not restarted / then the pod has failed and the app never starts."""
+    """Given an init container that fails and is not restarted / then the pod has failed and the app
+    never starts.
+    """
     run, _ = run_of(container("app"), init=[container("setup", Outcome(1.0, 2))])
     assert story(run) == [(1.0, "Pending"), (2.0, "Failed")]
 
 
 def test_a_long_run_makes_the_next_restart_quick_again():
-    """Given failures after short and after long runs / then a run of ten minutes makes the back-off begin anew."""
+    """Given failures after short and after long runs / then a run of ten minutes makes the back-off
+    begin anew.
+    """
     runs = [Outcome(1.0, 1), Outcome(1.0, 1), Outcome(700.0, 1), Outcome(None)]
     main = container("main", *runs, restarts_on="Always")
     run, told = run_of(main)
@@ -85,8 +95,8 @@ def test_a_deletion_stops_what_runs(stubborn, end, code):
 
 
 def test_a_shorter_grace_period_counts_and_a_longer_does_not():
-    """Given a stubborn container being stopped / when the grace period is said again, shorter, longer
-    / then the shortest holds.
+    """Given a stubborn container being stopped / when the grace period is said again, shorter,
+    longer / then the shortest holds.
     """
     main = container("main", Outcome(None, ignore_sigterm=True), restarts_on="Always")
     run, _ = run_of(main)
@@ -98,7 +108,9 @@ def test_a_shorter_grace_period_counts_and_a_longer_does_not():
 
 
 def test_what_ends_by_itself_while_it_is_stopped_ends_as_it_would():
-    """Given a stubborn container with two seconds to go / when it is deleted / then it ends well in its own time."""
+    """Given a stubborn container with two seconds to go / when it is deleted / then it ends well in
+    its own time.
+    """
     main = container("main", Outcome(12.0, ignore_sigterm=True))
     run, _ = run_of(main)
     run.advance(5.0)
@@ -108,7 +120,9 @@ def test_what_ends_by_itself_while_it_is_stopped_ends_as_it_would():
 
 
 def test_what_never_started_is_of_unknown_fate():
-    """Given a pod that waits to start / when it is deleted / then it has failed and its container says that nobody knows."""
+    """Given a pod that waits to start / when it is deleted / then it has failed and its container
+    says that nobody knows.
+    """
     main = container()
     run, _ = run_of(main, starts_at=100.0)
     run.advance(5.0)
@@ -120,7 +134,9 @@ def test_what_never_started_is_of_unknown_fate():
 
 
 def test_a_deadline_fails_the_pod_as_a_whole():
-    """Given a deadline at seven / then what runs on is stopped then, and the pod has failed for that reason."""
+    """Given a deadline at seven / then what runs on is stopped then, and the pod has failed for
+    that reason.
+    """
     main = container("main", Outcome(None))
     run, _ = run_of(main, deadline=7.0)
     assert story(run) == [(1.0, "Running"), (7.0, "Failed")]
@@ -129,7 +145,9 @@ def test_a_deadline_fails_the_pod_as_a_whole():
 
 
 def test_readiness_comes_when_it_is_due_and_goes_with_the_end():
-    """Given readiness two seconds after the start of a run of five / then the container is ready from three to six."""
+    """Given readiness two seconds after the start of a run of five / then the container is ready
+    from three to six.
+    """
     main = container("main", Outcome(5.0, ready_after_seconds=2.0))
     run, _ = run_of(main)
     ready = []

@@ -92,8 +92,9 @@ async def address(cluster, name="p"):
 @pytest.mark.parametrize(("name", "port"), [
     ("p", 80), ("p:80", 80), ("http:p:80", 80), ("https:p:443", 443), ("https:bare:", 443), ("bare", 80), ("p:http", 80)])
 async def test_a_request_goes_to_a_pod(cluster, name, port):
-    """Given a pod that serves HTTP, when it is asked through its proxy, then it hears all but what is the API server's, and what
-    it says comes back."""
+    """Given a pod that serves HTTP, when it is asked through its proxy, then it hears all but what
+    is the API server's, and what it says comes back.
+    """
     answer = await ask(
         cluster, f"{POD}/{name}/proxy/a b/c?x=1%202", "POST", b"hello", authorization=f"Bearer {cluster.token}",
         accept="text/html", **{"x-mine": "1"})
@@ -108,7 +109,9 @@ async def test_a_request_goes_to_a_pod(cluster, name, port):
 
 
 async def test_a_path_without_a_slash_is_led_to_one(cluster):
-    """Given a proxy's path with nothing below, when it is read, then 301 leads to the one with a slash; other methods go on."""
+    """Given a proxy's path with nothing below, when it is read, then 301 leads to the one with a
+    slash; other methods go on.
+    """
     for method in ("GET", "HEAD"):
         answer = await ask(cluster, f"{POD}/p/proxy?a=b", method)
         assert (answer.status, dict(answer.headers)["Location"], answer.body) == (301, f"{POD}/p/proxy/?a=b", b"")
@@ -122,7 +125,9 @@ async def test_a_path_without_a_slash_is_led_to_one(cluster):
     ("/chunks", 200, b"abcde"), ("/close", 200, b"until the end"), ("/continue", 204, b""), ("/moved", 302, b""),
 ])
 async def test_answers_of_all_kinds_come_back(cluster, path, status, body):
-    """Given answers whose end is told in each of HTTP's ways, when they are read, then they are whole."""
+    """Given answers whose end is told in each of HTTP's ways, when they are read, then they are
+    whole.
+    """
     answer = await ask(cluster, f"{POD}/p:81/proxy{path}")
     assert (answer.status, answer.body, answer.stream) == (status, body, None)
     if status == 302:
@@ -152,7 +157,9 @@ BROKEN = "net/http: HTTP/1.x transport connection broken: "
     ("p/proxy/?dryRun=All", 400, "dryRun is not supported"),
 ])
 async def test_what_goes_wrong_is_told_as_upstream_does(cluster, name, status, text):
-    """Given a pod that does not answer as it should, or none, when it is asked, then a Status says why."""
+    """Given a pod that does not answer as it should, or none, when it is asked, then a Status says
+    why.
+    """
     answer = await ask(cluster, f"{POD}/{name}")
     assert (answer.status, orjson.loads(answer.body)["message"]) == (status, text.format(ip=await address(cluster)))
 
@@ -167,7 +174,9 @@ async def test_nobody_listens_where_no_callback_does():
 
 
 async def test_a_request_goes_to_a_service(cluster):
-    """Given a service of one pod, when it is asked by any name of its port, then the pod answers; without endpoints none does."""
+    """Given a service of one pod, when it is asked by any name of its port, then the pod answers;
+    without endpoints none does.
+    """
     await cluster.client.create(SERVICES, {"metadata": {"name": "s", "namespace": "default"}, "spec": {
         "selector": {"app": "p"}, "ports": [{"name": "web", "port": 8080, "targetPort": "web"}]}})
     await cluster.advance(5)
@@ -183,7 +192,9 @@ async def test_a_request_goes_to_a_service(cluster):
 
 
 async def test_a_kubelet_answers_for_its_node(cluster):
-    """Given a node, when its kubelet is asked, then it is well and tells its pods; other ports, and a silent node, refuse."""
+    """Given a node, when its kubelet is asked, then it is well and tells its pods; other ports, and
+    a silent node, refuse.
+    """
     node = "/api/v1/nodes/node-0/proxy"
     assert (await ask(cluster, f"{node}/healthz")).body == b"ok"
     pods = orjson.loads((await ask(cluster, "/api/v1/nodes/node-0:10250/proxy/pods")).body)
@@ -200,7 +211,9 @@ async def test_a_kubelet_answers_for_its_node(cluster):
 
 
 async def test_an_answer_that_takes_its_time_is_a_stream_on_the_clusters_clock(cluster):
-    """Given a server that writes, and again a minute later, when it is asked over HTTP, then each piece comes when it does."""
+    """Given a server that writes, and again a minute later, when it is asked over HTTP, then each
+    piece comes when it does.
+    """
     server = await cluster.serve()
     before = cluster.clock.time()
     async with aiohttp.ClientSession() as http, http.get(f"{server.url}{POD}/p:81/proxy/slow") as answer:

@@ -47,7 +47,9 @@ async def messages(world, reason):
     ({"envFrom": [{"secretRef": {"name": "x"}}]}, 'secret "x" not found', SECRETS),
 ])
 async def test_a_variable_from_what_is_missing_holds_the_container(world, container, why, resource):
-    """Given no such object / then the container is not made, and Event and status say why / when it appears / then it runs."""
+    """Given no such object / then the container is not made, and Event and status say why / when it
+    appears / then it runs.
+    """
     await run(world, container)
     assert await state(world) == ("Pending", "CreateContainerConfigError")
     assert (await status(world))["containerStatuses"][0]["state"]["waiting"]["message"] == why
@@ -59,7 +61,9 @@ async def test_a_variable_from_what_is_missing_holds_the_container(world, contai
 
 
 async def test_a_key_that_is_missing_holds_the_container_too(world):
-    """Given a ConfigMap without the key / then the message names it / when the key is added / then the container runs."""
+    """Given a ConfigMap without the key / then the message names it / when the key is added / then
+    the container runs.
+    """
     await world.client.create(CONFIG_MAPS, {**CONFIG_MAP, "data": {}})
     await run(world, {"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "x", "key": "k"}}}]})
     assert await messages(world, "Failed") == ["Error: couldn't find key k in ConfigMap default/x"]
@@ -75,7 +79,9 @@ async def test_a_key_that_is_missing_holds_the_container_too(world):
      'configmap "x" not found, secret "x" not found'),
 ])
 async def test_a_volume_of_what_is_missing_holds_the_pod(world, source, why):
-    """Given no such object / then nothing is started, and an Event says why / when it appears / then the pod runs."""
+    """Given no such object / then nothing is started, and an Event says why / when it appears /
+    then the pod runs.
+    """
     await run(world, volumes=[{"name": "v", **source}], initContainers=[{"name": "first", "image": "busybox"}])
     assert await state(world) == ("Pending", "PodInitializing")
     assert (await status(world))["initContainerStatuses"][0]["restartCount"] == 0
@@ -113,7 +119,9 @@ async def test_a_pod_that_is_held_goes_when_it_is_deleted(world):
 
 
 async def test_a_held_pod_goes_on_in_a_fork(world):
-    """Given a pod that waits for a variable / when the object is made in a fork / then the pod runs there, and only there."""
+    """Given a pod that waits for a variable / when the object is made in a fork / then the pod runs
+    there, and only there.
+    """
     await run(world, {"envFrom": [{"configMapRef": {"name": "x"}}]})
     async with world.cluster.fork() as cluster:
         other = World(cluster)
@@ -125,7 +133,9 @@ async def test_a_held_pod_goes_on_in_a_fork(world):
 
 @pytest.mark.parametrize("image", ["nginx:does-not-exist", "registry.example.com/team/does-not-exist"])
 async def test_an_image_that_does_not_exist_fails_to_pull(world, image):
-    """Given an image that ends in ``does-not-exist`` / then it is not pulled, in containerd's words."""
+    """Given an image that ends in ``does-not-exist`` / then it is not pulled, in containerd's
+    words.
+    """
     await run(world, {"image": image})
     assert await state(world) == ("Pending", "ImagePullBackOff")
     assert "not found" in (await messages(world, "Failed"))[0]
@@ -133,7 +143,9 @@ async def test_an_image_that_does_not_exist_fails_to_pull(world, image):
 
 @pytest.mark.parametrize("answer", ['{"/probe --all": 1}', '{"/probe --all": {"exitCode": 1}}'])
 async def test_an_exec_probe_asks_the_script(world, answer):
-    """Given a probe with a command that the shell does not know / then what the pod's annotation says of it counts."""
+    """Given a probe with a command that the shell does not know / then what the pod's annotation
+    says of it counts.
+    """
     probe = {"exec": {"command": ["/probe", "--all"]}, "periodSeconds": 1}
     await run(world, {"readinessProbe": probe}, annotations={"fakekube.dev/exec": answer})
     assert (await status(world))["containerStatuses"][0]["ready"] is False
@@ -143,6 +155,8 @@ async def test_an_exec_probe_asks_the_script(world, answer):
 
 
 async def test_an_exec_probe_with_a_command_that_fails_fails(world):
-    """Given a liveness probe that runs ``false`` / then the container is restarted when it has failed as often as it may."""
+    """Given a liveness probe that runs ``false`` / then the container is restarted when it has
+    failed as often as it may.
+    """
     await run(world, {"livenessProbe": {"exec": {"command": ["false"]}, "periodSeconds": 1, "failureThreshold": 2}})
     assert (await status(world))["containerStatuses"][0]["restartCount"] > 0

@@ -36,7 +36,9 @@ async def running(machine):
     (["[", "a", "=", "b", "]"], (1, "", "")),
 ])
 async def test_simple_commands_do_what_they_do(running, words, expected):
-    """Given a command / when it runs / then it says what it would say; one that is not known says its own words."""
+    """Given a command / when it runs / then it says what it would say; one that is not known says
+    its own words.
+    """
     assert await execute(running, *words) == expected
 
 
@@ -64,7 +66,9 @@ async def test_simple_commands_do_what_they_do(running, words, expected):
     ("export X=5; printenv X; rm /q; rm -f /q", (0, "5\n", "rm: can't remove '/q': No such file or directory\n")),
 ])
 async def test_scripts_run_step_by_step(running, script, expected):
-    """Given a script of such commands / when a shell runs it / then output, errors and exit code are a shell's."""
+    """Given a script of such commands / when a shell runs it / then output, errors and exit code
+    are a shell's.
+    """
     assert await execute(running, "sh", "-c", script) == expected
 
 
@@ -74,7 +78,8 @@ async def test_a_script_has_its_arguments(running):
 
 
 async def test_cat_gives_back_what_it_gets_as_it_gets_it(running):
-    """Given cat / when input comes bit by bit / then it comes back at once, and cat ends with it."""
+    """Given cat / when input comes bit by bit / then it comes back at once, and cat ends with it.
+    """
     session = await begin(running, "cat")
     for text in ("one", "two\n"):
         session.stdin.feed(text.encode())
@@ -85,7 +90,9 @@ async def test_cat_gives_back_what_it_gets_as_it_gets_it(running):
 
 
 async def test_a_shell_takes_line_by_line(running):
-    """Given a shell without a script / when lines come / then each is run as it comes, until one says exit."""
+    """Given a shell without a script / when lines come / then each is run as it comes, until one
+    says exit.
+    """
     session = await begin(running, "sh")
     session.stdin.feed(b"echo one\nec")
     await running.cluster.settle()
@@ -96,7 +103,9 @@ async def test_a_shell_takes_line_by_line(running):
 
 
 async def test_a_sleep_takes_virtual_time(running):
-    """Given a command that sleeps / when time is moved on / then it ends when its time has come, and time is never held up."""
+    """Given a command that sleeps / when time is moved on / then it ends when its time has come,
+    and time is never held up.
+    """
     session = await begin(running, "sh", "-c", "echo a; sleep 1h; echo b")
     await running.advance(3599)
     assert (session.says(), session.task.done()) == ("a\n", False)
@@ -105,8 +114,10 @@ async def test_a_sleep_takes_virtual_time(running):
 
 
 async def test_files_stay_as_long_as_the_container_runs(running):
-    """Given an archive as kubectl cp sends it / when it is unpacked / then its files are there for other commands, and come back
-    in an archive; the archive of a path that is not there is an error."""
+    """Given an archive as kubectl cp sends it / when it is unpacked / then its files are there for
+    other commands, and come back in an archive; the archive of a path that is not there is an
+    error.
+    """
     await execute(running, "sh", "-c", "mkdir /d; echo one >/d/a; echo two >/d/b")
     code, archive, _ = await execute(running, "tar", "cf", "-", "/d")
     assert code == 0

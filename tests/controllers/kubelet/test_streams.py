@@ -36,12 +36,16 @@ async def answering(callback, *command, annotations=None, stdin=b""):
     ("", (0, "", "")), (None, (0, "nginx\n", "")),
 ])
 async def test_a_callback_answers_first(answer, expected):
-    """Given a callback / when it returns what a command comes to / then that is it; None leaves it to the next."""
+    """Given a callback / when it returns what a command comes to / then that is it; None leaves it
+    to the next.
+    """
     assert await answering(lambda _: answer, "nginx") == expected
 
 
 async def test_a_callback_may_talk():
-    """Given an async callback / when it reads, writes and sleeps / then the client has a conversation."""
+    """Given an async callback / when it reads, writes and sleeps / then the client has a
+    conversation.
+    """
     async def greet(process):
         await process.write("who? ")
         name = (await process.read_line()).decode().strip()
@@ -60,7 +64,9 @@ def raising(process):
     (lambda _: [1], r"error executing command in container: on_exec returned \[1\], which is no answer"),
 ])
 async def test_a_callback_that_fails_is_named(callback, text):
-    """Given a callback that raises, or returns nonsense / when a command runs / then its client is told so."""
+    """Given a callback that raises, or returns nonsense / when a command runs / then its client is
+    told so.
+    """
     with pytest.raises(StreamError, match=f"^{text}$"):
         await answering(callback, "ls")
 
@@ -71,13 +77,17 @@ async def test_a_callback_that_fails_is_named(callback, text):
     ('{"other": 1}', ["echo", "x"], (0, "x\n", "")),
 ])
 async def test_an_annotation_answers_by_command_line(text, command, expected):
-    """Given an annotation with command lines / when one of them runs / then it comes to what is written there."""
+    """Given an annotation with command lines / when one of them runs / then it comes to what is
+    written there.
+    """
     assert await answering(None, *command, annotations={"exec": text}) == expected
 
 
 @pytest.mark.parametrize("text", ["ls", "[]", '"x"'])
 async def test_an_annotation_that_cannot_be_meant_is_told(text):
-    """Given an annotation that is no JSON object / when a command runs / then its client is told so."""
+    """Given an annotation that is no JSON object / when a command runs / then its client is told
+    so.
+    """
     with pytest.raises(StreamError, match=r"annotation fakekube.dev/exec is no JSON object"):
         await answering(None, "ls", annotations={"exec": text})
 
@@ -95,7 +105,9 @@ async def test_an_annotation_may_speak_of_one_container():
 
 
 async def test_only_what_runs_can_be_reached(machine):
-    """Given a pod that has not started, or that has ended / when somebody connects / then the kubelet does not find it."""
+    """Given a pod that has not started, or that has ended / when somebody connects / then the
+    kubelet does not find it.
+    """
     await machine.run(annotations={"start-delay": "5s"})
     for _ in range(2):
         with pytest.raises(NodeError, match=r'^container not found \("main"\)$'):
@@ -109,7 +121,9 @@ async def test_only_what_runs_can_be_reached(machine):
 
 @pytest.mark.parametrize("tty", [False, True])
 async def test_a_command_dies_with_its_container(machine, tty):
-    """Given a command that runs for long / when its container ends / then it is killed; the same when the pod is deleted."""
+    """Given a command that runs for long / when its container ends / then it is killed; the same
+    when the pod is deleted.
+    """
     await machine.run(annotations={"run-duration": "10s"}, restart_policy="Always")
     await machine.advance(2)
     session = await begin(machine, "sleep", "1d", tty=tty)
@@ -121,7 +135,9 @@ async def test_a_command_dies_with_its_container(machine, tty):
 
 
 async def test_a_command_dies_with_the_kubelet(running):
-    """Given a command that runs for long / when the kubelet stops / then the command does, and nothing of it is left."""
+    """Given a command that runs for long / when the kubelet stops / then the command does, and
+    nothing of it is left.
+    """
     session = await begin(running, "cat")
     await running.cluster.manager.stop_component("kubelet")
     assert await session.code() == 137
@@ -137,8 +153,9 @@ async def test_nothing_is_left_of_a_cancelled_command(running):
 
 
 async def test_an_idle_command_leaves_time_alone():
-    """Given a clock that jumps when nothing is to be done / when a command waits for its input / then time stands still; when one
-    sleeps, time jumps there."""
+    """Given a clock that jumps when nothing is to be done / when a command waits for its input /
+    then time stands still; when one sleeps, time jumps there.
+    """
     async def runs():
         return await machine.phase() == "Running"
 
@@ -161,8 +178,9 @@ async def test_an_idle_command_leaves_time_alone():
 
 
 async def test_a_terminal_echoes_and_edits(running):
-    """Given a shell at a terminal / when keys come / then they are echoed, a line is run when it is finished, a deleted key is
-    not in it; the end of input ends the shell."""
+    """Given a shell at a terminal / when keys come / then they are echoed, a line is run when it is
+    finished, a deleted key is not in it; the end of input ends the shell.
+    """
     session = await begin(running, "sh", tty=True)
     assert session.says() == "/ # "
     session.stdin.feed(b"echo hx\x7fi")
@@ -186,7 +204,9 @@ async def test_an_interrupt_ends_a_command_at_a_terminal(running):
 
 
 async def test_a_command_knows_the_size_of_its_terminal():
-    """Given a terminal whose size was told / when a callback asks / then it has columns and rows; None before."""
+    """Given a terminal whose size was told / when a callback asks / then it has columns and rows;
+    None before.
+    """
     sizes = []
 
     async def look(process):
@@ -209,7 +229,9 @@ async def test_a_command_knows_the_size_of_its_terminal():
 
 
 async def test_attaching_shows_what_is_logged_from_then_on(machine):
-    """Given a container that logs / when somebody attaches / then they see what comes, not what came, until it ends."""
+    """Given a container that logs / when somebody attaches / then they see what comes, not what
+    came, until it ends.
+    """
     await machine.run(container("main", "sh", "-c", "echo one; sleep 10; echo two; sleep 10"))
     await machine.advance(2)
     session = await attach(machine)
@@ -222,7 +244,9 @@ async def test_attaching_shows_what_is_logged_from_then_on(machine):
 
 
 async def test_who_attaches_speaks_to_the_containers_own_command(machine):
-    """Given a container that reads its input / when somebody attaches and says exit / then the container ends with that code."""
+    """Given a container that reads its input / when somebody attaches and says exit / then the
+    container ends with that code.
+    """
     await machine.run(container("main", "sh", stdin=True, stdinOnce=True))
     await machine.advance(3600)
     assert await machine.phase() == "Running"
@@ -237,8 +261,9 @@ async def test_who_attaches_speaks_to_the_containers_own_command(machine):
 
 @pytest.mark.parametrize(("once", "phase"), [(True, "Succeeded"), (False, "Running")])
 async def test_an_input_that_ends_once_ends_the_container(machine, once, phase):
-    """Given a container whose input is opened once, or again and again / when a client ends it / then the container ends, or
-    waits for the next."""
+    """Given a container whose input is opened once, or again and again / when a client ends it /
+    then the container ends, or waits for the next.
+    """
     await machine.run(container("main", "cat", stdin=True, stdinOnce=once))
     await machine.advance(2)
     session = await attach(machine, stdin=True)
@@ -252,7 +277,9 @@ async def test_an_input_that_ends_once_ends_the_container(machine, once, phase):
 
 
 async def test_who_attaches_is_told_what_went_wrong():
-    """Given a callback that raises / when somebody attaches to a container that reads its input / then they are told."""
+    """Given a callback that raises / when somebody attaches to a container that reads its input /
+    then they are told.
+    """
     async with Machine(on_exec=raising) as machine:
         await machine.run(container("main", "sh", stdin=True))
         await machine.advance(2)
@@ -266,7 +293,9 @@ async def test_who_attaches_is_told_what_went_wrong():
 
 
 async def test_a_port_echoes_unless_somebody_answers(running):
-    """Given no callback / when a client connects to any port / then what it sends comes back until it ends."""
+    """Given no callback / when a client connects to any port / then what it sends comes back until
+    it ends.
+    """
     client = PortClient(8080)
     client.received.feed(b"ping")
     client.received.end()
@@ -275,8 +304,9 @@ async def test_a_port_echoes_unless_somebody_answers(running):
 
 
 async def test_a_callback_serves_ports():
-    """Given a callback / when clients connect / then it serves the ports that it knows and leaves others to the echo; what it
-    raises is told."""
+    """Given a callback / when clients connect / then it serves the ports that it knows and leaves
+    others to the echo; what it raises is told.
+    """
     async def serve(connection):
         if connection.port == 1:
             raise OSError("refused")
@@ -302,7 +332,8 @@ async def test_a_callback_serves_ports():
 
 
 async def test_a_connection_ends_with_its_pod(running):
-    """Given an open connection / when the pod is deleted / then the connection ends with a reason."""
+    """Given an open connection / when the pod is deleted / then the connection ends with a reason.
+    """
     client = PortClient(80)
     serving = asyncio.ensure_future((await agents(running).forward(await running.pod()))(client.streams))
     await running.cluster.settle()
@@ -337,8 +368,10 @@ async def follow(machine, **given):
 
 
 async def test_a_followed_log_comes_as_it_is_written(machine):
-    """Given a container that speaks now and then / when its log is followed / then what was there comes at once, each line when
-    its time has come, none twice, and the log ends with the container."""
+    """Given a container that speaks now and then / when its log is followed / then what was there
+    comes at once, each line when its time has come, none twice, and the log ends with the
+    container.
+    """
     await machine.run(container("main", "sh", "-c", "echo one; sleep 10; echo two; sleep 10; echo three"))
     await machine.advance(1)
     _, reader = await follow(machine)
@@ -352,7 +385,9 @@ async def test_a_followed_log_comes_as_it_is_written(machine):
 
 
 async def test_a_followed_log_stops_when_told(machine):
-    """Given followers of a log / when one leaves, or has the bytes that it asked for / then it hears no more."""
+    """Given followers of a log / when one leaves, or has the bytes that it asked for / then it
+    hears no more.
+    """
     await machine.run(container("main", "sh", "-c", "echo one; sleep 10; echo two; sleep 10; echo three"))
     await machine.advance(1)
     stream, gone = await follow(machine)
@@ -366,7 +401,9 @@ async def test_a_followed_log_stops_when_told(machine):
 
 @pytest.mark.parametrize("end", ["over", "deleted", "stopped"])
 async def test_a_followed_log_ends_with_what_it_follows(machine, end):
-    """Given a follower / when the container is over already, its pod is deleted, or the kubelet stops / then the log ends."""
+    """Given a follower / when the container is over already, its pod is deleted, or the kubelet
+    stops / then the log ends.
+    """
     await machine.run(annotations={"log": "x", "run-duration": "5s" if end == "over" else "forever"})
     await machine.advance(60 if end == "over" else 2)
     _, reader = await follow(machine)
@@ -378,7 +415,9 @@ async def test_a_followed_log_ends_with_what_it_follows(machine, end):
 
 
 async def test_since_seconds_counts_from_now(machine):
-    """Given lines of different age / when those of the last seconds are asked for / then only they come."""
+    """Given lines of different age / when those of the last seconds are asked for / then only they
+    come.
+    """
     await machine.run(container("main", "sh", "-c", "echo one; sleep 10; echo two; sleep 100"))
     await machine.advance(15)
     assert await machine.log(query="sinceSeconds=10") == "two\n"

@@ -16,7 +16,9 @@ def used(machine):
 
 
 async def test_what_is_said_is_used(machine):
-    """Given annotations for the pod and for one container / then each running container uses what is said of it."""
+    """Given annotations for the pod and for one container / then each running container uses what
+    is said of it.
+    """
     await machine.run(container("a"), container("b"), restart_policy="Always", annotations={
         "cpu-usage": "250m", "memory-usage": "64Mi", "cpu-usage.b": "2"})
     assert used(machine) == {}
@@ -36,7 +38,9 @@ async def test_usage_goes_by_time(machine):
 
 
 async def test_usage_can_be_changed_while_it_runs(machine):
-    """Given a running pod that said nothing / then it uses the default / when it is annotated / then what that says."""
+    """Given a running pod that said nothing / then it uses the default / when it is annotated /
+    then what that says.
+    """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     assert used(machine) == {"main": (1, 8)}

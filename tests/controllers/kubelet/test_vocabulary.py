@@ -22,7 +22,9 @@ async def reasons(machine):
 
 
 async def test_an_image_that_cannot_be_pulled_is_tried_again_with_back_off(machine):
-    """Given an image whose first two pulls fail / then the container says so, and why it waits, and runs after thirty seconds."""
+    """Given an image whose first two pulls fail / then the container says so, and why it waits, and
+    runs after thirty seconds.
+    """
     await machine.run(restart_policy="Always", annotations={"image-pull": "fail,fail,2s"})
     await machine.advance(1)
     reason, message = await waiting(machine)
@@ -54,7 +56,8 @@ async def test_an_image_that_must_not_be_pulled_is_missing(machine):
 
 
 async def test_an_image_whose_name_cannot_be_read_is_never_pulled(machine):
-    """Given an image with a name that is none / then the container says why, in upstream's words."""
+    """Given an image with a name that is none / then the container says why, in upstream's words.
+    """
     await machine.run({"name": "main", "image": "Busy"})
     await machine.advance(60)
     assert await waiting(machine) == ("InvalidImageName", (
@@ -64,7 +67,9 @@ async def test_an_image_whose_name_cannot_be_read_is_never_pulled(machine):
 
 
 async def test_a_container_that_cannot_be_made_waits(machine):
-    """Given a container whose configuration is wrong / then it waits for ever, and the pod is pending."""
+    """Given a container whose configuration is wrong / then it waits for ever, and the pod is
+    pending.
+    """
     await machine.run(annotations={"config-error": 'secret "key" not found'})
     await machine.advance(600)
     assert await waiting(machine) == ("CreateContainerConfigError", 'secret "key" not found')
@@ -72,7 +77,9 @@ async def test_a_container_that_cannot_be_made_waits(machine):
 
 
 async def test_a_container_that_cannot_be_started_fails_and_is_tried_again(machine):
-    """Given a command that is not there / then each start is an end with 128, and there is back-off between."""
+    """Given a command that is not there / then each start is an end with 128, and there is back-off
+    between.
+    """
     await machine.run(restart_policy="Always", annotations={"start-error": "exec: no such file"})
     await machine.advance(2)
     status = (await machine.status())["containerStatuses"][0]
@@ -101,7 +108,9 @@ async def test_a_container_crashes_so_often_and_then_runs(machine):
 
 
 async def test_readiness_comes_and_goes(machine):
-    """Given readiness from five to twenty seconds / then the pod is ready in between alone, and an Event tells of its loss."""
+    """Given readiness from five to twenty seconds / then the pod is ready in between alone, and an
+    Event tells of its loss.
+    """
     await machine.run(restart_policy="Always", annotations={"ready-after": "5s", "unready-after": "20s"})
     seen = []
     for _ in range(5):
@@ -112,7 +121,9 @@ async def test_readiness_comes_and_goes(machine):
 
 
 async def test_a_failing_liveness_probe_restarts_the_container(machine):
-    """Given a liveness probe that fails from a minute on / then after three failures the container is killed and starts anew."""
+    """Given a liveness probe that fails from a minute on / then after three failures the container
+    is killed and starts anew.
+    """
     await machine.run(container(livenessProbe=PROBE), restart_policy="Always", annotations={"unhealthy-after": "60s"})
     await machine.advance(80)
     assert (await machine.status())["containerStatuses"][0]["restartCount"] == 0
@@ -125,7 +136,9 @@ async def test_a_failing_liveness_probe_restarts_the_container(machine):
 
 
 async def test_a_startup_probe_holds_readiness_back(machine):
-    """Given a startup probe that succeeds after fifteen seconds / then the container has not started before, nor is it ready."""
+    """Given a startup probe that succeeds after fifteen seconds / then the container has not
+    started before, nor is it ready.
+    """
     await machine.run(container(startupProbe=PROBE), restart_policy="Always", annotations={"started-after": "15s"})
     await machine.advance(10)
     status = (await machine.status())["containerStatuses"][0]
@@ -136,7 +149,9 @@ async def test_a_startup_probe_holds_readiness_back(machine):
 
 
 async def test_a_startup_probe_that_never_succeeds_restarts_the_container(machine):
-    """Given a startup probe that never succeeds / then the container is killed when the probe's patience is over."""
+    """Given a startup probe that never succeeds / then the container is killed when the probe's
+    patience is over.
+    """
     await machine.run(container(startupProbe=PROBE), restart_policy="Always", annotations={"started-after": "never"})
     await machine.advance(22)
     assert (await machine.status())["containerStatuses"][0]["restartCount"] == 1
@@ -150,7 +165,9 @@ async def test_a_startup_probe_that_never_succeeds_restarts_the_container(machin
     ({"ignore-sigterm": "true"}, {"terminationGracePeriodSeconds": 5}, 5, 137),
 ])
 async def test_an_end_takes_its_time(machine, annotations, spec, seconds, code):
-    """Given a container that takes so long to end / when its pod is deleted / then it ends then, or when its grace is over."""
+    """Given a container that takes so long to end / when its pod is deleted / then it ends then, or
+    when its grace is over.
+    """
     await machine.run(restart_policy="Always", annotations=annotations, **spec)
     await machine.advance(2)
     await machine.delete()
@@ -173,7 +190,9 @@ async def test_what_is_to_be_done_before_the_end_takes_time_too(machine):
 
 
 async def test_sidecars_end_after_the_rest(machine):
-    """Given a slow container and a sidecar / when the pod is deleted / then the sidecar runs until the other has ended."""
+    """Given a slow container and a sidecar / when the pod is deleted / then the sidecar runs until
+    the other has ended.
+    """
     await machine.run(
         container("app"), initContainers=[container("side", restartPolicy="Always")], restart_policy="Always",
         annotations={"term-duration.app": "5s"})
@@ -186,7 +205,9 @@ async def test_sidecars_end_after_the_rest(machine):
 
 
 async def test_a_stubborn_container_takes_its_sidecar_along_when_grace_is_over(machine):
-    """Given a container that ignores SIGTERM and a sidecar / when the pod is deleted / then both go after thirty seconds."""
+    """Given a container that ignores SIGTERM and a sidecar / when the pod is deleted / then both go
+    after thirty seconds.
+    """
     await machine.run(
         container("app"), initContainers=[container("side", restartPolicy="Always")], restart_policy="Always",
         annotations={"ignore-sigterm.app": "true"})
@@ -197,7 +218,9 @@ async def test_a_stubborn_container_takes_its_sidecar_along_when_grace_is_over(m
 
 
 async def test_a_rule_restarts_what_would_not_be_restarted(machine):
-    """Given restart policy Never and a rule for exit code 42 / when it ends with 42, then with 1 / then it runs twice."""
+    """Given restart policy Never and a rule for exit code 42 / when it ends with 42, then with 1 /
+    then it runs twice.
+    """
     rules = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
     await machine.run(
         container(restartPolicy="Never", restartPolicyRules=rules), annotations={"exit-codes": "42,1"})
@@ -207,7 +230,9 @@ async def test_a_rule_restarts_what_would_not_be_restarted(machine):
 
 
 async def test_a_rule_restarts_the_whole_pod(machine):
-    """Given a rule that restarts all containers / when it matches / then the init container has run again, the other one too."""
+    """Given a rule that restarts all containers / when it matches / then the init container has run
+    again, the other one too.
+    """
     rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [7]}}]
     await machine.run(
         container("main", restartPolicy="Never", restartPolicyRules=rules), container("other", "sleep", "1h"),
@@ -220,7 +245,9 @@ async def test_a_rule_restarts_the_whole_pod(machine):
 
 
 async def test_a_pod_is_evicted(machine):
-    """Given a pod that its node evicts / then it has failed for that, as the target of a disruption, with its containers."""
+    """Given a pod that its node evicts / then it has failed for that, as the target of a
+    disruption, with its containers.
+    """
     await machine.run(restart_policy="Always", annotations={"evict-after": "30s"})
     await machine.advance(30)
     status = await machine.status()
@@ -231,7 +258,9 @@ async def test_a_pod_is_evicted(machine):
 
 
 async def test_a_pod_can_be_evicted_from_a_test(machine):
-    """Given a running pod / when the kubelet is told to evict it / then it has failed, and an Event tells why."""
+    """Given a running pod / when the kubelet is told to evict it / then it has failed, and an Event
+    tells why.
+    """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     machine.cluster.component("kubelet").evict("default", "p", "ephemeral-storage")
@@ -244,7 +273,9 @@ async def test_a_pod_can_be_evicted_from_a_test(machine):
 
 @pytest.mark.spec("JOB-169")
 async def test_a_pod_of_which_nothing_is_told_stays(machine):
-    """Given a pod whose status is held / when it is deleted / then it is there and terminating, as on a dead node."""
+    """Given a pod whose status is held / when it is deleted / then it is there and terminating, as
+    on a dead node.
+    """
     await machine.run(restart_policy="Always")
     await machine.advance(2)
     await machine.client.patch(PODS, "p", "default", {"metadata": {"annotations": {"fakekube.dev/hold-status": "true"}}})
@@ -269,7 +300,9 @@ async def test_a_pod_that_the_node_does_not_take_has_failed_without_having_run(m
 
 @pytest.mark.spec("JOB-170")
 async def test_indexes_end_as_they_are_told():
-    """Given an Indexed Job of five whose index 3 fails for good / then it has failed, and names that index."""
+    """Given an Indexed Job of five whose index 3 fails for good / then it has failed, and names
+    that index.
+    """
     async with Cluster(nodes=1, clock="auto") as cluster:
         manifest = job_manifest(completionMode="Indexed", completions=5, parallelism=5, backoffLimitPerIndex=0)
         manifest["spec"]["template"]["metadata"] = {"annotations": {"fakekube.dev/exit-code-by-index": "3=1,*=0"}}
@@ -312,7 +345,9 @@ async def test_a_callback_may_say_all_that_annotations_say():
     ({"evict-after": "late"}, "annotation fakekube.dev/evict-after: 'late' is no duration"),
 ])
 async def test_what_contradicts_itself_fails_the_pod_and_is_named(machine, annotations, text):
-    """Given annotations that cannot all be meant / then the pod has failed, and its message names them."""
+    """Given annotations that cannot all be meant / then the pod has failed, and its message names
+    them.
+    """
     await machine.run(annotations=annotations)
     await machine.advance(2)
     status = await machine.status()
@@ -326,7 +361,9 @@ async def test_what_contradicts_itself_fails_the_pod_and_is_named(machine, annot
     ("exit-code.mian", "annotation fakekube.dev/exit-code.mian speaks of a container that is not there: there are main"),
 ])
 async def test_a_word_that_nobody_knows_is_told_of(machine, name, text):
-    """Given an annotation with a slip in it / then an Event asks whether another one was meant, and the pod runs."""
+    """Given an annotation with a slip in it / then an Event asks whether another one was meant, and
+    the pod runs.
+    """
     await machine.run(annotations={name: "1"})
     await machine.advance(3)
     assert text in [event["message"] for event in await machine.events()]
@@ -334,7 +371,9 @@ async def test_a_word_that_nobody_knows_is_told_of(machine, name, text):
 
 
 async def test_who_waits_in_vain_is_shown_what_a_callback_raised(caplog):
-    """Given a callback that raises / when a test waits for the pod to succeed / then it is shown the traceback, as the log is."""
+    """Given a callback that raises / when a test waits for the pod to succeed / then it is shown
+    the traceback, as the log is.
+    """
     def callback(pod, attempt, name):
         raise KeyError("oops")
 
@@ -351,7 +390,9 @@ async def test_who_waits_in_vain_is_shown_what_a_callback_raised(caplog):
 
 
 async def test_a_startup_probe_that_succeeds_has_no_event(machine):
-    """Given a container that a startup probe holds back / when the probe succeeds / then its start is told once, not again."""
+    """Given a container that a startup probe holds back / when the probe succeeds / then its start
+    is told once, not again.
+    """
     await machine.run(container(startupProbe=PROBE), restart_policy="Always", annotations={"started-after": "5s"})
     await machine.advance(20)
     assert [event["reason"] for event in await machine.events() if event["reason"] in ("Pulled", "Created", "Started")] == [

@@ -21,7 +21,9 @@ async def delete(world):
 
 @pytest.mark.spec("API-152")
 async def test_a_namespace_goes_with_what_is_in_it(world):
-    """Given a namespace with ConfigMaps / when it is deleted / then it is Terminating at once, and gone soon, with all of it."""
+    """Given a namespace with ConfigMaps / when it is deleted / then it is Terminating at once, and
+    gone soon, with all of it.
+    """
     await world.client.create(CONFIG_MAPS, {"metadata": {"name": "c", "namespace": "team"}})
     await delete(world)
     assert (await world.namespace("team"))["status"]["phase"] == "Terminating"
@@ -32,9 +34,9 @@ async def test_a_namespace_goes_with_what_is_in_it(world):
 
 @pytest.mark.spec("API-152")
 async def test_pods_go_first_and_what_holds_is_told(world):
-    """Given a pod that a finalizer holds and a ConfigMap / when the namespace is deleted
-    / then the ConfigMap stays while the pod does; conditions say so; a second deletion changes nothing
-    / when the pod is let go / then the namespace goes.
+    """Given a pod that a finalizer holds and a ConfigMap / when the namespace is deleted / then the
+    ConfigMap stays while the pod does; conditions say so; a second deletion changes nothing / when
+    the pod is let go / then the namespace goes.
     """
     await world.client.create(CONFIG_MAPS, {"metadata": {"name": "c", "namespace": "team"}})
     pod = {"metadata": {"name": "p", "namespace": "team", "finalizers": ["example.com/hold"]}} | pod_template()
@@ -53,7 +55,9 @@ async def test_pods_go_first_and_what_holds_is_told(world):
 
 @pytest.mark.spec("API-152")
 async def test_finalizers_of_other_content_are_counted(world):
-    """Given a ConfigMap that a finalizer holds / when its namespace is deleted / then conditions name resource and finalizer."""
+    """Given a ConfigMap that a finalizer holds / when its namespace is deleted / then conditions
+    name resource and finalizer.
+    """
     held = {"name": "c", "namespace": "team", "finalizers": ["example.com/hold"]}
     await world.client.create(CONFIG_MAPS, {"metadata": held})
     await delete(world)
@@ -75,8 +79,8 @@ async def test_the_systems_namespaces_stay(world):
 
 @pytest.mark.spec("JOB-180", "JOB-123")
 async def test_a_namespace_takes_a_running_job_along(world):
-    """Given a Job with tracked pods / when its namespace is deleted / then creation in it is refused
-    / and pods, Job and namespace go, and no failed creation is told.
+    """Given a Job with tracked pods / when its namespace is deleted / then creation in it is
+    refused / and pods, Job and namespace go, and no failed creation is told.
     """
     manifest = job_manifest(parallelism=2)
     manifest["metadata"]["namespace"] = "team"

@@ -49,8 +49,8 @@ async def test_a_node_is_registered_once(cluster):
 
 
 async def test_a_node_that_falls_silent_is_given_up_after_its_grace_period(cluster):
-    """Given a node whose kubelet stops / then it is ready for another forty seconds at least, and unknown after fifty-five, with
-    the taints of a node that nobody reaches.
+    """Given a node whose kubelet stops / then it is ready for another forty seconds at least, and
+    unknown after fifty-five, with the taints of a node that nobody reaches.
     """
     await bind(cluster)
     await annotate(cluster, "node-0", kubelet="stopped")
@@ -67,7 +67,9 @@ async def test_a_node_that_falls_silent_is_given_up_after_its_grace_period(clust
 
 
 async def test_a_long_jump_of_time_makes_nobody_late(cluster):
-    """Given nodes that are well / when a day passes in steps of all sizes / then none was ever given up."""
+    """Given nodes that are well / when a day passes in steps of all sizes / then none was ever
+    given up.
+    """
     for seconds in (60, 49, 51, 3600, 80_000, 10):
         await cluster.advance(seconds)
         assert [await ready(cluster, f"node-{number}") for number in range(3)] == [("True", "KubeletReady")] * 3
@@ -75,7 +77,9 @@ async def test_a_long_jump_of_time_makes_nobody_late(cluster):
 
 
 async def test_a_node_that_is_back_is_as_before(cluster):
-    """Given a node that was given up / when its kubelet is back / then it is ready, has no taints, and its pod is ready again."""
+    """Given a node that was given up / when its kubelet is back / then it is ready, has no taints,
+    and its pod is ready again.
+    """
     await bind(cluster)
     await annotate(cluster, "node-0", kubelet="stopped")
     await cluster.advance(60)
@@ -87,7 +91,9 @@ async def test_a_node_that_is_back_is_as_before(cluster):
 
 
 async def test_where_all_nodes_are_lost_nobody_is_driven_away():
-    """Given a cluster of one node / when it falls silent / then it is unknown, and no taint drives its pods away."""
+    """Given a cluster of one node / when it falls silent / then it is unknown, and no taint drives
+    its pods away.
+    """
     async with Cluster(nodes=1, clock="manual") as cluster:
         await bind(cluster)
         await annotate(cluster, "node-0", kubelet="stopped")
@@ -98,7 +104,9 @@ async def test_where_all_nodes_are_lost_nobody_is_driven_away():
 
 
 async def test_nodes_of_a_zone_are_given_up_one_after_the_other():
-    """Given five nodes of which two fall silent / then the second gets its NoExecute taint ten seconds after the first."""
+    """Given five nodes of which two fall silent / then the second gets its NoExecute taint ten
+    seconds after the first.
+    """
     async with Cluster(nodes=5, clock="manual") as cluster:
         for name in ("node-0", "node-1"):
             await annotate(cluster, name, kubelet="stopped")
@@ -112,7 +120,9 @@ async def test_nodes_of_a_zone_are_given_up_one_after_the_other():
 
 
 async def test_time_moves_until_a_silent_node_is_missed():
-    """Given automatic time / when a kubelet stops / then one may wait for its node to be unknown, without saying how long."""
+    """Given automatic time / when a kubelet stops / then one may wait for its node to be unknown,
+    without saying how long.
+    """
     async with Cluster(nodes=2) as cluster:
         await annotate(cluster, "node-0", kubelet="stopped")
 
@@ -123,7 +133,9 @@ async def test_time_moves_until_a_silent_node_is_missed():
 
 
 async def test_conditions_become_taints(cluster):
-    """Given a node under pressure, and one whose kubelet is not ready / then each has the taints of it until it is well again."""
+    """Given a node under pressure, and one whose kubelet is not ready / then each has the taints of
+    it until it is well again.
+    """
     await annotate(cluster, "node-0", conditions="MemoryPressure=True")
     await annotate(cluster, "node-1", conditions="Ready=False")
     await cluster.advance(1)
@@ -137,7 +149,9 @@ async def test_conditions_become_taints(cluster):
 
 
 async def test_a_cordon_is_a_taint(cluster):
-    """Given a node / when it is made unschedulable and schedulable again / then the taint comes and goes."""
+    """Given a node / when it is made unschedulable and schedulable again / then the taint comes and
+    goes.
+    """
     await cluster.client.patch(NODES, "node-0", body={"spec": {"unschedulable": True}})
     await cluster.advance(1)
     assert await taints(cluster) == [("node.kubernetes.io/unschedulable", "NoSchedule")]
@@ -155,7 +169,9 @@ async def test_old_labels_follow_the_new_ones(cluster):
 
 
 async def test_a_node_without_a_kubelet_is_unknown_after_a_minute():
-    """Given no kubelet at all / when a node is made by hand / then it is unknown after a minute, never having said anything."""
+    """Given no kubelet at all / when a node is made by hand / then it is unknown after a minute,
+    never having said anything.
+    """
     async with Cluster(nodes=0, clock="manual", controllers="nodelifecycle") as cluster:
         await cluster.client.create(NODES, {"metadata": {"name": "n"}})
         await cluster.advance(59)
@@ -172,7 +188,9 @@ async def test_a_deleted_node_is_told_of_and_forgotten(cluster):
 
 
 async def test_leases_of_silent_nodes_stand_still(cluster):
-    """Given a node whose kubelet stops / then its lease is renewed no more, and those of others are."""
+    """Given a node whose kubelet stops / then its lease is renewed no more, and those of others
+    are.
+    """
     await annotate(cluster, "node-0", kubelet="stopped")
     await cluster.advance(3600)
     leases = [await cluster.client.get(LEASES, name, "kube-node-lease") for name in ("node-0", "node-1")]

@@ -11,13 +11,16 @@ CONTROLLERS = "persistentvolume-binder,persistentvolume-protection,persistentvol
 
 @pytest.fixture
 async def storage():
-    """A cluster with the binder and what protects volumes, without a provisioner, on manual time."""
+    """A cluster with the binder and what protects volumes, without a provisioner, on manual time.
+    """
     async with manual_cluster(CONTROLLERS) as cluster:
         yield Storage(cluster)
 
 
 async def test_the_smallest_volume_that_is_large_enough_is_bound(storage):
-    """Given volumes of several sizes / when a claim comes / then both name each other and say what there is."""
+    """Given volumes of several sizes / when a claim comes / then both name each other and say what
+    there is.
+    """
     await storage.make(volume("small", "1Gi"), volume("large", "10Gi"), volume("fit", "5Gi"), claim("c", "2Gi"))
     bound, chosen = await storage.claim(), await storage.volume("fit")
     assert (bound["spec"]["volumeName"], bound["status"]) == (
@@ -57,7 +60,9 @@ async def test_a_claim_that_waits_gets_a_volume_that_comes(storage):
 
 
 async def test_fewer_access_modes_come_before_size(storage):
-    """Given a larger volume with just the mode that is asked for / then it is taken before a smaller one with more."""
+    """Given a larger volume with just the mode that is asked for / then it is taken before a
+    smaller one with more.
+    """
     await storage.make(volume("more", "1Gi", ["ReadWriteOnce", "ReadWriteMany"]), volume("just", "2Gi"), claim())
     assert (await storage.claim())["spec"]["volumeName"] == "just"
 
@@ -69,7 +74,9 @@ async def test_two_claims_never_have_one_volume(storage):
 
 
 async def test_a_volume_is_kept_for_the_claim_that_it_names(storage):
-    """Given a large volume that names a claim, and a small one / then the claim gets the large one, by the user's will."""
+    """Given a large volume that names a claim, and a small one / then the claim gets the large one,
+    by the user's will.
+    """
     await storage.make(volume("kept", "10Gi", claimRef={"namespace": NAMESPACE, "name": "c"}), volume("small"), claim())
     assert (await storage.claim())["spec"]["volumeName"] == "kept"
     kept = await storage.volume("kept")
@@ -78,7 +85,9 @@ async def test_a_volume_is_kept_for_the_claim_that_it_names(storage):
 
 
 async def test_a_claim_gets_the_volume_that_it_names(storage):
-    """Given a claim that names a volume / then it is bound to that one, also when it comes later, not by the controller."""
+    """Given a claim that names a volume / then it is bound to that one, also when it comes later,
+    not by the controller.
+    """
     await storage.make(claim(volumeName="v"), volume("other"))
     assert (await storage.claim())["status"] == {"phase": "Pending"}
     await storage.make(volume("v", "7Gi"))
@@ -94,14 +103,18 @@ async def test_a_claim_gets_the_volume_that_it_names(storage):
     (volume("v", modes=["ReadOnlyMany"]), "incompatible accessMode"),
 ])
 async def test_a_named_volume_that_does_not_fit_is_refused(storage, offered, why):
-    """Given a claim that names a volume which is not what it asks for / then it waits, and an Event says why."""
+    """Given a claim that names a volume which is not what it asks for / then it waits, and an Event
+    says why.
+    """
     await storage.make(offered, claim(volumeName="v"))
     assert await storage.phases() == {"c": "Pending", "v": "Available"}
     assert await storage.messages("c", "VolumeMismatch") == [f'Cannot bind to requested volume "v": {why}']
 
 
 async def test_a_named_volume_of_another_claim_is_refused(storage):
-    """Given a volume that is bound / when another claim names it / then that one waits, and an Event says why."""
+    """Given a volume that is bound / when another claim names it / then that one waits, and an
+    Event says why.
+    """
     await storage.make(volume("v"), claim("a"))
     await storage.make(claim("b", volumeName="v"))
     assert await storage.phases() == {"a": "Bound", "b": "Pending", "v": "Bound"}
@@ -120,7 +133,9 @@ async def test_a_named_volume_of_another_claim_is_refused(storage):
         "VolumeFailedRecycle", "No recycler plugin found for the volume!")),
 ])
 async def test_the_reclaim_policy_says_what_becomes_of_a_released_volume(storage, policy, source, phase, event):
-    """Given a bound volume / when its claim is deleted / then it is kept, gone, available again, or failed, and says so."""
+    """Given a bound volume / when its claim is deleted / then it is kept, gone, available again, or
+    failed, and says so.
+    """
     await storage.make(volume("v", source=source, persistentVolumeReclaimPolicy=policy), claim())
     await storage.delete_claim()
     released = await storage.volume("v")
@@ -136,7 +151,9 @@ async def test_the_reclaim_policy_says_what_becomes_of_a_released_volume(storage
 
 
 async def test_a_released_volume_is_not_for_the_next_claim_of_that_name(storage):
-    """Given a volume that was released / when a claim of the same name comes / then it is not bound to it."""
+    """Given a volume that was released / when a claim of the same name comes / then it is not bound
+    to it.
+    """
     await storage.make(volume("v"), claim())
     await storage.delete_claim()
     await storage.make(claim())
@@ -144,7 +161,9 @@ async def test_a_released_volume_is_not_for_the_next_claim_of_that_name(storage)
 
 
 async def test_a_claim_whose_volume_is_gone_is_lost(storage):
-    """Given a bound pair / when the volume is deleted by force / then the claim is Lost, and an Event says so."""
+    """Given a bound pair / when the volume is deleted by force / then the claim is Lost, and an
+    Event says so.
+    """
     await storage.make(volume("v"), claim())
     await storage.client.delete(PERSISTENT_VOLUMES, "v")
     await storage.advance(1)
@@ -158,8 +177,9 @@ async def test_a_claim_whose_volume_is_gone_is_lost(storage):
 
 
 async def test_a_claim_of_a_class_that_is_missing_says_so(storage):
-    """Given no such class / when a claim asks for it / then an Event says so / when the class comes / then the provisioner
-    is asked."""
+    """Given no such class / when a claim asks for it / then an Event says so / when the class comes
+    / then the provisioner is asked.
+    """
     await storage.make(claim(storageClassName="made"))
     assert await storage.messages("c", "ProvisioningFailed") == ['storageclass.storage.k8s.io "made" not found']
     await storage.make(storage_class(provisioner="example.com/disks"))
@@ -170,7 +190,9 @@ async def test_a_claim_of_a_class_that_is_missing_says_so(storage):
 
 
 async def test_a_claim_waits_for_its_first_consumer(storage):
-    """Given a class that waits / then a claim is not bound to a volume that would do, and says what it waits for."""
+    """Given a class that waits / then a claim is not bound to a volume that would do, and says what
+    it waits for.
+    """
     await storage.make(storage_class(mode="WaitForFirstConsumer"), volume("v", storageClassName="made"))
     await storage.make(claim("c", storageClassName="made"))
     await storage.make(pod(claims=["d"]))
@@ -182,7 +204,9 @@ async def test_a_claim_waits_for_its_first_consumer(storage):
 
 
 async def test_a_default_class_that_comes_later_is_given_to_claims_that_wait(storage):
-    """Given a claim that says nothing of a class / when a default class is made / then the claim has it."""
+    """Given a claim that says nothing of a class / when a default class is made / then the claim
+    has it.
+    """
     await storage.make(claim(), claim("none", storageClassName=""))
     default = storage_class(provisioner="example.com/disks")
     default["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}

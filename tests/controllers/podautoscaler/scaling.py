@@ -1,4 +1,6 @@
-"""A cluster with a Deployment ``web`` of one-container pods that request 100m, and what tests do to its autoscaler ``web``."""
+"""A cluster with a Deployment ``web`` of one-container pods that request 100m, and what tests do to
+its autoscaler ``web``.
+"""
 
 from fakekube.client.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, PODS
 from fakekube.composition.cluster import Cluster

@@ -32,14 +32,18 @@ def decide(history, spec, current, desired, now, *, least=1, most=100):
     (5, 0, 1, "TooFewReplicas"), (5, 3, 3, "DesiredWithinRange"),
 ])
 def test_without_behavior(current, desired, replicas, reason):
-    """Given no behavior / then the scale at most doubles, or becomes four, within minimum and maximum."""
+    """Given no behavior / then the scale at most doubles, or becomes four, within minimum and
+    maximum.
+    """
     history = ScaleHistory(desired, 0.0)
     found = history.normalize(current, desired, 1, 100, 1000.0)
     assert (found.replicas, found.limited[0], found.is_limited) == (replicas, reason, reason != "DesiredWithinRange")
 
 
 def test_the_highest_recommendation_of_five_minutes():
-    """Given recommendations that fall / then the highest of the last five minutes counts, and is told."""
+    """Given recommendations that fall / then the highest of the last five minutes counts, and is
+    told.
+    """
     history = ScaleHistory(8, 0.0)
     asked = ((3, 15.0), (5, 299.0), (2, 300.0), (2, 301.0))
     assert [history.normalize(8, desired, 1, 10, now)[:2] for desired, now in asked] == [
@@ -50,8 +54,9 @@ def test_the_highest_recommendation_of_five_minutes():
 
 
 def test_windows_of_both_directions():
-    """Given a window upwards / then the lowest recommendation in it counts, and ScaleUpStabilized is told / given one downwards /
-    then the highest."""
+    """Given a window upwards / then the lowest recommendation in it counts, and ScaleUpStabilized
+    is told / given one downwards / then the highest.
+    """
     spec = behavior(up=rules(policy("Pods", 100), window=60), down=rules(window=120))
     history = ScaleHistory(5, 0.0)
     assert decide(history, spec, 5, 9, 30.0)[:2] == (5, ("ScaleUpStabilized", (
@@ -64,7 +69,9 @@ def test_windows_of_both_directions():
 
 @pytest.mark.parametrize(("select", "up", "down"), [("Max", 20, 4), ("Min", 13, 7), ("Disabled", 10, 10)])
 def test_policies_and_which_of_them_counts(select, up, down):
-    """Given policies of pods and of percents / then the one that changes most counts, or the one that changes least, or none."""
+    """Given policies of pods and of percents / then the one that changes most counts, or the one
+    that changes least, or none.
+    """
     of_both = rules(policy("Pods", 3), policy("Percent", 100), select=select)
     assert decide(ScaleHistory(10, 0.0), behavior(up=of_both), 10, 50, 100.0).replicas == up
     of_both = rules(policy("Pods", 3), policy("Percent", 60), select=select)
@@ -72,8 +79,10 @@ def test_policies_and_which_of_them_counts(select, up, down):
 
 
 def test_periods():
-    """Given at most four pods in a minute / when there should be many more / then four come each minute, however often one
-    looks, and ScaleUpLimit is told; pods that went meanwhile may come again."""
+    """Given at most four pods in a minute / when there should be many more / then four come each
+    minute, however often one looks, and ScaleUpLimit is told; pods that went meanwhile may come
+    again.
+    """
     spec = behavior(up=rules(policy("Pods", 4)))
     history, current, seen = ScaleHistory(1, 0.0), 1, []
     for now in range(15, 135, 15):
@@ -87,7 +96,9 @@ def test_periods():
 
 
 def test_downwards_in_periods():
-    """Given at most a half in a minute / then so many go each minute, down to the minimum, and the limits are told."""
+    """Given at most a half in a minute / then so many go each minute, down to the minimum, and the
+    limits are told.
+    """
     spec = behavior(down=rules(policy("Percent", 50)))
     history, current, seen = ScaleHistory(0, 0.0), 16, []
     for now in range(30, 210, 30):
@@ -104,8 +115,9 @@ def test_downwards_in_periods():
     up=st.tuples(st.integers(1, 20), st.integers(1, 300), st.sampled_from(["Max", "Min", "Disabled"]), st.integers(0, 300)),
     down=st.tuples(st.integers(1, 20), st.integers(1, 100), st.sampled_from(["Max", "Min", "Disabled"]), st.integers(0, 300)))
 def test_no_step_leaves_the_rules(steps, up, down):
-    """Given any rules and recommendations / then every step stays between what is and what is asked for, and within the bounds;
-    a direction that is disabled is never taken."""
+    """Given any rules and recommendations / then every step stays between what is and what is asked
+    for, and within the bounds; a direction that is disabled is never taken.
+    """
     spec = behavior(*(
         rules(policy("Pods", pods), policy("Percent", percent), select=select, window=window)
         for pods, percent, select, window in (up, down)))

@@ -28,8 +28,9 @@ async def pod(world, name, *, labels=None, annotations=None, **spec):
 
 
 async def test_a_pod_and_its_node(world):
-    """Given a pod of two containers that say what they use / then the pod tells it by container, its node the sum, and the other
-    node nothing."""
+    """Given a pod of two containers that say what they use / then the pod tells it by container,
+    its node the sum, and the other node nothing.
+    """
     await pod(world, "p", labels={"x": "y"}, annotations={"cpu-usage": "250m", "cpu-usage.b": "1500u", "memory-usage": "64Mi"})
     found = await get(world, f"{BASE}/namespaces/{NAMESPACE}/pods/p")
     now = "2026-01-01T00:00:03Z"
@@ -48,7 +49,9 @@ async def test_a_pod_and_its_node(world):
 
 
 async def test_only_running_pods_are_measured(world):
-    """Given pods that run, end, wait for a node, and say nonsense / then the one that runs is listed, the rest is not found."""
+    """Given pods that run, end, wait for a node, and say nonsense / then the one that runs is
+    listed, the rest is not found.
+    """
     await pod(world, "runs")
     await pod(world, "ends", annotations={"exit-code": "0"}, restartPolicy="Never")
     await pod(world, "waits", nodeSelector={"no": "such"})
@@ -64,7 +67,9 @@ async def test_only_running_pods_are_measured(world):
 
 
 async def test_what_is_not_there(world):
-    """Given no such pod or node, and a node that is not heard of / then these are not found, in metrics-server's words."""
+    """Given no such pod or node, and a node that is not heard of / then these are not found, in
+    metrics-server's words.
+    """
     await world.cluster.node("node-1").stop_kubelet()
     await world.settle()
     for path, text in (
@@ -78,7 +83,9 @@ async def test_what_is_not_there(world):
 
 
 async def test_selectors(world):
-    """Given pods with labels / when they are selected by label, name, or a field that is none / then those, or a 400."""
+    """Given pods with labels / when they are selected by label, name, or a field that is none /
+    then those, or a 400.
+    """
     for name in ("p1", "p2"):
         await pod(world, name, labels={"n": name})
     pods = f"{BASE}/namespaces/{NAMESPACE}/pods"
@@ -96,7 +103,9 @@ async def test_selectors(world):
 
 
 async def test_tables_and_metadata(world):
-    """Given a pod / when a Table or metadata are asked for / then metrics-server's columns with sums, or names alone."""
+    """Given a pod / when a Table or metadata are asked for / then metrics-server's columns with
+    sums, or names alone.
+    """
     await pod(world, "p", annotations={"cpu-usage": "10m", "memory-usage": "1Mi"})
     table = await get(world, f"{BASE}/pods", accept=TABLE)
     assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "cpu", "memory", "Window"]
@@ -121,7 +130,8 @@ async def test_it_is_read_only(world):
 
 
 async def test_it_is_found(world):
-    """Given a kubelet / then discovery, an APIService and OpenAPI name the API, after all others."""
+    """Given a kubelet / then discovery, an APIService and OpenAPI name the API, after all others.
+    """
     groups = (await get(world, "/apis"))["groups"]
     assert groups[-1]["name"] == "metrics.k8s.io"
     rows = (await get(world, BASE))["resources"]
@@ -136,7 +146,9 @@ async def test_it_is_found(world):
 
 @pytest.mark.parametrize("options", [{"metrics_server": False}, {"controllers": "*,-kubelet"}, {"controllers": ""}])
 async def test_it_is_left_out(options):
-    """Given a cluster that is to have none, or has no kubelet / then the API is not there, nor does anything name it."""
+    """Given a cluster that is to have none, or has no kubelet / then the API is not there, nor does
+    anything name it.
+    """
     async with cluster_of(**options) as cluster:
         world = Scaling(cluster)
         assert "metrics.k8s.io" not in [group["name"] for group in (await get(world, "/apis"))["groups"]]
@@ -148,7 +160,9 @@ async def test_it_is_left_out(options):
 
 
 async def test_without_its_kubelet_it_is_unavailable(world):
-    """Given a kubelet that was stopped as a component / then nobody answers, which is a 503 and not an error of ours."""
+    """Given a kubelet that was stopped as a component / then nobody answers, which is a 503 and not
+    an error of ours.
+    """
     await world.cluster.manager.stop_component("kubelet")
     with pytest.raises(APIError) as caught:
         await get(world, f"{BASE}/nodes")

@@ -44,20 +44,26 @@ def pods_of(*options):
     ((0, 0), 50, Proposal(0, 0, 0)),
 ])
 def test_the_ratio_decides(values, target, expected):
-    """Given ready pods with metrics / then there are as many as the ratio asks for, rounded up, unless it is nearly one."""
+    """Given ready pods with metrics / then there are as many as the ratio asks for, rounded up,
+    unless it is nearly one.
+    """
     assert by_utilization(pods_of(*({} for _ in values)), samples(*values), target) == expected
 
 
 @pytest.mark.parametrize(("options", "values", "target", "replicas_expected"), [
-    (({}, {}, {"ready": False, "changed": -1000}), (500, 700, 300), 30, 4),  # up: unready counts as idle
-    (({}, {}, {"ready": False, "changed": -1000}), (100, 100, 900), 50, 1),  # down: unready counts for nothing
-    (({}, {"phase": "Pending"}, {"phase": "Pending"}), (400, 500, 700), 30, 3),  # up, hardly: unready hold it
+    # up: unready counts as idle
+    (({}, {}, {"ready": False, "changed": -1000}), (500, 700, 300), 30, 4),
+    # down: unready counts for nothing
+    (({}, {}, {"ready": False, "changed": -1000}), (100, 100, 900), 50, 1),
+    # up, hardly: unready hold it
+    (({}, {"phase": "Pending"}, {"phase": "Pending"}), (400, 500, 700), 30, 3),
     (({}, {"phase": "Failed"}), (500, 700), 30, 2),  # failed is no pod at all
     (({}, {"deleted": True}), (500, 700), 30, 2),
 ])
 def test_pods_that_are_not_ready(options, values, target, replicas_expected):
-    """Given pods that are unready, pending, failed or terminating / then they count as idle when there should be more pods, or
-    not at all."""
+    """Given pods that are unready, pending, failed or terminating / then they count as idle when
+    there should be more pods, or not at all.
+    """
     assert by_utilization(pods_of(*options), samples(*values), target).replicas == replicas_expected
 
 
@@ -104,8 +110,9 @@ def test_no_pods_and_no_requests():
 
 
 def test_requests_of_pods_containers_and_sidecars():
-    """Given a pod with a sidecar, and one with requests of its own / then these are summed, or the pod's own taken, unless one
-    container is meant or the gate is off."""
+    """Given a pod with a sidecar, and one with requests of its own / then these are summed, or the
+    pod's own taken, unless one container is meant or the gate is off.
+    """
     one, other = pod("a", request="500m"), pod("b", request="500m")
     one["spec"]["initContainers"] = [
         {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "250m"}}}, {"name": "i"}]
@@ -124,7 +131,9 @@ def test_requests_of_pods_containers_and_sidecars():
     (0, 10, 0, Proposal(0, 0)),
 ])
 def test_shares_of_one_number(total, target, current, expected):
-    """Given a number that pods share / then each has its part, rounded up; without pods the whole is told."""
+    """Given a number that pods share / then each has its part, rounded up; without pods the whole
+    is told.
+    """
     assert replicas.by_share(total, target, current, TENTH) == expected
 
 
@@ -132,8 +141,9 @@ def test_shares_of_one_number(total, target, current, expected):
     values=st.lists(st.none() | st.integers(0, 5000), min_size=1, max_size=8), target=st.integers(1, 300),
     phases=st.lists(st.sampled_from(["Running", "Pending", "Failed"]), min_size=8, max_size=8))
 def test_little_knowledge_never_turns_the_direction(values, target, phases):
-    """Given any pods / then those without metrics or readiness make the change smaller than the ready ones alone would, and
-    never the opposite."""
+    """Given any pods / then those without metrics or readiness make the change smaller than the
+    ready ones alone would, and never the opposite.
+    """
     pods = [pod(f"p{number}", phase=phases[number]) for number in range(len(values))]
     found = samples(*values)
     try:

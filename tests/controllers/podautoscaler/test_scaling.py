@@ -23,8 +23,9 @@ async def scale_events(world):
 
 
 async def test_load_makes_more_pods_and_its_end_fewer(world):
-    """Given two pods that use half more than they should / then there are three / when they use next to nothing / then after five
-    minutes there is one; Events and status tell it."""
+    """Given two pods that use half more than they should / then there are three / when they use
+    next to nothing / then after five minutes there is one; Events and status tell it.
+    """
     await world.deploy(2, cpu="75m")
     await world.autoscale(utilization(50))
     assert await world.replicas() == 3
@@ -50,8 +51,9 @@ async def test_load_makes_more_pods_and_its_end_fewer(world):
 
 
 async def test_it_looks_every_fifteen_seconds(world):
-    """Given an autoscaler that is content / when the load changes / then nothing happens before its next turn, and looking alone
-    writes nothing."""
+    """Given an autoscaler that is content / when the load changes / then nothing happens before its
+    next turn, and looking alone writes nothing.
+    """
     await world.deploy(2, cpu="50m")
     await world.autoscale(utilization(50))
     before = (await world.autoscaler())["metadata"]["resourceVersion"]
@@ -76,7 +78,9 @@ async def test_waiting_pulls_no_time():
 
 
 async def test_a_changed_spec_is_looked_at_at_once(world):
-    """Given an autoscaler / when its bounds change / then the scale is within them at once, for that reason."""
+    """Given an autoscaler / when its bounds change / then the scale is within them at once, for
+    that reason.
+    """
     await world.deploy(4)
     await world.autoscale(utilization(50))
     for patch, replicas, reason in (
@@ -90,7 +94,9 @@ async def test_a_changed_spec_is_looked_at_at_once(world):
 
 
 async def test_before_1_37_it_waits_for_its_first_turn():
-    """Given 1.36 / when an autoscaler is made / then it is looked at after fifteen seconds, and observes no generation."""
+    """Given 1.36 / when an autoscaler is made / then it is looked at after fifteen seconds, and
+    observes no generation.
+    """
     async with cluster_of(kubernetes_version="1.36") as cluster:
         world = Scaling(cluster)
         await world.deploy(2, cpu="75m")
@@ -102,7 +108,9 @@ async def test_before_1_37_it_waits_for_its_first_turn():
 
 
 async def test_a_deleted_autoscaler_is_forgotten(world):
-    """Given an autoscaler / when it is deleted / then load changes nothing, and nothing waits for it."""
+    """Given an autoscaler / when it is deleted / then load changes nothing, and nothing waits for
+    it.
+    """
     await world.deploy(2, cpu="50m")
     await world.autoscale(utilization(50))
     await world.client.delete(HORIZONTAL_POD_AUTOSCALERS, "web", NAMESPACE)
@@ -112,7 +120,9 @@ async def test_a_deleted_autoscaler_is_forgotten(world):
 
 
 async def test_what_is_off_by_little_is_left(world):
-    """Given a metric less than a tenth off / then nothing is done / when its tolerance is less / then it is."""
+    """Given a metric less than a tenth off / then nothing is done / when its tolerance is less /
+    then it is.
+    """
     await world.deploy(3, cpu="54m")
     await world.autoscale(utilization(50))
     assert await world.replicas() == 3
@@ -123,7 +133,9 @@ async def test_what_is_off_by_little_is_left(world):
 
 
 async def test_averages_of_memory(world):
-    """Given pods that use a half more memory than they should / then the status tells bytes as memory is written."""
+    """Given pods that use a half more memory than they should / then the status tells bytes as
+    memory is written.
+    """
     await world.deploy(2)
     await world.use(memory="96Mi")
     await world.autoscale(average("64Mi", "memory"))
@@ -134,7 +146,9 @@ async def test_averages_of_memory(world):
 
 
 async def test_one_container_alone(world):
-    """Given a metric of one container / then what others use does not count; a container that is not there is an error."""
+    """Given a metric of one container / then what others use does not count; a container that is
+    not there is an error.
+    """
     await world.deploy(2, cpu="50m", annotations={"fakekube.dev/cpu-usage.main": "100m"})
     target = {"type": "Utilization", "averageUtilization": 50}
     metric = {"type": "ContainerResource", "containerResource": {"name": "cpu", "container": "main", "target": target}}
@@ -152,7 +166,9 @@ async def test_one_container_alone(world):
 
 
 async def test_pods_without_requests(world):
-    """Given pods that request no CPU / then their utilization cannot be told, and the status says of which container."""
+    """Given pods that request no CPU / then their utilization cannot be told, and the status says
+    of which container.
+    """
     await world.deploy(1, requests={})
     await world.autoscale(utilization(50))
     name = (await world.all_pods())[0]["metadata"]["name"]
@@ -179,7 +195,9 @@ async def test_without_metrics_server():
 
 
 async def test_metrics_by_annotation(world):
-    """Given metrics of pods, of an object and from outside, each in its annotation / then the one that asks for most decides."""
+    """Given metrics of pods, of an object and from outside, each in its annotation / then the one
+    that asks for most decides.
+    """
     await world.deploy(2, annotations={"fakekube.dev/metric.requests": "20"})
     await world.client.create(SERVICES, {
         "metadata": {"name": "web", "namespace": NAMESPACE, "annotations": {"fakekube.dev/metric.hits": "500m"}},
@@ -188,7 +206,8 @@ async def test_metrics_by_annotation(world):
         per_pod("requests", "20"), of_object("hits", type="Value", value="1"), external("queue", type="AverageValue",
         averageValue="10"))
     assert await world.replicas() == 2
-    assert (await world.condition("ScalingActive"))["reason"] == "ValidMetricFound"  # one is missing, and the rest ask for more
+    # one is missing, and the rest ask for more
+    assert (await world.condition("ScalingActive"))["reason"] == "ValidMetricFound"
     await world.client.patch(HORIZONTAL_POD_AUTOSCALERS, "web", NAMESPACE, {
         "metadata": {"annotations": {"fakekube.dev/metric.queue": "35"}}})
     await world.advance(SYNC)
@@ -200,7 +219,9 @@ async def test_metrics_by_annotation(world):
 
 
 async def test_metrics_by_callback():
-    """Given a callback / then it is asked for each pod, for the object, and for what is outside, where it may give several."""
+    """Given a callback / then it is asked for each pod, for the object, and for what is outside,
+    where it may give several.
+    """
     asked = []
 
     def measure(query):
@@ -238,8 +259,9 @@ async def test_metrics_by_callback():
         "find the requested resource (get m.external.metrics.k8s.io)")),
 ])
 async def test_metrics_that_nobody_gives(world, metric, reason, text):
-    """Given a metric that neither callback nor annotation gives / then the condition and the Event of a cluster without
-    adapters."""
+    """Given a metric that neither callback nor annotation gives / then the condition and the Event
+    of a cluster without adapters.
+    """
     await world.deploy(1)
     await world.autoscale(metric)
     found = await world.condition("ScalingActive")
@@ -254,7 +276,9 @@ async def test_metrics_that_nobody_gives(world, metric, reason, text):
     (ValueError("boom"), "unable to fetch metrics from external metrics API: the callback for metrics raised ValueError: boom"),
 ])
 async def test_callbacks_that_say_nothing_of_use(said, text):
-    """Given a callback that returns nothing, returns nonsense, or raises / then the condition tells it, and nothing breaks."""
+    """Given a callback that returns nothing, returns nonsense, or raises / then the condition tells
+    it, and nothing breaks.
+    """
     def measure(query):
         if isinstance(said, Exception):
             raise said
@@ -268,7 +292,9 @@ async def test_callbacks_that_say_nothing_of_use(said, text):
 
 
 async def test_a_callback_and_an_object_that_is_not_there():
-    """Given a callback / when the object is not there / then it is not asked, and the condition names the object."""
+    """Given a callback / when the object is not there / then it is not asked, and the condition
+    names the object.
+    """
     async with cluster_of(on_metric=lambda _: 1) as cluster:
         world = Scaling(cluster)
         await world.deploy(1)
@@ -283,7 +309,9 @@ async def test_a_callback_and_an_object_that_is_not_there():
     ({"kind": "DaemonSet"}, "the server could not find the requested resource"),
 ])
 async def test_targets_that_have_no_scale(world, target, text):
-    """Given a target that is not there, of no kind, or that cannot be scaled / then AbleToScale is False and says why."""
+    """Given a target that is not there, of no kind, or that cannot be scaled / then AbleToScale is
+    False and says why.
+    """
     await world.autoscale(utilization(50), target=target)
     found = await world.condition("AbleToScale")
     assert (found["status"], found["reason"]) == ("False", "FailedGetScale")
@@ -293,7 +321,9 @@ async def test_targets_that_have_no_scale(world, target, text):
 
 
 async def test_two_autoscalers_for_the_same_pods(world):
-    """Given two autoscalers of one target / then the second one finds the pods taken, and the first one when it looks again."""
+    """Given two autoscalers of one target / then the second one finds the pods taken, and the first
+    one when it looks again.
+    """
     await world.deploy(2, cpu="75m")
     await world.autoscale(utilization(50))
     await world.autoscale(utilization(50), name="other")
@@ -308,7 +338,9 @@ async def test_two_autoscalers_for_the_same_pods(world):
 
 
 async def test_a_scale_of_none_is_left_alone(world):
-    """Given a target that somebody scaled to nothing / then scaling is disabled / when it is scaled up again / then it is on."""
+    """Given a target that somebody scaled to nothing / then scaling is disabled / when it is scaled
+    up again / then it is on.
+    """
     await world.deploy(1, cpu="1")
     await world.client.patch(DEPLOYMENTS, "web", NAMESPACE, {"spec": {"replicas": 0}})
     await world.autoscale(utilization(50))
@@ -321,8 +353,10 @@ async def test_a_scale_of_none_is_left_alone(world):
 
 
 async def test_to_nothing_and_back():
-    """Given a metric from outside and no minimum / when it is 0 / then there are no pods, by the autoscaler's own doing / when it
-    is more / then there are again; had somebody else scaled to nothing, it would stay so."""
+    """Given a metric from outside and no minimum / when it is 0 / then there are no pods, by the
+    autoscaler's own doing / when it is more / then there are again; had somebody else scaled to
+    nothing, it would stay so.
+    """
     queue = [0]
     async with cluster_of(on_metric=lambda _: queue[0]) as cluster:
         world = Scaling(cluster)
@@ -344,7 +378,9 @@ async def test_to_nothing_and_back():
 
 
 async def test_other_kinds_can_be_scaled(world):
-    """Given an autoscaler of a ReplicaSet of the same labels / then that is scaled, through the same sub-resource."""
+    """Given an autoscaler of a ReplicaSet of the same labels / then that is scaled, through the
+    same sub-resource.
+    """
     await world.client.create(REPLICA_SETS, {"metadata": {"name": "web", "namespace": NAMESPACE}, "spec": {
         "replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": {
             "metadata": {"labels": {"app": "web"}, "annotations": {"fakekube.dev/cpu-usage": "100m"}},
@@ -355,8 +391,9 @@ async def test_other_kinds_can_be_scaled(world):
 
 
 async def test_new_pods_do_not_count_yet(world):
-    """Given pods that are ready for less than a window / then there are no metrics that count / when the window is over / then
-    they do."""
+    """Given pods that are ready for less than a window / then there are no metrics that count /
+    when the window is over / then they do.
+    """
     await world.deploy(2, cpu="100m")
     await world.autoscale(utilization(50))
     await world.advance(5)  # the two that came are ready for four seconds

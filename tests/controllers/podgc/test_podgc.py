@@ -1,4 +1,6 @@
-"""Pods that nobody else would remove: of lost nodes, of none, of nodes out of service, and too many finished ones."""
+"""Pods that nobody else would remove: of lost nodes, of none, of nodes out of service, and too many
+finished ones.
+"""
 
 import pytest
 
@@ -31,8 +33,9 @@ async def pod(world, name="p"):
 
 
 async def test_a_lost_node_takes_its_pods_after_a_quarantine(world):
-    """Given a pod on a node / when the node is deleted / then the pod stays for 40 seconds and is gone within another 20, and
-    whoever waits for that needs to say no time."""
+    """Given a pod on a node / when the node is deleted / then the pod stays for 40 seconds and is
+    gone within another 20, and whoever waits for that needs to say no time.
+    """
     await create_pod(world, finalizers=["test.dev/keep"])
     await world.run(await pod(world))
     await world.client.delete(NODES, "n")
@@ -56,7 +59,9 @@ async def test_a_lost_node_takes_its_pods_after_a_quarantine(world):
 
 
 async def test_a_node_that_comes_back_keeps_its_pods(world):
-    """Given a pod whose node is deleted / when the node is back within the quarantine / then the pod stays."""
+    """Given a pod whose node is deleted / when the node is back within the quarantine / then the
+    pod stays.
+    """
     await create_pod(world)
     await world.client.delete(NODES, "n")
     await world.advance(30)
@@ -67,8 +72,10 @@ async def test_a_node_that_comes_back_keeps_its_pods(world):
 
 @pytest.mark.spec("JOB-166")
 async def test_a_job_replaces_what_a_node_took_along(world):
-    """Given a Job that ignores disruptions, with a pod on a node / when the node is deleted / then within a minute the pod has
-    failed as a disruption, is gone, and another comes after its back-off; nothing counts as failed."""
+    """Given a Job that ignores disruptions, with a pod on a node / when the node is deleted / then
+    within a minute the pod has failed as a disruption, is gone, and another comes after its
+    back-off; nothing counts as failed.
+    """
     await world.create_job(backoffLimit=0, podFailurePolicy={"rules": [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]})
     (first,) = await world.active()
@@ -88,7 +95,9 @@ async def test_a_job_replaces_what_a_node_took_along(world):
 
 
 async def test_a_pod_that_never_had_a_node_goes(world):
-    """Given a pod without a node that something holds / when it is deleted / then it has failed within 20 seconds."""
+    """Given a pod without a node that something holds / when it is deleted / then it has failed
+    within 20 seconds.
+    """
     await create_pod(world, node="", finalizers=["test.dev/keep"])
     await world.client.delete(PODS, "p", NAMESPACE)
     await world.advance(20)
@@ -97,8 +106,9 @@ async def test_a_pod_that_never_had_a_node_goes(world):
 
 
 async def test_a_node_out_of_service_lets_its_pods_go(world):
-    """Given a pod that ends on a node that is not ready / when the node is tainted as out of service / then the pod is removed;
-    the one beside it, which nobody deleted, stays."""
+    """Given a pod that ends on a node that is not ready / when the node is tainted as out of
+    service / then the pod is removed; the one beside it, which nobody deleted, stays.
+    """
     await create_pod(world)
     await create_pod(world, "other")
     await world.client.delete(PODS, "p", NAMESPACE)
@@ -112,8 +122,9 @@ async def test_a_node_out_of_service_lets_its_pods_go(world):
 
 
 async def test_finished_pods_are_kept_up_to_a_number():
-    """Given two finished pods are kept / when four have ended, one evicted by its kubelet / then that one goes first, and then
-    the oldest."""
+    """Given two finished pods are kept / when four have ended, one evicted by its kubelet / then
+    that one goes first, and then the oldest.
+    """
     collector = controller("podgc").starts_with(PODS).complete(lambda ctx: PodGarbageCollector(ctx, terminated_pod_threshold=2))
     async with manual_cluster("namespace,serviceaccount", extra=[collector]) as cluster:
         world = World(cluster)
@@ -129,7 +140,9 @@ async def test_finished_pods_are_kept_up_to_a_number():
 
 
 async def test_nothing_to_do_costs_no_time(world):
-    """Given pods and nodes in good order / when a day passes / then the collector has not made a single round."""
+    """Given pods and nodes in good order / when a day passes / then the collector has not made a
+    single round.
+    """
     await create_pod(world)
     await world.advance(60)
     worker = world.cluster.manager.component("podgc")

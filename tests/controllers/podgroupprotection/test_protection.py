@@ -14,7 +14,9 @@ POD = {"metadata": {"name": "member", "namespace": NAMESPACE}, "spec": {
 
 @pytest.fixture
 async def world():
-    """A cluster with workload-aware scheduling and the controller that protects groups, no nodes, on manual time."""
+    """A cluster with workload-aware scheduling and the controller that protects groups, no nodes,
+    on manual time.
+    """
     async with manual_cluster(
         "podgroup-protection-controller,serviceaccount", feature_gates={"GenericWorkload": True},
         runtime_config={"scheduling.k8s.io/v1beta1": True},
@@ -44,7 +46,9 @@ async def test_a_group_without_pods_goes_at_once(world):
 @pytest.mark.spec("WAS-033")
 @pytest.mark.parametrize("end", ["Succeeded", "Failed", "deleted"])
 async def test_a_group_stays_until_its_last_pod_ends(world, end):
-    """Given a group with a pod / when the group is deleted / then it stays until the pod succeeds, fails or is deleted."""
+    """Given a group with a pod / when the group is deleted / then it stays until the pod succeeds,
+    fails or is deleted.
+    """
     await world.client.create(POD_GROUPS, GROUP)
     pod = await world.client.create(PODS, POD)
     await delete_group(world)
@@ -66,7 +70,9 @@ async def test_pods_of_other_groups_hold_nothing(world):
 
 
 async def test_it_does_nothing_where_there_are_no_groups():
-    """Given a cluster without workload-aware scheduling / when it starts / then the controller asks for nothing."""
+    """Given a cluster without workload-aware scheduling / when it starts / then the controller asks
+    for nothing.
+    """
     async with manual_cluster("podgroup-protection") as cluster:
         assert cluster.manager.is_running("podgroup-protection")
         assert [entry.path for entry in cluster.apiserver.log] == []

@@ -39,7 +39,9 @@ async def test_a_claim_that_nobody_uses_goes_at_once(world):
 
 
 async def test_a_claim_in_use_stays_until_the_pod_is_gone(world):
-    """Given a claim that a pod on a node uses / when the claim is deleted / then it goes with the pod, and not before."""
+    """Given a claim that a pod on a node uses / when the claim is deleted / then it goes with the
+    pod, and not before.
+    """
     await world.client.create(PERSISTENT_VOLUME_CLAIMS, CLAIM)
     pod = await world.client.create(PODS, POD)
     await world.bind(pod)

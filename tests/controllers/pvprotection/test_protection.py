@@ -29,7 +29,9 @@ async def test_a_volume_that_is_not_bound_goes_at_once(world):
 
 
 async def test_a_bound_volume_stays_until_it_is_released(world):
-    """Given a bound volume / when it is deleted / then it stays; when it is released / then it goes."""
+    """Given a bound volume / when it is deleted / then it stays; when it is released / then it
+    goes.
+    """
     await world.client.create(PERSISTENT_VOLUMES, VOLUME)
     await world.client.patch(PERSISTENT_VOLUMES, "v", "", {"status": {"phase": "Bound"}}, subresource="status")
     await world.client.delete(PERSISTENT_VOLUMES, "v")

@@ -1,4 +1,6 @@
-"""ReplicaSets and ReplicationControllers: so many pods, neither more nor fewer, and the right ones go first."""
+"""ReplicaSets and ReplicationControllers: so many pods, neither more nor fewer, and the right ones
+go first.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ CONTROLLERS = "replicaset,replicationcontroller,garbagecollector,namespace,servi
 
 @pytest.fixture
 async def world():
-    """A cluster with the controllers of both kinds and what belongs to them, no nodes, on manual time."""
+    """A cluster with the controllers of both kinds and what belongs to them, no nodes, on manual
+    time.
+    """
     async with manual_cluster(CONTROLLERS) as cluster:
         yield Workloads(cluster)
 
@@ -41,7 +45,9 @@ async def test_a_deleted_pod_is_replaced_and_cheap_pods_go_first(world):
 
 
 async def test_every_step_is_told_in_events_and_status(world):
-    """Given a new set of two / when its pods become ready and it shrinks / then status, generation and Events follow."""
+    """Given a new set of two / when its pods become ready and it shrinks / then status, generation
+    and Events follow.
+    """
     found = await world.create(REPLICA_SETS, replicas=2)
     assert reported(found) == (2, 2, 0, 0)
     assert found["status"]["observedGeneration"] == 1
@@ -59,7 +65,9 @@ async def test_every_step_is_told_in_events_and_status(world):
 
 
 async def test_pods_that_end_are_replaced_and_left_alone(world):
-    """Given two pods / when one fails / then another comes at once, and the failed one stays as it is."""
+    """Given two pods / when one fails / then another comes at once, and the failed one stays as it
+    is.
+    """
     await world.create(REPLICA_SETS, replicas=2)
     ended, _ = await world.pods()
     await world.fail(ended)
@@ -82,7 +90,9 @@ async def test_terminating_pods_do_not_count_and_are_told(world):
 
 
 async def test_pods_are_available_once_they_were_ready_for_long_enough(world):
-    """Given minReadySeconds 30 / when pods become ready ten seconds apart / then each is available 30 s after its own."""
+    """Given minReadySeconds 30 / when pods become ready ten seconds apart / then each is available
+    30 s after its own.
+    """
     await world.create(REPLICA_SETS, replicas=2, minReadySeconds=30)
     one, other = await world.pods()
     await world.ready(one)
@@ -97,8 +107,8 @@ async def test_pods_are_available_once_they_were_ready_for_long_enough(world):
 
 
 async def test_a_quota_stops_creation_and_the_condition_says_so(world):
-    """Given a quota of two pods / when a set wants five / then it tries one beyond the quota, says why in Event and
-    condition, and makes the rest once there is room.
+    """Given a quota of two pods / when a set wants five / then it tries one beyond the quota, says
+    why in Event and condition, and makes the rest once there is room.
     """
     quota = {"metadata": {"name": "q", "namespace": NAMESPACE}, "spec": {"hard": {"pods": "2"}}}
     await world.client.create(RESOURCE_QUOTAS, quota)
@@ -118,8 +128,8 @@ async def test_a_quota_stops_creation_and_the_condition_says_so(world):
 
 
 async def test_orphans_that_match_are_adopted_and_others_released(world):
-    """Given a pod that nobody owns / when a set of two selects it / then it is adopted and one more made
-    / when it loses its label / then it is released, and replaced.
+    """Given a pod that nobody owns / when a set of two selects it / then it is adopted and one more
+    made / when it loses its label / then it is released, and replaced.
     """
     await world.client.create(PODS, {"metadata": {"name": "orphan", "namespace": NAMESPACE, "labels": {"app": "a"}},
                                      "spec": template()["spec"]})
@@ -134,8 +144,8 @@ async def test_orphans_that_match_are_adopted_and_others_released(world):
 
 
 async def test_which_pods_go_first(world):
-    """Given pods at every stage / when the set shrinks step by step / then unassigned go before pending ones, these before
-    running ones, and these before ready ones.
+    """Given pods at every stage / when the set shrinks step by step / then unassigned go before
+    pending ones, these before running ones, and these before ready ones.
     """
     await world.create(REPLICA_SETS, replicas=4)
     loose, pending, running, ready = await world.pods()
@@ -152,7 +162,9 @@ async def test_which_pods_go_first(world):
 
 @pytest.mark.parametrize("crowded", ["n1", "n2"])
 async def test_a_crowded_node_loses_pods_first(world, crowded):
-    """Given a Deployment's set whose pods crowd one node / when it shrinks / then each node keeps one."""
+    """Given a Deployment's set whose pods crowd one node / when it shrinks / then each node keeps
+    one.
+    """
     deployment = await world.client.create(DEPLOYMENTS, manifest("d", replicas=0))
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": deployment["metadata"]["uid"], "controller": True}
     own = manifest(replicas=4)
@@ -168,7 +180,9 @@ async def test_a_crowded_node_loses_pods_first(world, crowded):
 
 
 async def test_a_set_that_is_deleted_with_orphans_leaves_pods_to_the_next(world):
-    """Given a set with pods / when it is deleted and its pods left, and another of the same kind comes / then it has them."""
+    """Given a set with pods / when it is deleted and its pods left, and another of the same kind
+    comes / then it has them.
+    """
     await world.create(REPLICA_SETS, replicas=2)
     await world.client.delete(REPLICA_SETS, "a", NAMESPACE, propagation_policy="Orphan")
     await world.advance(2)
@@ -186,7 +200,9 @@ async def test_many_pods_come_in_bursts(world):
 
 
 async def test_a_restarted_controller_goes_on(world):
-    """Given a controller that was stopped / when pods vanish and it starts again / then they are replaced."""
+    """Given a controller that was stopped / when pods vanish and it starts again / then they are
+    replaced.
+    """
     await world.create(REPLICA_SETS, replicas=3)
     await world.cluster.manager.stop_component("replicaset")
     await world.drop(*(await world.pods())[:2])
@@ -197,7 +213,9 @@ async def test_a_restarted_controller_goes_on(world):
 
 
 async def test_a_replication_controller_works_likewise(world):
-    """Given a ReplicationController / when it is made, shrinks and is asked / then pods, status and Events are its own."""
+    """Given a ReplicationController / when it is made, shrinks and is asked / then pods, status and
+    Events are its own.
+    """
     controller = manifest(replicas=2) | {}
     controller["spec"]["selector"] = {"app": "a"}
     await world.client.create(REPLICATION_CONTROLLERS, controller)

@@ -27,7 +27,9 @@ async def claims(world):
 
 
 async def test_a_claim_is_made_from_the_template_and_named_in_the_status(world):
-    """Given a template / when a pod names it / then a claim is made, the pod owns it, and the pod's status names it."""
+    """Given a template / when a pod names it / then a claim is made, the pod owns it, and the pod's
+    status names it.
+    """
     await world.client.create(TEMPLATES, TEMPLATE)
     pod = await world.client.create(PODS, POD)
     await world.advance(5)
@@ -42,7 +44,9 @@ async def test_a_claim_is_made_from_the_template_and_named_in_the_status(world):
 
 
 async def test_a_claim_goes_when_its_pod_has_ended(world):
-    """Given a claim of a pod / when the pod has ended / then the claim is gone, and none is made again."""
+    """Given a claim of a pod / when the pod has ended / then the claim is gone, and none is made
+    again.
+    """
     await world.client.create(TEMPLATES, TEMPLATE)
     await world.client.create(PODS, POD)
     await world.advance(30)
@@ -53,7 +57,9 @@ async def test_a_claim_goes_when_its_pod_has_ended(world):
 
 
 async def test_a_claim_that_is_deleted_is_made_again(world):
-    """Given a claim of a running pod / when somebody deletes it / then there is another, and the status names that one."""
+    """Given a claim of a running pod / when somebody deletes it / then there is another, and the
+    status names that one.
+    """
     await world.client.create(TEMPLATES, TEMPLATE)
     await world.client.create(PODS, POD)
     await world.advance(5)
@@ -67,7 +73,9 @@ async def test_a_claim_that_is_deleted_is_made_again(world):
 
 
 async def test_a_missing_template_is_told_and_waited_for(world):
-    """Given no such template / then an Event says so / when it is made / then the claim is made, too."""
+    """Given no such template / then an Event says so / when it is made / then the claim is made,
+    too.
+    """
     await world.client.create(PODS, POD)
     await world.advance(1)
     messages = [each["message"] for each in (await world.client.list(EVENTS, NAMESPACE)).items
@@ -80,7 +88,9 @@ async def test_a_missing_template_is_told_and_waited_for(world):
 
 
 async def test_reservations_of_pods_that_are_gone_are_dropped(world):
-    """Given a claim that is reserved for a pod which is not there / then the reservation goes, and the allocation with it."""
+    """Given a claim that is reserved for a pod which is not there / then the reservation goes, and
+    the allocation with it.
+    """
     await world.client.create(TEMPLATES, TEMPLATE)
     await world.client.create(PODS, POD)
     made = await world.client.create(RESOURCE_CLAIMS, {"metadata": {"name": "mine", "namespace": NAMESPACE}, "spec": SPEC})

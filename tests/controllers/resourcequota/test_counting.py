@@ -37,7 +37,8 @@ def pod_spec(**requests):
 
 @pytest.mark.spec("API-166")
 async def test_a_quota_binds_once_it_was_counted(world):
-    """Given a pod / when a quota of one comes / then the pod is counted and the next one refused."""
+    """Given a pod / when a quota of one comes / then the pod is counted and the next one refused.
+    """
     await make(world, PODS, "first", spec=pod_spec())
     await with_quota(world, {"pods": "1"})
     assert await used(world) == {"pods": "1"}
@@ -50,7 +51,9 @@ async def test_a_quota_binds_once_it_was_counted(world):
 
 @pytest.mark.spec("API-166")
 async def test_what_is_deleted_or_finished_is_given_back(world):
-    """Given two pods that use a quota / when one is deleted and one succeeds / then nothing is used."""
+    """Given two pods that use a quota / when one is deleted and one succeeds / then nothing is
+    used.
+    """
     await with_quota(world, {"pods": "2", "requests.cpu": "1"})
     await make(world, PODS, "a", spec=pod_spec(cpu="300m"))
     await make(world, PODS, "b", spec=pod_spec(cpu="200m"))
@@ -64,8 +67,9 @@ async def test_what_is_deleted_or_finished_is_given_back(world):
 
 
 async def test_anything_can_be_counted_by_its_name(world):
-    """Given counts of Leases, of Events and of something unknown / when a Lease comes and goes / then only what exists is
-    counted, and Events never."""
+    """Given counts of Leases, of Events and of something unknown / when a Lease comes and goes /
+    then only what exists is counted, and Events never.
+    """
     await with_quota(world, {"count/leases.coordination.k8s.io": "1", "count/dreams.example.com": "1", "count/events": "0"})
     await make(world, LEASES, "l")
     assert await used(world) == {"count/leases.coordination.k8s.io": "1"}
@@ -75,7 +79,9 @@ async def test_anything_can_be_counted_by_its_name(world):
 
 
 async def test_a_service_that_changes_its_type_costs_less(world):
-    """Given a node port service / when it becomes a cluster service / then its node port is given back."""
+    """Given a node port service / when it becomes a cluster service / then its node port is given
+    back.
+    """
     await with_quota(world, {"services.nodeports": "1"})
     await make(world, SERVICES, "s", spec={"type": "NodePort", "ports": [{"port": 80}]})
     assert await used(world) == {"services.nodeports": "1"}
@@ -85,7 +91,9 @@ async def test_a_service_that_changes_its_type_costs_less(world):
 
 
 async def test_a_pod_that_leaves_a_scope_is_given_back(world):
-    """Given a pod in the scope NotTerminating / when it gets a deadline / then the quota of that scope has it no more."""
+    """Given a pod in the scope NotTerminating / when it gets a deadline / then the quota of that
+    scope has it no more.
+    """
     quota = {"metadata": {"name": "q", "namespace": NAMESPACE}, "spec": {"hard": {"pods": "1"}, "scopes": ["NotTerminating"]}}
     await world.client.create(RESOURCE_QUOTAS, quota)
     await world.advance(1)
@@ -106,7 +114,8 @@ async def test_a_quota_that_changes_is_counted_anew(world):
 
 
 async def test_usage_is_put_right_now_and_then(world):
-    """Given a usage that somebody wrote / when five minutes have passed / then it is what is there."""
+    """Given a usage that somebody wrote / when five minutes have passed / then it is what is there.
+    """
     await with_quota(world, {"configmaps": "9"})
     await make(world, CONFIG_MAPS, "c")
     wrong = {"status": {"used": {"configmaps": "7"}}}
@@ -119,7 +128,8 @@ async def test_usage_is_put_right_now_and_then(world):
 
 @pytest.mark.spec("JOB-089")
 async def test_a_job_makes_as_many_pods_as_the_quota_lets_it(world):
-    """Given room for three pods / when a Job wants five / then three exist and an event tells why."""
+    """Given room for three pods / when a Job wants five / then three exist and an event tells why.
+    """
     await with_quota(world, {"pods": "3"})
     await world.client.create(JOBS, job_manifest(parallelism=5, completions=5))
     await world.advance(2)
@@ -130,7 +140,9 @@ async def test_a_job_makes_as_many_pods_as_the_quota_lets_it(world):
 
 
 async def test_a_refused_object_is_named_as_far_as_admission_knows_its_name(world):
-    """Given a full quota / when a pod with a generated name comes / then the quota knows its name, what came before did not."""
+    """Given a full quota / when a pod with a generated name comes / then the quota knows its name,
+    what came before did not.
+    """
     await with_quota(world, {"pods": "0"})
     nameless = {"metadata": {"generateName": "g-", "namespace": NAMESPACE}}
     with pytest.raises(APIError, match=r'pods "g-[^"]{5}" is forbidden: exceeded quota'):
@@ -140,8 +152,8 @@ async def test_a_refused_object_is_named_as_far_as_admission_knows_its_name(worl
 
 
 async def test_what_is_charged_is_written_as_it_was_asked_for_and_by_the_server(world):
-    """Given a quota with nothing used / when two pods are made, one in binary units
-    / then the sum stands in the units of the first that was more than nothing, and the server says so.
+    """Given a quota with nothing used / when two pods are made, one in binary units / then the sum
+    stands in the units of the first that was more than nothing, and the server says so.
     """
     await with_quota(world, {"requests.memory": "1Gi", "pods": "3"})
     await make(world, PODS, "a", spec=pod_spec(memory="10Mi"))
@@ -154,7 +166,9 @@ async def test_what_is_charged_is_written_as_it_was_asked_for_and_by_the_server(
 
 
 async def test_how_often_everything_is_counted_can_be_said():
-    """Given a sync period of 20 s, and a usage that somebody wrote / when it has passed, and not before / then it is right."""
+    """Given a sync period of 20 s, and a usage that somebody wrote / when it has passed, and not
+    before / then it is right.
+    """
     async with manual_cluster("namespace,serviceaccount,resourcequota", resource_quota_sync_period="20s") as cluster:
         world = World(cluster)
         await with_quota(world, {"configmaps": "9"})

@@ -39,20 +39,24 @@ def node(name, labels=None, *pods, **allocatable):
     ([{"cpu": "0", "memory": "0"}], (0, 0)), ([{"cpu": "2", "memory": "1Gi"}], (2000, 1024)),
 ])
 def test_a_container_that_requests_nothing_counts_a_little_in_scores(requests, non_zero_requests):
-    """Given containers of which some say nothing / then each of those counts 100m and 200Mi; a zero that is said is a zero."""
+    """Given containers of which some say nothing / then each of those counts 100m and 200Mi; a zero
+    that is said is a zero.
+    """
     info = pod_info(pod("p", *requests))
     assert (info.non_zero_requests["cpu"], info.non_zero_requests["memory"] >> 20) == non_zero_requests
 
 
 def test_a_pod_that_names_its_own_resources_counts_them_in_scores():
-    """Given a pod that requests cpu as a whole / then its containers count nothing for cpu, and a little for memory."""
+    """Given a pod that requests cpu as a whole / then its containers count nothing for cpu, and a
+    little for memory.
+    """
     info = pod_info(pod("p", {}, {}, resources={"requests": {"cpu": "300m"}}))
     assert (info.requests, info.non_zero_requests["cpu"], info.non_zero_requests["memory"] >> 20) == ({"cpu": 300}, 300, 400)
 
 
 def test_a_resize_that_is_in_flight_counts_with_the_larger():
-    """Given a pod on a node whose kubelet still gives it more than it asks for now / then what it gives counts
-    / when the node has taken it back / then what it asks for does.
+    """Given a pod on a node whose kubelet still gives it more than it asks for now / then what it
+    gives counts / when the node has taken it back / then what it asks for does.
     """
     cache, snapshot = Cache(), Snapshot()
     cache.set_node(node("n", cpu="4").node)
@@ -64,7 +68,9 @@ def test_a_resize_that_is_in_flight_counts_with_the_larger():
 
 
 def test_what_a_node_has_taken_follows_its_pods():
-    """Given pods that come and go / then both sums of requests are those of the pods that are there."""
+    """Given pods that come and go / then both sums of requests are those of the pods that are
+    there.
+    """
     info = node("n", None, pod("a", {"cpu": "1"}), pod("b", {}))
     info.add(pod_info(pod("a", {"cpu": "2"})))
     assert (info.requested, info.non_zero_requested["cpu"]) == ({"cpu": 2000}, 2100)
@@ -75,7 +81,8 @@ def test_what_a_node_has_taken_follows_its_pods():
 
 
 def test_emptier_nodes_score_higher():
-    """Given nodes of which one has a pod / then the empty one scores more, and a full one nothing."""
+    """Given nodes of which one has a pod / then the empty one scores more, and a full one nothing.
+    """
     plugin, asked = NodeResourcesFit(), pod_info(pod("p", {"cpu": "1", "memory": "1Gi"}))
     empty = node("a", cpu="4", memory="4Gi")
     used = node("b", None, pod("q", {"cpu": "2", "memory": "2Gi"}), cpu="4", memory="4Gi")
@@ -111,7 +118,9 @@ def test_an_empty_term_matches_nothing():
 
 
 def test_terms_that_name_nodes_narrow_the_choice():
-    """Given terms that name nodes / then their union is all that is looked at; one that names none opens it again."""
+    """Given terms that name nodes / then their union is all that is looked at; one that names none
+    opens it again.
+    """
     def pre_filter(*terms):
         required = {"nodeSelectorTerms": list(terms)}
         affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
@@ -163,7 +172,9 @@ class Counting:
 
 
 class Signing(Counting):
-    """The same as a SignPlugin: it depends on the first letter of a node's name and the pod's priority."""
+    """The same as a SignPlugin: it depends on the first letter of a node's name and the pod's
+    priority.
+    """
 
     def sign_pod(self, pod):
         return pod.priority
@@ -188,9 +199,9 @@ def cluster(*infos):
 
 
 def test_plugins_are_asked_once_about_nodes_with_the_same_signatures():
-    """Given a plugin that signs nodes, and nodes with two signatures / then it is asked about one of each
-    / when a pod is placed and another alike is scheduled / then it is not asked again
-    / given a pod with another signature / then it is asked about one node of each.
+    """Given a plugin that signs nodes, and nodes with two signatures / then it is asked about one
+    of each / when a pod is placed and another alike is scheduled / then it is not asked again /
+    given a pod with another signature / then it is asked about one node of each.
     """
     plugin = Signing()
     framework = Framework([*default_plugins(CONTEXT), plugin], groups_nodes=True)
@@ -208,7 +219,9 @@ def test_plugins_are_asked_once_about_nodes_with_the_same_signatures():
 
 
 def test_without_a_signature_every_filter_is_asked_every_time():
-    """Given a plugin that is no SignPlugin / when two pods alike are scheduled / then it is asked about all nodes twice."""
+    """Given a plugin that is no SignPlugin / when two pods alike are scheduled / then it is asked
+    about all nodes twice.
+    """
     plugin = Counting()
     framework = Framework([*default_plugins(CONTEXT), plugin])
     _, snapshot = cluster(*(node(name, cpu="4") for name in "abc"))
@@ -218,7 +231,9 @@ def test_without_a_signature_every_filter_is_asked_every_time():
 
 
 def test_a_refusal_counts_its_reasons():
-    """Given nodes that refuse for different reasons / then the text counts them in the order of their texts."""
+    """Given nodes that refuse for different reasons / then the text counts them in the order of
+    their texts.
+    """
     error = FitError({"a": unschedulable("x", "y"), "b": unschedulable("y")}, 3, post_filter_message="And that is all.")
     assert str(error) == "0/3 nodes are available: 1 x, 2 y. And that is all."
 
@@ -246,7 +261,9 @@ def names(queue):
 
 
 def test_higher_priority_goes_first_then_who_waits_longest(queue):
-    """Given pods of two priorities / then the higher ones go first, each in the order in which they came."""
+    """Given pods of two priorities / then the higher ones go first, each in the order in which they
+    came.
+    """
     for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5)):
         queue.add(pod(name, priority=priority))
     assert names(queue) == ["b", "d", "a", "c"]
@@ -263,7 +280,9 @@ def test_what_was_removed_does_not_come_out(queue):
 
 
 def test_a_pod_that_failed_waits_for_an_event_and_its_back_off(queue, clock):
-    """Given a pod that did not fit / when something happens / then it comes after a second, the next time after two."""
+    """Given a pod that did not fit / when something happens / then it comes after a second, the
+    next time after two.
+    """
     queue.add(pod("a"))
     for delay in (1, 2, 4, 8, 10, 10):
         assert names(queue) == ["a"]
@@ -287,7 +306,8 @@ def test_a_back_off_that_passed_while_waiting_is_over(queue, clock):
 
 
 def test_something_that_happened_meanwhile_counts(queue, clock):
-    """Given a pod that did not fit, and an event since the attempt began / then it backs off only."""
+    """Given a pod that did not fit, and an event since the attempt began / then it backs off only.
+    """
     queue.add(pod("a"))
     queue.pop()
     queue.move_all_to_active_or_backoff(SOMETHING)
@@ -297,7 +317,9 @@ def test_something_that_happened_meanwhile_counts(queue, clock):
 
 
 def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
-    """Given a pod that did not fit / when nothing happens for five minutes / then it is tried again."""
+    """Given a pod that did not fit / when nothing happens for five minutes / then it is tried
+    again.
+    """
     queue.add(pod("a"))
     queue.pop()
     before = clock.time()
@@ -315,7 +337,9 @@ def test_a_gate_holds_until_it_is_gone(queue):
 
 
 def test_a_status_does_not_make_a_pod_worth_trying(queue):
-    """Given a pod that did not fit / when only its status changes / then it waits on / when its labels do / then it is tried."""
+    """Given a pod that did not fit / when only its status changes / then it waits on / when its
+    labels do / then it is tried.
+    """
     queue.add(pod("a"))
     queue.pop()
     queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
@@ -354,7 +378,9 @@ SMALL, LARGE = {"pods": "10", "cpu": "1"}, {"pods": "10", "cpu": "8"}
     ("Somebody", {}, {"labels": {"a": "b"}}, True),
 ])
 def test_an_event_that_cannot_help_moves_nobody(queue, clock, plugin, old, new, helps):
-    """Given a pod that a plugin rejected / when a node comes or changes / then it is tried again only if that may help it."""
+    """Given a pod that a plugin rejected / when a node comes or changes / then it is tried again
+    only if that may help it.
+    """
     queue.add(pod("a", {"cpu": "4"}, nodeSelector={"disk": "fast"}))
     queue.pop()
     queue.add_unschedulable("a", rejected_by=[plugin])
@@ -386,7 +412,9 @@ def test_a_pod_that_goes_helps_who_lacked_room_or_its_port(queue, clock):
 
 
 def test_what_does_not_matter_to_pods_is_no_event():
-    """Given a node / when its heartbeat comes / then nothing that matters changed / when a condition turns / then it did."""
+    """Given a node / when its heartbeat comes / then nothing that matters changed / when a
+    condition turns / then it did.
+    """
     def reporting(status, time):
         condition = {"type": "Ready", "status": status, "lastHeartbeatTime": time}
         return {"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": [condition]}}

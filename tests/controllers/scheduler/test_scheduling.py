@@ -18,7 +18,8 @@ class Nodes:
         node = await self.client.create(NODES, {
             "metadata": {"name": name, "labels": labels or {}}, "spec": {"unschedulable": unschedulable},
             "status": {"capacity": resources, "allocatable": resources}})
-        node["spec"]["taints"] = list(taints)  # the one that every new node has goes, as its kubelet would see to
+        # the one that every new node has goes, as its kubelet would see to
+        node["spec"]["taints"] = list(taints)
         await self.client.update(NODES, node)
         await self.cluster.settle()
 
@@ -52,7 +53,9 @@ async def nodes():
 
 
 async def test_a_pod_without_nodes_waits_for_one(nodes):
-    """Given no node / then a pod says so / when a node comes / then it is bound to it, and events tell both."""
+    """Given no node / then a pod says so / when a node comes / then it is bound to it, and events
+    tell both.
+    """
     assert await nodes.pod("a") is None
     assert await nodes.why("a") == "no nodes available to schedule pods"
     await nodes.node("n")
@@ -66,14 +69,18 @@ async def test_a_pod_without_nodes_waits_for_one(nodes):
 
 
 async def test_the_emptier_node_is_better(nodes):
-    """Given two nodes alike / then the first in name order gets the first pod, and the other the next."""
+    """Given two nodes alike / then the first in name order gets the first pod, and the other the
+    next.
+    """
     await nodes.node("one")
     await nodes.node("two")
     assert [await nodes.pod(name) for name in "abcd"] == ["one", "two", "one", "two"]
 
 
 async def test_what_does_not_fit_says_what_lacks_and_fits_when_there_is_room(nodes):
-    """Given a node that is taken / then a pod says what lacks / when what is there has ended / then it is bound."""
+    """Given a node that is taken / then a pod says what lacks / when what is there has ended / then
+    it is bound.
+    """
     await nodes.node("n", cpu="2")
     assert await nodes.pod("a", cpu="2") == "n"
     assert await nodes.pod("b", cpu="1") is None
@@ -115,14 +122,18 @@ async def test_what_is_asked_for_is_found(nodes, node, pod):
 
 
 async def test_taints_that_put_off_do_so(nodes):
-    """Given a node with a PreferNoSchedule taint and a fuller one without / then the fuller one is taken."""
+    """Given a node with a PreferNoSchedule taint and a fuller one without / then the fuller one is
+    taken.
+    """
     await nodes.node("a", taints=[{"key": "x", "effect": "PreferNoSchedule"}])
     await nodes.node("b")
     assert [await nodes.pod(name) for name in ("p", "q")] == ["b", "b"]
 
 
 async def test_preferred_nodes_are_taken_first(nodes):
-    """Given a preference for a label / then the node with it gets the pod though another comes first."""
+    """Given a preference for a label / then the node with it gets the pod though another comes
+    first.
+    """
     await nodes.node("a")
     await nodes.node("b", labels={"disk": "fast"})
     term = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["fast"]}]}
@@ -132,7 +143,9 @@ async def test_preferred_nodes_are_taken_first(nodes):
 
 
 async def test_a_node_named_by_affinity_is_the_only_one(nodes):
-    """Given two nodes / when a pod's affinity names one / then it goes there / when it names neither / then it says so."""
+    """Given two nodes / when a pod's affinity names one / then it goes there / when it names
+    neither / then it says so.
+    """
     await nodes.node("a")
     await nodes.node("b")
 
@@ -148,8 +161,9 @@ async def test_a_node_named_by_affinity_is_the_only_one(nodes):
 
 
 async def test_room_that_a_resize_gives_back_is_used(nodes):
-    """Given a pod that wishes for less than its kubelet has allocated for it / then what is allocated counts
-    / when the kubelet has given it back / then a pod that waited for room is tried, and fits.
+    """Given a pod that wishes for less than its kubelet has allocated for it / then what is
+    allocated counts / when the kubelet has given it back / then a pod that waited for room is
+    tried, and fits.
     """
     async def allocate(cpu):
         given = {"name": "main", "image": "i", "imageID": "", "ready": True, "restartCount": 0}
@@ -168,8 +182,8 @@ async def test_room_that_a_resize_gives_back_is_used(nodes):
 
 
 async def test_an_event_that_cannot_help_is_no_reason_to_try_again(nodes):
-    """Given a pod that selects a label / when nodes without it come, and one has its heartbeat / then it is not tried
-    / when one gets the label / then it is bound.
+    """Given a pod that selects a label / when nodes without it come, and one has its heartbeat /
+    then it is not tried / when one gets the label / then it is bound.
     """
     await nodes.node("a")
     assert await nodes.pod("p", nodeSelector={"disk": "fast"}) is None
@@ -185,7 +199,9 @@ async def test_an_event_that_cannot_help_is_no_reason_to_try_again(nodes):
 
 
 async def test_a_host_port_is_given_once(nodes):
-    """Given one node / when two pods want the same host port / then the second waits; another protocol would do."""
+    """Given one node / when two pods want the same host port / then the second waits; another
+    protocol would do.
+    """
     await nodes.node("n")
     assert await nodes.pod("a", ports=[{"containerPort": 80, "hostPort": 80}]) == "n"
     assert await nodes.pod("b", ports=[{"containerPort": 80, "hostPort": 80}]) is None
@@ -194,7 +210,9 @@ async def test_a_host_port_is_given_once(nodes):
 
 
 async def test_a_gated_pod_is_not_tried(nodes):
-    """Given a pod with a gate / then it has no node and no event / when the gate goes / then it is bound."""
+    """Given a pod with a gate / then it has no node and no event / when the gate goes / then it is
+    bound.
+    """
     await nodes.node("n")
     assert await nodes.pod("a", schedulingGates=[{"name": "example.com/wait"}]) is None
     assert (await nodes.client.list(EVENTS, NAMESPACE)).items == []
@@ -227,7 +245,9 @@ async def test_a_pod_that_does_not_fit_is_tried_ever_later(nodes):
 
 
 async def test_a_bound_pod_is_not_bound_again_when_the_scheduler_restarts(nodes):
-    """Given bound pods / when the scheduler stops and starts / then it counts them, and binds only what waits."""
+    """Given bound pods / when the scheduler stops and starts / then it counts them, and binds only
+    what waits.
+    """
     await nodes.node("n", cpu="2")
     assert await nodes.pod("a", cpu="2") == "n"
     await nodes.cluster.manager.stop_component("scheduler")

@@ -1,4 +1,6 @@
-"""Grouping nodes by their signatures gives what asking every node gives, in clusters made at random."""
+"""Grouping nodes by their signatures gives what asking every node gives, in clusters made at
+random.
+"""
 
 import random
 
@@ -145,8 +147,8 @@ class World:
 
 @pytest.mark.parametrize("seed", [*range(12), 147, 152, 163])
 def test_grouping_nodes_decides_as_asking_each(seed):
-    """Given nodes and pods at random, some of which fit nowhere / when nodes and pods come, change and go
-    / then each pod gets the node, or the words, that it gets when every node is asked.
+    """Given nodes and pods at random, some of which fit nowhere / when nodes and pods come, change
+    and go / then each pod gets the node, or the words, that it gets when every node is asked.
     """
     world = World(seed, nodes=(1, 5, 30, 30)[seed % 4])
     found = []
@@ -158,8 +160,9 @@ def test_grouping_nodes_decides_as_asking_each(seed):
 
 
 def test_a_node_that_has_shrunk_below_what_its_pods_take_still_scores():
-    """Given a node with less cpu than its pods request, and one with a little less memory / when a pod comes that requests no cpu
-    / then the first is the better one, as it is when every node is asked.
+    """Given a node with less cpu than its pods request, and one with a little less memory / when a
+    pod comes that requests no cpu / then the first is the better one, as it is when every node is
+    asked.
     """
     world = World(0, nodes=0)
     for name, cpu, taken in (("n1", "2", {"cpu": "3"}), ("n2", "2", {"cpu": "1900m", "memory": "1536Mi"})):
@@ -193,7 +196,9 @@ def test_pods_that_depend_on_more_node_fields_than_there_are_views():
 
 
 def test_nodes_that_come_and_go_for_ever_are_forgotten():
-    """Given nodes that come and go under new names / then the snapshot does not remember them all, and pods still fit."""
+    """Given nodes that come and go under new names / then the snapshot does not remember them all,
+    and pods still fit.
+    """
     world = World(7, nodes=3)
     for number in range(2_100):
         name = f"x{number}"
@@ -209,7 +214,9 @@ def test_nodes_that_come_and_go_for_ever_are_forgotten():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_finds_the_best_and_of_several_the_first(seed):
-    """Given names with usages that change / then the tree's best is the largest score, and of several the first name's."""
+    """Given names with usages that change / then the tree's best is the largest score, and of
+    several the first name's.
+    """
     rng, tree, usages = random.Random(seed), NodeTree(), {}
     for _ in range(400):
         name = f"n{rng.randrange(30)}"

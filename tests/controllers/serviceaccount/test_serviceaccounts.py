@@ -13,7 +13,9 @@ async def world():
 
 
 async def test_a_new_namespace_gets_both(world):
-    """Given a new namespace / then it has the service account default and the ConfigMap kube-root-ca.crt."""
+    """Given a new namespace / then it has the service account default and the ConfigMap
+    kube-root-ca.crt.
+    """
     await world.client.create(NAMESPACES, {"metadata": {"name": "team"}})
     await world.settle()
     assert await world.client.get(SERVICE_ACCOUNTS, "default", "team")

@@ -28,7 +28,9 @@ async def make_account(world, **fields):
 
 
 async def test_a_secret_is_filled(world):
-    """Given an account / when a Secret asks for its token / then it has a token of the account, its uid and the namespace."""
+    """Given an account / when a Secret asks for its token / then it has a token of the account, its
+    uid and the namespace.
+    """
     account = await make_account(world)
     secret = await make_secret(world, "a")
     assert secret["metadata"]["annotations"] == {NAME: "a", UID: account["metadata"]["uid"]}
@@ -39,7 +41,9 @@ async def test_a_secret_is_filled(world):
 
 
 async def test_what_is_taken_away_is_filled_again(world):
-    """Given a filled Secret / when its namespace is removed / then it comes back, and the token stays."""
+    """Given a filled Secret / when its namespace is removed / then it comes back, and the token
+    stays.
+    """
     await make_account(world)
     before = await make_secret(world, "a")
     await world.client.patch(SECRETS, "t", NAMESPACE, {"data": {"namespace": None}})
@@ -53,7 +57,9 @@ async def test_a_secret_without_its_account_goes(world):
 
 
 async def test_a_secret_goes_with_its_account(world):
-    """Given a filled Secret / when its account is replaced by another of the same name / then the Secret goes."""
+    """Given a filled Secret / when its account is replaced by another of the same name / then the
+    Secret goes.
+    """
     await make_account(world)
     await make_secret(world, "a")
     await world.client.delete(SERVICE_ACCOUNTS, "a", NAMESPACE)
@@ -63,7 +69,9 @@ async def test_a_secret_goes_with_its_account(world):
 
 
 async def test_an_account_forgets_a_secret_that_is_gone(world):
-    """Given an account that lists two Secrets / when one is deleted / then the other is still listed."""
+    """Given an account that lists two Secrets / when one is deleted / then the other is still
+    listed.
+    """
     await make_account(world, secrets=[{"name": "t"}, {"name": "u"}])
     await make_secret(world, "a")
     await world.client.delete(SECRETS, "t", NAMESPACE)

@@ -10,6 +10,7 @@ CONTROLLERS = "statefulset,persistentvolumeclaim-protection,garbagecollector,nam
 
 @pytest.fixture
 async def world():
-    """A cluster with the StatefulSet controller and what belongs to it, no nodes, on manual time."""
+    """A cluster with the StatefulSet controller and what belongs to it, no nodes, on manual time.
+    """
     async with manual_cluster(CONTROLLERS) as cluster:
         yield Workloads(cluster)

@@ -27,7 +27,9 @@ async def claims(world):
 
 
 async def test_pods_come_one_after_the_other(world):
-    """Given a set of three / when each pod becomes ready / then the next one comes, and status and Events tell of it."""
+    """Given a set of three / when each pod becomes ready / then the next one comes, and status and
+    Events tell of it.
+    """
     found = await world.create(STATEFUL_SETS, replicas=3, serviceName="svc")
     assert await alive(world) == ["a-0"]
     assert reported(found) == (1, 0, 0, 1, 1)
@@ -48,7 +50,9 @@ async def test_pods_come_one_after_the_other(world):
 
 
 async def test_the_last_pods_go_first_and_one_at_a_time(world):
-    """Given three pods on a node without a kubelet / when the set shrinks to one / then a-1 stays until a-2 is gone."""
+    """Given three pods on a node without a kubelet / when the set shrinks to one / then a-1 stays
+    until a-2 is gone.
+    """
     await world.create(STATEFUL_SETS, replicas=3)
     await world.ready_all()
     await world.bind(*await world.pods())
@@ -59,7 +63,9 @@ async def test_the_last_pods_go_first_and_one_at_a_time(world):
 
 
 async def test_a_lost_pod_comes_back_under_its_name_before_anything_else(world):
-    """Given three ready pods / when a-1 vanishes while the set grows / then a-1 comes first, a-3 after it is ready."""
+    """Given three ready pods / when a-1 vanishes while the set grows / then a-1 comes first, a-3
+    after it is ready.
+    """
     await world.create(STATEFUL_SETS, replicas=3)
     await world.ready_all()
     await world.cluster.manager.stop_component("statefulset")
@@ -84,7 +90,9 @@ async def test_pods_that_end_are_made_anew(world):
 
 
 async def test_a_parallel_set_waits_for_nobody(world):
-    """Given a parallel set of three / when it is made and shrinks / then all come at once, and all go at once."""
+    """Given a parallel set of three / when it is made and shrinks / then all come at once, and all
+    go at once.
+    """
     await world.create(STATEFUL_SETS, replicas=3, podManagementPolicy="Parallel")
     assert await alive(world) == ["a-0", "a-1", "a-2"]
     await world.patch(STATEFUL_SETS, replicas=0)
@@ -92,7 +100,9 @@ async def test_a_parallel_set_waits_for_nobody(world):
 
 
 async def test_ordinals_begin_where_they_are_told(world):
-    """Given ordinals from 5 / when the set of two is ready, and then begins at 6 / then a-5 gives way to a-7."""
+    """Given ordinals from 5 / when the set of two is ready, and then begins at 6 / then a-5 gives
+    way to a-7.
+    """
     await world.create(STATEFUL_SETS, replicas=2, ordinals={"start": 5})
     await world.ready_all()
     assert await alive(world) == ["a-5", "a-6"]
@@ -113,7 +123,9 @@ async def test_the_next_pod_waits_until_its_predecessor_is_available(world):
 
 
 async def test_each_pod_has_claims_that_outlive_it(world):
-    """Given a template for claims / when the set grows, shrinks and is deleted / then claims stay, and are taken up again."""
+    """Given a template for claims / when the set grows, shrinks and is deleted / then claims stay,
+    and are taken up again.
+    """
     await world.create(STATEFUL_SETS, replicas=2, volumeClaimTemplates=[CLAIM])
     await world.ready_all()
     found = await claims(world)
@@ -137,7 +149,9 @@ async def test_each_pod_has_claims_that_outlive_it(world):
     ("Delete", "Delete", ["data-a-0"], []),
 ])
 async def test_claims_go_as_the_policy_says(world, when_scaled, when_deleted, after_scaling, after_deletion):
-    """Given a retention policy / when the set shrinks and is then deleted / then claims go with the pod, the set, or not."""
+    """Given a retention policy / when the set shrinks and is then deleted / then claims go with the
+    pod, the set, or not.
+    """
     policy = {"whenScaled": when_scaled, "whenDeleted": when_deleted}
     await world.create(
         STATEFUL_SETS, replicas=2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
@@ -153,7 +167,9 @@ async def test_claims_go_as_the_policy_says(world, when_scaled, when_deleted, af
 
 
 async def test_what_keeps_a_pod_from_coming_is_told(world):
-    """Given a template that admission refuses / when the set is made / then a FailedCreate says why."""
+    """Given a template that admission refuses / when the set is made / then a FailedCreate says
+    why.
+    """
     privileged = {"automountServiceAccountToken": False, "serviceAccountName": "nobody"}
     await world.create(STATEFUL_SETS, replicas=1, pod=privileged)
     kind, reason, message = (await world.events())[0]
@@ -162,7 +178,9 @@ async def test_what_keeps_a_pod_from_coming_is_told(world):
 
 
 async def test_orphans_of_the_right_name_are_adopted(world):
-    """Given a set deleted without its pods and revisions / when one like it is made / then both are its own again."""
+    """Given a set deleted without its pods and revisions / when one like it is made / then both are
+    its own again.
+    """
     await world.create(STATEFUL_SETS, replicas=2)
     await world.ready_all()
     uids = [pod["metadata"]["uid"] for pod in await world.pods()]
@@ -175,7 +193,9 @@ async def test_orphans_of_the_right_name_are_adopted(world):
 
 
 async def test_labels_that_were_taken_off_come_back(world):
-    """Given a ready pod / when somebody takes its name's label off / then it gets it back, with an Event."""
+    """Given a ready pod / when somebody takes its name's label off / then it gets it back, with an
+    Event.
+    """
     await world.create(STATEFUL_SETS, replicas=1)
     await world.ready_all()
     await world.client.patch(PODS, "a-0", NAMESPACE, {"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}})

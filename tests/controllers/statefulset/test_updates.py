@@ -27,8 +27,8 @@ async def ready_set(world, **spec):
 
 
 async def test_pods_are_replaced_from_the_last_to_the_first(world):
-    """Given three ready pods / when the image changes / then each is replaced once those after it are ready, and in the end
-    the update revision is the current one.
+    """Given three ready pods / when the image changes / then each is replaced once those after it
+    are ready, and in the end the update revision is the current one.
     """
     before = await ready_set(world, replicas=3)
     found = await world.set_image(STATEFUL_SETS, "nginx:2")
@@ -45,8 +45,8 @@ async def test_pods_are_replaced_from_the_last_to_the_first(world):
 
 
 async def test_pods_below_the_partition_keep_their_revision(world):
-    """Given a partition of 2 / when the image changes / then only a-2 is replaced, and a-1, when lost, comes back as it was
-    / when the partition goes down to 0 / then all are replaced.
+    """Given a partition of 2 / when the image changes / then only a-2 is replaced, and a-1, when
+    lost, comes back as it was / when the partition goes down to 0 / then all are replaced.
     """
     await ready_set(world, replicas=3, updateStrategy=strategy(partition=2))
     await world.set_image(STATEFUL_SETS, "nginx:2")
@@ -61,7 +61,9 @@ async def test_pods_below_the_partition_keep_their_revision(world):
 
 
 async def test_on_delete_replaces_what_is_deleted(world):
-    """Given the strategy OnDelete / when the image changes / then pods stay, and a deleted one comes back with the new image."""
+    """Given the strategy OnDelete / when the image changes / then pods stay, and a deleted one
+    comes back with the new image.
+    """
     await ready_set(world, replicas=2, updateStrategy={"type": "OnDelete"})
     await world.set_image(STATEFUL_SETS, "nginx:2")
     assert await images(world) == {"a-0": "1", "a-1": "1"}
@@ -70,7 +72,9 @@ async def test_on_delete_replaces_what_is_deleted(world):
 
 
 async def test_a_rollback_renumbers_the_old_revision(world):
-    """Given two revisions / when the first image is set again / then its revision gets number 3 and pods follow."""
+    """Given two revisions / when the first image is set again / then its revision gets number 3 and
+    pods follow.
+    """
     await ready_set(world, replicas=1)
     for image in ("nginx:2", "nginx:1"):
         await world.set_image(STATEFUL_SETS, image)
@@ -80,7 +84,9 @@ async def test_a_rollback_renumbers_the_old_revision(world):
 
 
 async def test_old_revisions_beyond_the_limit_are_deleted(world):
-    """Given a history of one / when four images have been rolled out / then the current revision and the last one are left."""
+    """Given a history of one / when four images have been rolled out / then the current revision
+    and the last one are left.
+    """
     await ready_set(world, replicas=1, revisionHistoryLimit=1)
     for number in (2, 3, 4):
         await world.set_image(STATEFUL_SETS, f"nginx:{number}")
@@ -90,7 +96,9 @@ async def test_old_revisions_beyond_the_limit_are_deleted(world):
 
 
 async def test_several_may_be_unavailable_at_once(world):
-    """Given maxUnavailable 2 / when the image changes / then the last two are replaced together, after them the others."""
+    """Given maxUnavailable 2 / when the image changes / then the last two are replaced together,
+    after them the others.
+    """
     await ready_set(world, replicas=4, podManagementPolicy="Parallel", updateStrategy=strategy(maxUnavailable=2))
     await world.set_image(STATEFUL_SETS, "nginx:2")
     assert await images(world) == {"a-0": "1", "a-1": "1", "a-2": "2", "a-3": "2"}
@@ -99,8 +107,8 @@ async def test_several_may_be_unavailable_at_once(world):
 
 
 async def test_a_parallel_set_replaces_broken_pods_of_the_old_revision_first(world):
-    """Given a parallel set in which a-0 and a-1 never became ready / when the image changes / then these two are replaced,
-    and ready ones only within maxUnavailable.
+    """Given a parallel set in which a-0 and a-1 never became ready / when the image changes / then
+    these two are replaced, and ready ones only within maxUnavailable.
     """
     await world.create(
         STATEFUL_SETS, replicas=4, podManagementPolicy="Parallel", updateStrategy=strategy(maxUnavailable=1))
@@ -110,8 +118,8 @@ async def test_a_parallel_set_replaces_broken_pods_of_the_old_revision_first(wor
 
 
 async def test_before_1_37_pods_are_replaced_one_by_one():
-    """Given a cluster of 1.36 and maxUnavailable 2 / when the image changes / then only the last pod is replaced: the gate
-    is off there, and the field is dropped.
+    """Given a cluster of 1.36 and maxUnavailable 2 / when the image changes / then only the last
+    pod is replaced: the gate is off there, and the field is dropped.
     """
     async with manual_cluster("statefulset,serviceaccount", kubernetes_version="1.36") as cluster:
         world = Workloads(cluster)
@@ -143,7 +151,9 @@ async def test_recreate_deletes_all_before_it_makes_any():
 
 
 async def test_a_clash_of_hashes_makes_another_name(world):
-    """Given a stranger's revision with the name that a set's would have / when the set is made / then it counts a collision."""
+    """Given a stranger's revision with the name that a set's would have / when the set is made /
+    then it counts a collision.
+    """
     found = await ready_set(world, replicas=1)
     name = found["status"]["updateRevision"]
     await world.client.delete(STATEFUL_SETS, "a", NAMESPACE, propagation_policy="Background")
@@ -158,7 +168,9 @@ async def test_a_clash_of_hashes_makes_another_name(world):
 
 @pytest.mark.parametrize("stops", range(8))
 async def test_a_controller_that_is_stopped_anywhere_comes_to_the_same_end(world, stops):
-    """Given a rollout / when the controller is stopped and started after some steps of it / then it ends as ever."""
+    """Given a rollout / when the controller is stopped and started after some steps of it / then it
+    ends as ever.
+    """
     await ready_set(world, replicas=3)
     await world.set_image(STATEFUL_SETS, "nginx:2")
     for _ in range(stops):

@@ -41,7 +41,9 @@ def tolerate(seconds=None):
 
 
 async def test_a_pod_that_does_not_tolerate_the_taint_goes_at_once(cluster):
-    """Given a pod / when its node is tainted / then it is marked as disrupted and deleted, with an Event of upstream's."""
+    """Given a pod / when its node is tainted / then it is marked as disrupted and deleted, with an
+    Event of upstream's.
+    """
     await bind(cluster)
     await taint(cluster, TAINT)
     present = await pod(cluster)
@@ -56,7 +58,9 @@ async def test_a_pod_that_does_not_tolerate_the_taint_goes_at_once(cluster):
 
 @pytest.mark.parametrize(("seconds", "last"), [(60, 59), (0, None), (-1, None), (None, 100_000)])
 async def test_a_toleration_holds_for_its_time(cluster, seconds, last):
-    """Given a toleration of so many seconds / when the node is tainted / then the pod is left alone for that long."""
+    """Given a toleration of so many seconds / when the node is tainted / then the pod is left alone
+    for that long.
+    """
     await bind(cluster, [tolerate(seconds)])
     await taint(cluster, TAINT)
     if last is not None:
@@ -68,7 +72,9 @@ async def test_a_toleration_holds_for_its_time(cluster, seconds, last):
 
 
 async def test_a_taint_that_goes_in_time_drives_nobody_away(cluster):
-    """Given a pod that is to go in a minute / when the taint is taken away / then it stays, and that is told."""
+    """Given a pod that is to go in a minute / when the taint is taken away / then it stays, and
+    that is told.
+    """
     await bind(cluster, [tolerate(60)])
     await taint(cluster, TAINT)
     await cluster.advance(30)
@@ -79,7 +85,9 @@ async def test_a_taint_that_goes_in_time_drives_nobody_away(cluster):
 
 
 async def test_a_second_taint_does_not_begin_the_time_anew(cluster):
-    """Given a pod that tolerates two taints for a minute each / when the second comes later / then the first minute counts."""
+    """Given a pod that tolerates two taints for a minute each / when the second comes later / then
+    the first minute counts.
+    """
     other = {"key": "other", "effect": "NoExecute"}
     await bind(cluster, [tolerate(60), {**tolerate(60), "key": "other"}])
     await taint(cluster, TAINT)
@@ -92,7 +100,8 @@ async def test_a_second_taint_does_not_begin_the_time_anew(cluster):
 
 
 async def test_a_pod_that_comes_to_a_tainted_node_goes_too(cluster):
-    """Given a tainted node / when a pod is bound to it past the scheduler / then it does not stay."""
+    """Given a tainted node / when a pod is bound to it past the scheduler / then it does not stay.
+    """
     await taint(cluster, TAINT)
     await bind(cluster)
     present = await pod(cluster)
@@ -108,8 +117,8 @@ async def test_other_taints_drive_nobody_away(cluster):
 
 
 async def test_a_lost_node_is_left_after_five_minutes(cluster):
-    """Given a pod with the tolerations that admission gives / when its node is lost / then it is deleted five minutes after that,
-    and is there, terminating, until its kubelet is back.
+    """Given a pod with the tolerations that admission gives / when its node is lost / then it is
+    deleted five minutes after that, and is there, terminating, until its kubelet is back.
     """
     await bind(cluster)
     await cluster.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": "stopped"}}})

@@ -23,7 +23,9 @@ async def told(world):
 
 
 async def test_the_more_nodes_the_longer(world):
-    """Given a hundred nodes / then they say 0 / with one more all say 15 / with 90 left still / with 89 they say 0 again."""
+    """Given a hundred nodes / then they say 0 / with one more all say 15 / with 90 left still /
+    with 89 they say 0 again.
+    """
     for number in range(100):
         await world.client.create(NODES, {"metadata": {"name": f"n{number}"}})
     await world.settle()

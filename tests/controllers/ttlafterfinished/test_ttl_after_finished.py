@@ -33,7 +33,9 @@ async def until(world, second):
 
 @pytest.mark.spec("JOB-171")
 async def test_a_job_goes_with_its_pods(world):
-    """Given a Job with a minute to live / when a minute has passed since it completed / then it goes, its pods first."""
+    """Given a Job with a minute to live / when a minute has passed since it completed / then it
+    goes, its pods first.
+    """
     _, at = await finished(world, ttlSecondsAfterFinished=60)
     seen = []
     world.cluster.manager.component("job").ctx.add_handler(
@@ -49,8 +51,9 @@ async def test_a_job_goes_with_its_pods(world):
 @pytest.mark.spec("JOB-171")
 @pytest.mark.parametrize(("ttl", "ends"), [(120, 120), (None, None), (10, 30)])
 async def test_its_time_can_be_changed(world, ttl, ends):
-    """Given the same / when its time is changed after half a minute / then the new time counts from its completion: more,
-    for ever, or over already."""
+    """Given the same / when its time is changed after half a minute / then the new time counts from
+    its completion: more, for ever, or over already.
+    """
     _, at = await finished(world, ttlSecondsAfterFinished=60)
     await until(world, at + 30)
     await world.client.patch(JOBS, "j", NAMESPACE, {"spec": {"ttlSecondsAfterFinished": ttl}})
@@ -75,7 +78,9 @@ async def test_no_time_at_all(world):
 
 @pytest.mark.spec("JOB-172")
 async def test_an_interim_condition_does_not_count(world):
-    """Given a Job that has met its failure but not failed yet / when its time passes / then it is still there."""
+    """Given a Job that has met its failure but not failed yet / when its time passes / then it is
+    still there.
+    """
     await world.create_job(ttlSecondsAfterFinished=10, backoffLimit=0, podReplacementPolicy="Failed")
     (pod,) = await world.active()
     await world.bind(pod)
@@ -87,7 +92,9 @@ async def test_an_interim_condition_does_not_count(world):
 
 
 async def test_the_wait_never_pulls_time(world):
-    """Given a completed Job with a time to live / when nothing else is left / then who says for how long waits for its end."""
+    """Given a completed Job with a time to live / when nothing else is left / then who says for how
+    long waits for its end.
+    """
     await finished(world, ttlSecondsAfterFinished=60)
 
     async def gone():
@@ -99,7 +106,9 @@ async def test_the_wait_never_pulls_time(world):
 
 
 async def test_a_restart_forgets_nothing(world):
-    """Given a completed Job / when the controller is away while its time ends / then it goes when the controller is back."""
+    """Given a completed Job / when the controller is away while its time ends / then it goes when
+    the controller is back.
+    """
     await finished(world, ttlSecondsAfterFinished=60)
     await world.cluster.manager.stop_component("ttlafterfinished")
     await world.advance(600)

@@ -37,7 +37,9 @@ async def test_a_class_that_nothing_names_goes_at_once(world):
 
 
 async def test_a_class_stays_until_its_last_claim_goes(world):
-    """Given a class that a claim names / when the class is deleted / then it stays until the claim is deleted."""
+    """Given a class that a claim names / when the class is deleted / then it stays until the claim
+    is deleted.
+    """
     await world.client.create(PERSISTENT_VOLUME_CLAIMS, {**CLAIM, "metadata": {**CLAIM["metadata"], "finalizers": []}})
     await world.client.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
     assert (await found(world))["metadata"]["finalizers"] == [FINALIZER]
@@ -47,7 +49,9 @@ async def test_a_class_stays_until_its_last_claim_goes(world):
 
 
 async def test_a_class_stays_until_its_last_volume_goes(world):
-    """Given a class that a volume names / when the class is deleted / then it stays until the volume is deleted."""
+    """Given a class that a volume names / when the class is deleted / then it stays until the
+    volume is deleted.
+    """
     await world.client.create(PERSISTENT_VOLUMES, VOLUME)
     await world.client.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
     assert "deletionTimestamp" in (await found(world))["metadata"]

@@ -33,7 +33,9 @@ async def scheduled(storage, name="p"):
 
 
 async def test_a_volume_is_made_at_once(storage):
-    """Given a class of ours / when a claim asks for it / then it is bound to a volume that was made for it."""
+    """Given a class of ours / when a claim asks for it / then it is bound to a volume that was made
+    for it.
+    """
     await storage.make(storage_class(reclaimPolicy="Retain", mountOptions=["ro"]), claim(size="3Gi", storageClassName="made"))
     bound = await storage.claim()
     [made] = await storage.volumes()
@@ -51,7 +53,8 @@ async def test_a_volume_is_made_at_once(storage):
 
 
 async def test_a_volume_goes_with_its_claim(storage):
-    """Given a volume that was made for a claim, to be deleted / when the claim goes / then it goes."""
+    """Given a volume that was made for a claim, to be deleted / when the claim goes / then it goes.
+    """
     await storage.make(storage_class(), claim(storageClassName="made"))
     assert len(await storage.volumes()) == 1
     await storage.delete_claim()
@@ -59,7 +62,9 @@ async def test_a_volume_goes_with_its_claim(storage):
 
 
 async def test_a_volume_grows_with_its_claim(storage):
-    """Given a class that allows it / when a claim asks for more / then both have more, and Events tell."""
+    """Given a class that allows it / when a claim asks for more / then both have more, and Events
+    tell.
+    """
     await storage.make(storage_class(allowVolumeExpansion=True), claim(storageClassName="made"))
     await storage.client.patch(
         PERSISTENT_VOLUME_CLAIMS, "c", NAMESPACE, {"spec": {"resources": {"requests": {"storage": "5Gi"}}}})
@@ -70,7 +75,9 @@ async def test_a_volume_grows_with_its_claim(storage):
 
 
 async def test_a_pod_waits_for_a_claim_that_nothing_binds(storage):
-    """Given a claim without a volume / then its pod waits, in upstream's words / when a volume comes / then it runs."""
+    """Given a claim without a volume / then its pod waits, in upstream's words / when a volume
+    comes / then it runs.
+    """
     await storage.make(claim(), pod())
     assert await scheduled(storage) == UNBOUND
     assert await storage.messages("p", "FailedScheduling") == [UNBOUND]
@@ -90,7 +97,9 @@ async def test_older_releases_word_it_with_preemption():
 
 
 async def test_a_pod_waits_for_a_claim_that_is_missing(storage):
-    """Given no such claim / then the pod is not scheduled / when it is made and bound / then the pod has a node."""
+    """Given no such claim / then the pod is not scheduled / when it is made and bound / then the
+    pod has a node.
+    """
     await storage.make(storage_class(), pod())
     assert await scheduled(storage) == '0/2 nodes are available: persistentvolumeclaim "c" not found. not found'
     await storage.make(claim(storageClassName="made"))
@@ -109,7 +118,9 @@ async def test_a_pod_does_not_get_a_claim_that_goes(storage):
 
 
 async def test_the_first_consumer_decides_where_a_volume_is_made(storage):
-    """Given a class that waits / when a pod for node-1 comes / then the claim says node-1, is bound, and the pod runs there."""
+    """Given a class that waits / when a pod for node-1 comes / then the claim says node-1, is
+    bound, and the pod runs there.
+    """
     await storage.make(storage_class(mode=LATE), claim(storageClassName="made"))
     assert (await storage.phases())["c"] == "Pending"
     await storage.make(pod(nodeSelector={"kubernetes.io/hostname": "node-1"}))
@@ -121,7 +132,9 @@ async def test_the_first_consumer_decides_where_a_volume_is_made(storage):
 
 
 async def test_the_first_consumer_gets_a_volume_that_is_there(storage):
-    """Given a local volume of a class without provisioner / then a pod goes to its node, and a second one finds none."""
+    """Given a local volume of a class without provisioner / then a pod goes to its node, and a
+    second one finds none.
+    """
     await storage.make(
         storage_class(mode=LATE, provisioner="kubernetes.io/no-provisioner"),
         volume("v", storageClassName="made", nodeAffinity=NODE_OF_PERSISTENT_VOLUME),
@@ -135,7 +148,9 @@ async def test_the_first_consumer_gets_a_volume_that_is_there(storage):
 
 
 async def test_a_pod_goes_where_its_volume_is(storage):
-    """Given a bound volume of node-1 / then its pod goes there; where it must not, the message says why."""
+    """Given a bound volume of node-1 / then its pod goes there; where it must not, the message says
+    why.
+    """
     await storage.make(volume("v", nodeAffinity=NODE_OF_PERSISTENT_VOLUME), claim(), pod())
     assert await scheduled(storage) == "node-1"
     await storage.make(pod("q", nodeSelector={"kubernetes.io/hostname": "node-0"}))
@@ -145,7 +160,9 @@ async def test_a_pod_goes_where_its_volume_is(storage):
 
 
 async def test_two_pods_do_not_get_one_volume(storage):
-    """Given one volume and two claims that wait / when two pods come at once / then one of them has it."""
+    """Given one volume and two claims that wait / when two pods come at once / then one of them has
+    it.
+    """
     await storage.make(
         storage_class(mode=LATE, provisioner="kubernetes.io/no-provisioner"), volume("v", storageClassName="made"),
         claim("a", storageClassName="made"), claim("b", storageClassName="made"))
@@ -156,8 +173,9 @@ async def test_two_pods_do_not_get_one_volume(storage):
 
 
 async def test_a_volume_that_nobody_makes_is_given_up(storage):
-    """Given a provisioner that is not there / then the pod waits for its volume, others are scheduled, and after ten minutes
-    an Event says that it took too long."""
+    """Given a provisioner that is not there / then the pod waits for its volume, others are
+    scheduled, and after ten minutes an Event says that it took too long.
+    """
     await storage.make(storage_class(mode=LATE, provisioner="example.com/disks"), claim(storageClassName="made"), pod())
     await storage.make(pod("other", []))
     assert await scheduled(storage, "other") in ("node-0", "node-1")
@@ -168,7 +186,9 @@ async def test_a_volume_that_nobody_makes_is_given_up(storage):
 
 
 async def test_a_provisioner_that_gives_up_has_the_pod_scheduled_again(storage):
-    """Given a pod that waits for its volume / when the chosen node is taken back / then the pod is tried again, and waits."""
+    """Given a pod that waits for its volume / when the chosen node is taken back / then the pod is
+    tried again, and waits.
+    """
     await storage.make(storage_class(mode=LATE, provisioner="example.com/disks"), claim(storageClassName="made"), pod())
     gone = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": None}}}
     await storage.client.patch(PERSISTENT_VOLUME_CLAIMS, "c", NAMESPACE, gone)
@@ -179,7 +199,9 @@ async def test_a_provisioner_that_gives_up_has_the_pod_scheduled_again(storage):
 
 
 async def test_a_pod_that_goes_while_it_waits_leaves_room(storage):
-    """Given a pod that is about to have a node and a volume / when it is deleted / then another one gets them."""
+    """Given a pod that is about to have a node and a volume / when it is deleted / then another one
+    gets them.
+    """
     await storage.make(storage_class(mode=LATE, provisioner="example.com/disks"), claim(storageClassName="made"))
     big = {"containers": [{"name": "main", "image": "nginx", "resources": {"requests": {"cpu": "20"}}}]}
     for name in ("node-0", "node-1"):
@@ -193,7 +215,9 @@ async def test_a_pod_that_goes_while_it_waits_leaves_room(storage):
 
 
 async def test_stateful_sets_with_claims_live(storage):
-    """Given a StatefulSet with a claim template / then its pods run, each with a volume of its own, which stays with it."""
+    """Given a StatefulSet with a claim template / then its pods run, each with a volume of its own,
+    which stays with it.
+    """
     await storage.make(storage_class())
     await storage.client.create(STATEFUL_SETS, {"metadata": {"name": "s", "namespace": NAMESPACE}, "spec": {
         "replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "serviceName": "s",
@@ -211,7 +235,9 @@ async def test_stateful_sets_with_claims_live(storage):
 
 
 async def test_a_default_class_by_an_option():
-    """Given the option / then there is a default class, and a plain claim is bound / without it / then there is none."""
+    """Given the option / then there is a default class, and a plain claim is bound / without it /
+    then there is none.
+    """
     async with Cluster(nodes=1, clock="manual", default_storage_class=True) as cluster:
         storage = Storage(cluster)
         await storage.make(claim())
@@ -224,8 +250,9 @@ async def test_a_default_class_by_an_option():
 
 
 async def test_a_restarted_scheduler_goes_on(storage):
-    """Given a pod that waits for its volume / when the scheduler starts anew and the volume is made by hand / then the pod runs
-    on the node that was chosen."""
+    """Given a pod that waits for its volume / when the scheduler starts anew and the volume is made
+    by hand / then the pod runs on the node that was chosen.
+    """
     await storage.make(storage_class(mode=LATE, provisioner="example.com/disks"), claim(storageClassName="made"), pod())
     node = (await storage.claim())["metadata"]["annotations"]["volume.kubernetes.io/selected-node"]
     await storage.restart("scheduler")

@@ -1,4 +1,5 @@
-"""A user's project: a controller that runs pods for config maps, and a kind of its own for later."""
+"""A user's project: a controller that runs pods for config maps, and a kind of its own for later.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar

@@ -75,7 +75,9 @@ def config_of(container: Spec, pod: Spec, *, rules: bool, quick: bool) -> Contai
 
 
 def granted_seconds(count: int) -> float:
-    """A grace period in seconds as container runtimes take it: one that Go's durations do not hold is over at once."""
+    """A grace period in seconds as container runtimes take it: one that Go's durations do not hold
+    is over at once.
+    """
     return max(0.0, of_whole_seconds(count))
 
 

@@ -71,7 +71,8 @@ class Container:
     stopping: bool = False
     restarts_all: bool = False  # a rule says that its end restarts all containers of the pod
     detail: str = ""  # of what happened last, for Events
-    missing: Callable[[], str] | None = None  # says why it cannot be made, if anything that it refers to is missing
+    # says why it cannot be made, if anything that it refers to is missing
+    missing: Callable[[], str] | None = None
 
     @property
     def running(self) -> bool:
@@ -274,7 +275,8 @@ class Container:
         self.attempt += 1
 
     def reset(self, now: float) -> None:
-        """Kill it if it runs, and have it wait for another start, whatever the restart policy says."""
+        """Kill it if it runs, and have it wait for another start, whatever the restart policy says.
+        """
         if self.started_at is None:
             return
         if self.finished_at is None:

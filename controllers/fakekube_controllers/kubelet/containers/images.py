@@ -18,7 +18,9 @@ _HOST = re.compile(r"(?:[A-Za-z0-9.-]+\.[A-Za-z0-9.-]+|localhost|[A-Za-z0-9.-]+:
 
 
 def does_not_exist(image: str) -> bool:
-    """Whether an image is one that no registry has: by convention its name or its tag ends in ``does-not-exist``."""
+    """Whether an image is one that no registry has: by convention its name or its tag ends in
+    ``does-not-exist``.
+    """
     return image.endswith(ABSENT)
 
 

@@ -10,7 +10,8 @@ class Addresses:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}  # by node
-        self._following = 0  # the number of the next node; those of deleted ones are not given again
+        # the number of the next node; those of deleted ones are not given again
+        self._following = 0
         self._of_pods: dict[str, str] = {}  # by uid, of the pods that are there
         self._pod_numbers: dict[str, int] = {}  # of each node's latest pod
 

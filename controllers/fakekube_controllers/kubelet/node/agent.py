@@ -4,7 +4,8 @@ the kubelet is stopped.
 ``mode.py`` says how a kubelet is stopped or shut down. Another annotation of the Node changes the
 conditions that are posted:
 
-    fakekube.dev/conditions  conditions to post besides or instead: "MemoryPressure=True,Ready=False"
+    fakekube.dev/conditions  conditions to post besides or instead:
+                             "MemoryPressure=True,Ready=False"
 
 Upstream: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodeshutdown.
 """

@@ -40,9 +40,12 @@ class Outcome:
     term_seconds: float = 0.0  # from SIGTERM to its end
     term_exit_code: int = 143
     unready_after_seconds: float | None = None  # None: never
-    unhealthy_after_seconds: float | None = None  # until its liveness probe fails, if it has one; None: never
-    started_after_seconds: float | None = 0.0  # until its startup probe succeeds, if it has one; None: never
-    image_pull: tuple[str | float, ...] = ()  # by pull: "fail", "ok", or seconds; the last one stays
+    # until its liveness probe fails, if it has one; None: never
+    unhealthy_after_seconds: float | None = None
+    # until its startup probe succeeds, if it has one; None: never
+    started_after_seconds: float | None = 0.0
+    # by pull: "fail", "ok", or seconds; the last one stays
+    image_pull: tuple[str | float, ...] = ()
     pull_message: str = ""
     start_error: str = ""
     config_error: str = ""
@@ -62,7 +65,8 @@ class Defaults:
 
     start_delay_seconds: float = 1.0
     run_seconds: float = 1.0  # of containers that are meant to end
-    removal_seconds: float = 1.0  # from when a deleted pod's containers have stopped until it is gone
+    # from when a deleted pod's containers have stopped until it is gone
+    removal_seconds: float = 1.0
     cpu: str = "1m"  # what a running container uses
     memory: str = "8Mi"
 

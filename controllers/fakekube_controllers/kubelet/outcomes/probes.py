@@ -1,7 +1,8 @@
-"""What exec probes come to: as the annotation ``exec`` says of their command, or as the command itself tells.
+"""What exec probes come to: as the annotation ``exec`` says of their command, or as the command
+itself tells.
 
-A probe succeeds whose command neither says anything about, as one of HTTP or TCP does. Upstream: pkg/probe/exec. Left out:
-the callback ``on_exec``, which is for commands that somebody waits for.
+A probe succeeds whose command neither says anything about, as one of HTTP or TCP does. Upstream:
+pkg/probe/exec. Left out: the callback ``on_exec``, which is for commands that somebody waits for.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,8 @@ PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
 
 
 def failing(texts: Mapping[str, str], container: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an Outcome that say which exec probes of a container fail; ``texts`` are its pod's annotations.
+    """The fields of an Outcome that say which exec probes of a container fail; ``texts`` are its
+    pod's annotations.
 
     Raises InvalidOutcome for an annotation that cannot be read.
     """

@@ -1,7 +1,9 @@
-"""Images that run until they are stopped: pause containers, and servers whose image starts them without a command.
+"""Images that run until they are stopped: pause containers, and servers whose image starts them
+without a command.
 
-Known are those that manifests, lessons and upstream's own tests use most, by the last segment of the image's name.
-``docs/kubelet.md`` lists them. Left out: what an image that nobody lists would do.
+Known are those that manifests, lessons and upstream's own tests use most, by the last segment of
+the image's name. ``docs/kubelet.md`` lists them. Left out: what an image that nobody lists would
+do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,5 +36,7 @@ def runs_until_stopped(container: Mapping[str, Any]) -> bool:
 
 
 def image_name(image: str) -> str:
-    """The last segment of an image's name: ``nginx`` of ``registry:5000/library/nginx:1.29@sha256:...``."""
+    """The last segment of an image's name: ``nginx`` of
+    ``registry:5000/library/nginx:1.29@sha256:...``.
+    """
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]

@@ -21,7 +21,8 @@ FROM_SPEC = ("name", "image", "restarts_on", "pod", "init", "apps", "missing")
 NOT_PACKED = ("on_event", "plan", "config", "outcome", "status")
 """Fields that are not packed, or not as they are."""
 PLAIN = (str, bool, int, float, tuple, type(None))
-"""Types that are JSON as they are. All else, such as functions, belongs to the kubelet that has it."""
+"""Types that are JSON as they are. All else, such as functions, belongs to the kubelet that has it.
+"""
 
 
 def as_json(run: PodRun) -> Tree:

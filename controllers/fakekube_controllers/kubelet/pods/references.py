@@ -1,9 +1,10 @@
-"""What pods need of ConfigMaps and Secrets: a container with a variable from one that is missing is not made, a pod with a
-volume of one is not started. Both go on when it appears.
+"""What pods need of ConfigMaps and Secrets: a container with a variable from one that is missing is
+not made, a pod with a volume of one is not started. Both go on when it appears.
 
-Upstream: pkg/kubelet/kubelet_pods.go (makeEnvironmentVariables), pkg/volume/{configmap,secret,projected}, whose texts these are.
-Left out: the back-off of upstream's kubelet, which may look up to two minutes later; what containers see of the values;
-``kube-root-ca.crt``, which every namespace has.
+Upstream: pkg/kubelet/kubelet_pods.go (makeEnvironmentVariables),
+pkg/volume/{configmap,secret,projected}, whose texts these are.
+Left out: the back-off of upstream's kubelet, which may look up to two minutes later; what
+containers see of the values; ``kube-root-ca.crt``, which every namespace has.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -59,7 +60,9 @@ class References:
         self._ctx.add_handler(resource, seen, lambda _, new: seen(new))
 
     def check_of(self, pod: ReadOnlyTree, container: Spec) -> Callable[[], str] | None:
-        """A function that says why a container of a pod cannot be made; None for one that needs nothing."""
+        """A function that says why a container of a pod cannot be made; None for one that needs
+        nothing.
+        """
         found = list(_of_container(container)) if container.get("env") or container.get("envFrom") else []
         if not found:
             return None
@@ -84,7 +87,9 @@ class References:
         return complaints
 
     def _why_missing(self, pod: ObjectKey, reference: Reference, no_key: Callable[[Reference, str, str], str]) -> str:
-        """Why a reference cannot be met, empty where it can; the pod is then looked at when the object is written."""
+        """Why a reference cannot be met, empty where it can; the pod is then looked at when the
+        object is written.
+        """
         resource, name, keys = reference
         found = self._listers[resource].get(pod.namespace, name)
         why = ""

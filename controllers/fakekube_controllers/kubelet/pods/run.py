@@ -173,7 +173,8 @@ class PodRun:
         return self.deleting_since + self.grace_seconds
 
     def advance(self, now: float) -> float | None:
-        """Do all that is due until ``now``; when the next thing is, or None. Raises InvalidOutcome."""
+        """Do all that is due until ``now``; when the next thing is, or None. Raises InvalidOutcome.
+        """
         while not self.finished or self.running:
             due = self._next_due()
             if due is None or due > now:

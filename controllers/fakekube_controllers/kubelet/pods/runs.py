@@ -43,7 +43,8 @@ class RunBuilder:
         containers.
         """
         spec, name, asked = pod["spec"], format_pod(pod), pod
-        if self._callback is None:  # only a callback asks for more, and this stays for as long as the pod lives
+        # only a callback asks for more, and this stays for as long as the pod lives
+        if self._callback is None:
             asked = {"metadata": {"annotations": meta.annotations_of(pod)}, "spec": spec}
         policy = spec.get("restartPolicy", "Always")
         of_init = "Never" if policy == "Never" else "OnFailure"

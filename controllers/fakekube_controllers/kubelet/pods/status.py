@@ -61,7 +61,8 @@ def changes(status: Mapping[str, Any], present: Mapping[str, Any]) -> Tree:
     for key in present:
         if key not in status:
             changed[key] = None
-    if conditions := changed.get("conditions"):  # a null in them says what its absence does, and takes longer to read
+    # a null in them says what its absence does, and takes longer to read
+    if conditions := changed.get("conditions"):
         changed["conditions"] = [
             {key: value for key, value in condition.items() if value is not None} for condition in conditions]
     return changed

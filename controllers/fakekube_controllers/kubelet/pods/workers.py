@@ -156,7 +156,8 @@ class PodWorkers:
             await self._sync_status(run, key, now)
 
     def _look_at_references(self, run: PodRun, now: float) -> None:
-        """Hold a pod whose volumes cannot be mounted, and go on with what was held and need not be."""
+        """Hold a pod whose volumes cannot be mounted, and go on with what was held and need not be.
+        """
         if not run.begun and run.deleting_since is None and not run.finished:
             complaints = self._references.unmounted(run.pod)
             before, run.unmounted = run.unmounted, "\n".join(complaints)

@@ -42,7 +42,8 @@ class Exec:
         self, clock: Clock, runs: PodRuns, logs: ContainerLogs, on_exec: OnExec | None, wake: Callable[[ObjectKey], object],
     ) -> None:
         self._clock, self._runs, self._logs, self._on_exec, self._wake = clock, runs, logs, on_exec, wake
-        self._files: dict[str, dict[tuple[str, int], Files]] = {}  # by the pod's uid; by container and restart
+        # by the pod's uid; by container and restart
+        self._files: dict[str, dict[tuple[str, int], Files]] = {}
 
     def pod_gone(self, uid: str) -> None:
         """A pod was deleted: its files go."""
@@ -97,7 +98,8 @@ class Exec:
                 from fakekube_controllers.kubelet.server.terminal import Terminal
 
                 terminal = Terminal(client, interrupt)
-                tasks.spawn(terminal.type(), "terminal")  # a client that has gone is noticed by who writes to it
+                # a client that has gone is noticed by who writes to it
+                tasks.spawn(terminal.type(), "terminal")
                 client = terminal.streams
             process = Process(options, client, self._clock, files, attached=attached)
             code = await while_running(self._logs, uid, container, self._answer(process, what), over)

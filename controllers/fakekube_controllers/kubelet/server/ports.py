@@ -1,7 +1,8 @@
 """Connections to the ports of pods: port-forward, and the API server's proxy.
 
 A port is answered by the callback ``on_connect``, by a page where a server would listen, or by an
-echo; the proxy is not answered by the echo. Upstream: pkg/kubelet/kubelet_pods.go (GetPortForward) and k8s.io/cri-streaming.
+echo; the proxy is not answered by the echo. Upstream: pkg/kubelet/kubelet_pods.go (GetPortForward)
+and k8s.io/cri-streaming.
 """
 
 import asyncio

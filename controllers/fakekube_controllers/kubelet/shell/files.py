@@ -74,7 +74,8 @@ class Files:
         return archive.getvalue()
 
     def unpack(self, archive: bytes, directory: str) -> None:
-        """Put what is in a tar archive into a directory. Raises ValueError for what is no archive."""
+        """Put what is in a tar archive into a directory. Raises ValueError for what is no archive.
+        """
         import tarfile
 
         try:

@@ -2,7 +2,8 @@
 lists, pipes, redirections.
 
 Left out, and refused with a sentence: everything with a keyword (if, for, while, case, functions),
-substitution of commands, arithmetic, here-documents. Globs stand for themselves, and ``&`` is as ``;``.
+substitution of commands, arithmetic, here-documents. Globs stand for themselves, and ``&`` is as
+``;``.
 """
 
 import re
@@ -34,7 +35,8 @@ class Token(NamedTuple):
 
 
 class Simple(NamedTuple):
-    """A command and where its streams go: ``redirections`` are operators with the words after them."""
+    """A command and where its streams go: ``redirections`` are operators with the words after them.
+    """
 
     words: tuple[Token, ...]
     redirections: tuple[tuple[str, Token | None], ...]

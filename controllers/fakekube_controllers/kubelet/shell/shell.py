@@ -33,7 +33,8 @@ class _Exit(Exception):
 
 
 class Shell:
-    """Runs commands in one container: ``files`` are the container's, ``environment`` its variables."""
+    """Runs commands in one container: ``files`` are the container's, ``environment`` its variables.
+    """
 
     def __init__(self, files: Files, environment: Mapping[str, str], clock: Clock) -> None:
         self._session = Session(files, environment, clock)

@@ -1,8 +1,9 @@
-"""Which nodes and pods Stages are for: what a KwokConfiguration says, if there is one; all, if there is none.
+"""Which nodes and pods Stages are for: what a KwokConfiguration says, if there is one; all, if
+there is none.
 
 Heeded are manageAllNodes, manageSingleNode, manageNodesWith{Annotation,Label}Selector and
-disregardStatusWith{Annotation,Label}Selector. What else it says is about KWOK's own process. Upstream:
-kwok/pkg/apis/v1alpha1/kwok_configuration_types.go.
+disregardStatusWith{Annotation,Label}Selector. What else it says is about KWOK's own process.
+Upstream: kwok/pkg/apis/v1alpha1/kwok_configuration_types.go.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,9 @@
-"""What templates may call: Go's own functions, those of sprig that Stages use, and how values are printed.
+"""What templates may call: Go's own functions, those of sprig that Stages use, and how values are
+printed.
 
-Upstream: text/template/funcs.go, Masterminds/sprig, kwok/pkg/utils/gotpl. Left out: sprig's functions of dates, cryptography,
-paths and the environment; what is left to chance (``randInt`` and its like) would make two histories of one seed.
+Upstream: text/template/funcs.go, Masterminds/sprig, kwok/pkg/utils/gotpl. Left out: sprig's
+functions of dates, cryptography, paths and the environment; what is left to chance (``randInt`` and
+its like) would make two histories of one seed.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """A Stage's manifest: a pydantic model that reads it, and the Stage that it makes.
 
-All forms that KWOK has had are read: ``next`` with its status template, ``next.patches``, and ``steps``;
-keys of the selector and sources of values alone or under ``jq``. A null, or an empty text, is as good as
-nothing. Upstream: kwok/pkg/apis/v1alpha1/stage_types.go.
+All forms that KWOK has had are read: ``next`` with its status template, ``next.patches``, and
+``steps``; keys of the selector and sources of values alone or under ``jq``. A null, or an empty
+text, is as good as nothing. Upstream: kwok/pkg/apis/v1alpha1/stage_types.go.
 """
 
 from collections.abc import Collection
@@ -297,7 +297,10 @@ class Manifest(Part):
 
 
 def read(manifest: ReadOnlyTree, functions: Collection[str]) -> Stage:
-    """The Stage that a manifest is; its templates may call these functions. Raises StageError, with the field."""
+    """The Stage that a manifest is; its templates may call these functions.
+
+    Raises StageError, with the field.
+    """
     name = str((manifest.get("metadata") or {}).get("name") or "")
     if not name:
         raise StageError('Stage "": metadata.name: is missing')
@@ -316,7 +319,8 @@ def read(manifest: ReadOnlyTree, functions: Collection[str]) -> Stage:
 
 
 def _milliseconds(number: int | None, source: Source | None) -> Value:
-    return _value(0 if number is None and source is not None else number, source, 0.001)  # as KWOK takes it
+    # as KWOK takes it
+    return _value(0 if number is None and source is not None else number, source, 0.001)
 
 
 def _value(number: int | None, source: Source | None, unit: float) -> Value:

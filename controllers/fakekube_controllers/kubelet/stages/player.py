@@ -1,8 +1,9 @@
-"""Carries out Stages: looks at each version of a pod or node, picks a stage that is for it, and plays it when its time has
-come.
+"""Carries out Stages: looks at each version of a pod or node, picks a stage that is for it, and
+plays it when its time has come.
 
-A stage that waits is dropped when its object is no longer what it is for. A stage that follows itself, as a heartbeat does, goes
-on for ever, so its timer never pulls virtual time. Upstream: kwok/pkg/kwok/controllers/{pod,node}_controller.go.
+A stage that waits is dropped when its object is no longer what it is for. A stage that follows
+itself, as a heartbeat does, goes on for ever, so its timer never pulls virtual time. Upstream:
+kwok/pkg/kwok/controllers/{pod,node}_controller.go.
 """
 
 import logging
@@ -62,7 +63,10 @@ def read_all(manifests: Sequence[Mapping[str, Any]]) -> list[Stage]:
 
 
 class Player:
-    """Plays the stages that it is given. ``stages`` is shared with whoever adds to it, ``recalled`` another's ``dump``."""
+    """Plays the stages that it is given.
+
+    ``stages`` is shared with whoever adds to it, ``recalled`` another's ``dump``.
+    """
 
     def __init__(self, ctx: Context, stages: list[Stage], addresses: Addresses, recalled: Tree) -> None:
         self._ctx, self._client, self._clock, self._rng = ctx, ctx.client, ctx.clock, ctx.rng.fork("stages")
@@ -78,7 +82,9 @@ class Player:
         Worker(ctx, self._queue, self._sync).start()
 
     def dump(self) -> Tree:
-        """What was played last of each object, and what comes next of it: kind, namespace, name, uid, stage and when."""
+        """What was played last of each object, and what comes next of it: kind, namespace, name,
+        uid, stage and when.
+        """
         pending = [[*key, found.uid, found.stage.name, found.timer.when] for key, found in self._pending.items()]
         recalled = [[*key, *found] for key, found in self._recalled.items() if key not in self._pending]
         played = [[*key, name] for key, name in self._played.items()]

@@ -1,7 +1,10 @@
-"""Queries of Stages: ``compile(text)`` gives a function from a tree to the list of what the query finds in it.
+"""Queries of Stages: ``compile(text)`` gives a function from a tree to the list of what the query
+finds in it.
 
-The package ``jq`` carries them out; it comes with the extra ``kwok``. A query that fails on a tree finds nothing, as in KWOK.
-Upstream: kwok/pkg/utils/gojq, on gojq. Left out: ``now``, which would be the wall's time and not the cluster's.
+The package ``jq`` carries them out; it comes with the extra ``kwok``. A query that fails on a tree
+finds nothing, as in KWOK.
+Upstream: kwok/pkg/utils/gojq, on gojq. Left out: ``now``, which would be the wall's time and not
+the cluster's.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """Go templates, carried out on a tree of JSON. Upstream: text/template/exec.go and funcs.go.
 
-What is missing is nothing, and prints as ``<no value>``, as with Go; a field of nothing is nothing too, where Go may complain.
+What is missing is nothing, and prints as ``<no value>``, as with Go; a field of nothing is nothing
+too, where Go may complain.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +23,10 @@ class _Continue(Exception):
 
 
 def render(template: Template, data: Any, functions: Functions) -> str:
-    """The text that a template makes of data, with these functions besides the common ones. Raises TemplateError."""
+    """The text that a template makes of data, with these functions besides the common ones.
+
+    Raises TemplateError.
+    """
     writer = _Writer(template, {**BUILT_IN, **functions}, data)
     writer.walk(template.body, data)
     return "".join(writer.written)

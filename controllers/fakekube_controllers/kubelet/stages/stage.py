@@ -15,7 +15,9 @@ from fakekube_controllers.kubelet.stages.template import Template
 
 
 class StageError(ValueError):
-    """A Stage that cannot be meant, or not be carried out here; the text names the stage and the field."""
+    """A Stage that cannot be meant, or not be carried out here; the text names the stage and the
+    field.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that a Stage does. ``patch`` is the sub-resource, the root, the kind of patch, and the template."""
+    """One thing that a Stage does.
+
+    ``patch`` is the sub-resource, the root, the kind of patch, and the template.
+    """
 
     event: tuple[str, str, Template] | None = None
-    finalizers: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None  # to add, to remove, whether none is to be left
+    # to add, to remove, whether none is to be left
+    finalizers: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
     delete: bool = False
     patch: tuple[str, str, str, Template] | None = None
 

@@ -1,6 +1,7 @@
 """Go templates, read: text and actions become a tree of nodes that ``render.py`` walks.
 
-Everything of text/template but complex numbers, ``html``, ``js`` and ``urlquery``. Upstream: text/template/parse.
+Everything of text/template but complex numbers, ``html``, ``js`` and ``urlquery``. Upstream:
+text/template/parse.
 """
 
 import re
@@ -24,7 +25,9 @@ class TemplateError(ValueError):
 
 @dataclass(slots=True)
 class Operand:
-    """A value: ``kind`` is literal, dot, variable, function or pipeline; ``path`` are the fields taken of it."""
+    """A value: ``kind`` is literal, dot, variable, function or pipeline; ``path`` are the fields
+    taken of it.
+    """
 
     kind: str
     value: Any = None
@@ -33,7 +36,9 @@ class Operand:
 
 @dataclass(slots=True)
 class Pipeline:
-    """Commands, each given the last one's value as its last argument; and the variables that get the result."""
+    """Commands, each given the last one's value as its last argument; and the variables that get
+    the result.
+    """
 
     commands: list[list[Operand]]
     variables: tuple[str, ...] = ()

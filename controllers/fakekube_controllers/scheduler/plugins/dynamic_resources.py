@@ -1,8 +1,9 @@
 """What the plugin for devices adds to the message of a pod that was rejected before it was asked.
 
-Upstream: plugins/dynamicresources. Left out: the allocation of devices. Only this much can be seen of it in a cluster without
-any: its PostFilter looks for the state that its PreFilter leaves, and fails with "not found" where another PreFilter plugin
-has rejected the pod already; that text takes the place of what preemption says.
+Upstream: plugins/dynamicresources. Left out: the allocation of devices. Only this much can be seen
+of it in a cluster without any: its PostFilter looks for the state that its PreFilter leaves, and
+fails with "not found" where another PreFilter plugin has rejected the pod already; that text takes
+the place of what preemption says.
 """
 
 from collections.abc import Mapping

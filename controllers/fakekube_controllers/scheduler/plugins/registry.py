@@ -28,5 +28,6 @@ def default_plugins(ctx: Context) -> Sequence[Plugin]:
     filters: list[FilterPlugin] = [
         NodeUnschedulable(), NodeName(), TaintToleration(), NodeAffinity(), NodePorts(), NodeResourcesFit(), VolumeBinding(ctx),
     ]
-    devices = [DynamicResources()] if ctx.enabled(ALLOCATES_DEVICES) else []  # its text comes before that of preemption
+    # its text comes before that of preemption
+    devices = [DynamicResources()] if ctx.enabled(ALLOCATES_DEVICES) else []
     return [SchedulingGates(), PrioritySort(), *filters, *devices, DefaultPreemption(filters), DefaultBinder(ctx.client)]

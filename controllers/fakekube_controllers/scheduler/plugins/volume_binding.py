@@ -1,10 +1,12 @@
-"""Pods wait for their claims, go where their volumes can be reached, and say where volumes are to be made.
+"""Pods wait for their claims, go where their volumes can be reached, and say where volumes are to
+be made.
 
-A claim that is bound at once must be bound; one that waits for its first consumer is bound, or provisioned, once a node is
-chosen: ``pre_bind`` writes that down and returns WAIT until the binder is done.
+A claim that is bound at once must be bound; one that waits for its first consumer is bound, or
+provisioned, once a node is chosen: ``pre_bind`` writes that down and returns WAIT until the binder
+is done.
 
-Upstream: plugins/volumebinding (volume_binding.go, binder.go). Left out: scores, capacities that CSI drivers publish, allowed
-topologies, volumes that are migrated to CSI.
+Upstream: plugins/volumebinding (volume_binding.go, binder.go). Left out: scores, capacities that
+CSI drivers publish, allowed topologies, volumes that are migrated to CSI.
 """
 
 from collections.abc import Callable
@@ -33,7 +35,9 @@ WAIT = Status(Code.WAIT)
 
 
 class Decision(NamedTuple):
-    """What is to be done for a claim on the chosen node: ``volume`` is to be bound to it, or None: one is to be made."""
+    """What is to be done for a claim on the chosen node: ``volume`` is to be bound to it, or None:
+    one is to be made.
+    """
 
     claim: Tree
     volume: ReadOnlyTree | None
@@ -45,8 +49,10 @@ class PodClaims:
 
     bound: list[Tree] = field(default_factory=list)
     delayed: list[Tree] = field(default_factory=list)
-    decided: dict[str, list[Decision]] = field(default_factory=dict)  # by the name of a node that fits
-    written: dict[str, str] | None = None  # versions of claims with the chosen node, by name; None: nothing was written
+    # by the name of a node that fits
+    decided: dict[str, list[Decision]] = field(default_factory=dict)
+    # versions of claims with the chosen node, by name; None: nothing was written
+    written: dict[str, str] | None = None
 
 
 class VolumeBinding:
@@ -59,7 +65,8 @@ class VolumeBinding:
         self._client = ctx.client
         self._claims, self._volumes = ctx.lister(PERSISTENT_VOLUME_CLAIMS), ctx.lister(PERSISTENT_VOLUMES)
         self._classes = ctx.lister(STORAGE_CLASSES)
-        self._taken: dict[str, str] = {}  # the uid of a pod by the name of the volume that it is about to have
+        # the uid of a pod by the name of the volume that it is about to have
+        self._taken: dict[str, str] = {}
         newer = int((ctx.version or "0.99").partition(".")[2]) >= NODE_CONFLICT_SINCE
         self._node_conflict = NODE_CONFLICT if newer else NODE_CONFLICT_BEFORE
 
@@ -121,7 +128,9 @@ class VolumeBinding:
         return unresolvable(*reasons) if reasons else None
 
     def _decide(self, claims: PodClaims, pod: PodInfo, node: NodeInfo) -> list[Decision] | None:
-        """What is to be done for the claims that wait, on one node; None when one of them can have no volume there."""
+        """What is to be done for the claims that wait, on one node; None when one of them can have
+        no volume there.
+        """
         found: list[Decision] = []
         chosen: dict[str, None] = {}
 
@@ -162,7 +171,9 @@ class VolumeBinding:
             self.unreserve(state, pod, node_name)
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Write down what was decided, and return WAIT until the claims are bound; what went wrong, or None."""
+        """Write down what was decided, and return WAIT until the claims are bound; what went wrong,
+        or None.
+        """
         claims: PodClaims | None = state.get(self.name)
         if claims is None or not claims.decided[node_name]:
             return None

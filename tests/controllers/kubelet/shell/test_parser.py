@@ -26,12 +26,16 @@ def words(text):
     ("echo 2 >x", [[["echo", "2"]]]), ("echo a2>x", [[["echo", "a2"]]]),
 ])
 def test_words_are_what_a_shell_would_see(text, expected):
-    """Given a script / when it is read / then its commands have the words that a shell would give them."""
+    """Given a script / when it is read / then its commands have the words that a shell would give
+    them.
+    """
     assert words(text) == expected
 
 
 def test_steps_know_on_what_they_depend():
-    """Given a list of commands / then each knows whether it follows, needs success or needs failure."""
+    """Given a list of commands / then each knows whether it follows, needs success or needs
+    failure.
+    """
     assert [step.condition for step in parse("a && b || c; d & e")] == [";", "&&", "||", ";", ";"]
 
 
@@ -67,7 +71,9 @@ def test_any_text_is_read_or_refused(text):
     ("cat <<EOF", "<<"), ("[[ a = a ]]", "[["),
 ])
 def test_a_construct_that_is_not_known_is_refused(script, construct):
-    """Given a script with a construct that is left out / then it is refused with a sentence that names it."""
+    """Given a script with a construct that is left out / then it is refused with a sentence that
+    names it.
+    """
     with pytest.raises(BadScript, match=f"^not known to this scripted shell: {re.escape(construct)}$"):
         parse(script)
 

@@ -27,7 +27,9 @@ async def test_a_script_comes_to_a_result(shell):
 
 
 async def test_files_outlive_a_script_and_variables_do_not(shell, files):
-    """Given a script that writes a file and sets a variable, when another runs, then the file is there, and the variable not."""
+    """Given a script that writes a file and sets a variable, when another runs, then the file is
+    there, and the variable not.
+    """
     await shell.run("A=1; echo $A >/tmp/a")
     assert files.read("/tmp/a") == b"1\n"
     assert (await shell.run("cat /tmp/a; echo [$A]")).stdout == "1\n[]\n"
@@ -40,13 +42,17 @@ async def test_an_input_is_read(shell):
 
 
 async def test_a_shell_within_a_shell_changes_nothing_around_it(shell):
-    """Given a shell within a shell, when it sets a variable and exits, then the one around it goes on with its own."""
+    """Given a shell within a shell, when it sets a variable and exits, then the one around it goes
+    on with its own.
+    """
     assert await shell.run("A=1; sh -c 'A=2; exit 4; echo no'; echo $? $A") == Result("4 1\n", "", 0)
 
 
 @pytest.mark.parametrize("word", ["!", "exec", "time"])
 async def test_a_word_that_needs_a_command_is_one_without_it(shell, word):
-    """Given a word that stands in front of a command, when no command follows, then it is a command that is not known."""
+    """Given a word that stands in front of a command, when no command follows, then it is a command
+    that is not known.
+    """
     assert await shell.run(word) == Result(f"{word}\n", "", 0)
 
 
@@ -61,7 +67,9 @@ async def test_a_sleep_is_the_clocks(files):
 
 
 async def test_who_reads_no_more_ends_a_command(shell):
-    """Given an output that nobody reads any more, when a command writes to it, then the command ends with that error."""
+    """Given an output that nobody reads any more, when a command writes to it, then the command
+    ends with that error.
+    """
     async def broken(_: bytes) -> None:
         raise ConnectionError
 
@@ -70,6 +78,8 @@ async def test_who_reads_no_more_ends_a_command(shell):
 
 
 async def test_a_script_that_is_not_known_is_refused_and_not_repeated():
-    """Given a script with a loop / then nothing of it is run or written, stderr has a sentence, and the exit code is 2."""
+    """Given a script with a loop / then nothing of it is run or written, stderr has a sentence, and
+    the exit code is 2.
+    """
     result = await Shell(Files(), {}, ManualClock()).run("echo before; for a in b; do echo $a; done")
     assert result == Result("", "sh: not known to this scripted shell: for\n", 2)

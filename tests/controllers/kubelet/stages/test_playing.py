@@ -78,8 +78,8 @@ async def events(cluster, name="p"):
 
 
 async def test_a_pod_lives_as_its_stages_say():
-    """Given stages for start and end / then a pod runs at once, with the address that the template asked for
-    / when it is deleted / then its finalizer goes and it with it, and the Event is told.
+    """Given stages for start and end / then a pod runs at once, with the address that the template
+    asked for / when it is deleted / then its finalizer goes and it with it, and the Event is told.
     """
     async with cluster_with(START, GO) as cluster:
         await create(cluster, finalizers=["example.com/hold"])
@@ -93,7 +93,9 @@ async def test_a_pod_lives_as_its_stages_say():
 
 
 async def test_a_job_completes_on_stages():
-    """Given stages that end pods of Jobs after five seconds / then a Job of four pods, two at a time, takes ten."""
+    """Given stages that end pods of Jobs after five seconds / then a Job of four pods, two at a
+    time, takes ten.
+    """
     async with cluster_with(START, FINISH, GO, clock="auto") as cluster:
         await cluster.client.create(JOBS, job_manifest(completions=4, parallelism=2))
 
@@ -106,7 +108,9 @@ async def test_a_job_completes_on_stages():
 
 
 async def test_a_stage_is_dropped_when_its_object_is_no_longer_what_it_is_for():
-    """Given a pod that is to end in five seconds / when it is deleted meanwhile / then it never ends, it goes."""
+    """Given a pod that is to end in five seconds / when it is deleted meanwhile / then it never
+    ends, it goes.
+    """
     async with cluster_with(START, stage(
             "end", when=[ALIVE, (".status.phase", "In", "Running")], delay={"durationMilliseconds": 5000},
             next={"statusTemplate": "phase: Failed"})) as cluster:
@@ -118,7 +122,9 @@ async def test_a_stage_is_dropped_when_its_object_is_no_longer_what_it_is_for():
 
 
 async def test_another_change_does_not_begin_a_delay_anew():
-    """Given a pod that is to end in five seconds / when it gets a label meanwhile / then it ends in five seconds all the same."""
+    """Given a pod that is to end in five seconds / when it gets a label meanwhile / then it ends in
+    five seconds all the same.
+    """
     async with cluster_with(START, stage(
             "end", when=[(".status.phase", "In", "Running")], delay={"durationMilliseconds": 5000},
             next={"statusTemplate": "phase: Failed"})) as cluster:
@@ -131,7 +137,9 @@ async def test_another_change_does_not_begin_a_delay_anew():
 
 @pytest.mark.parametrize(("annotations", "seconds"), [({}, 1), ({"delay": "7s"}, 7), ({"delay": "2026-01-01T00:00:09Z"}, 9)])
 async def test_a_delay_may_come_from_the_object(annotations, seconds):
-    """Given a delay that an annotation says / then it is taken as a duration or as a time, and the stage's own without it."""
+    """Given a delay that an annotation says / then it is taken as a duration or as a time, and the
+    stage's own without it.
+    """
     source = {"jq": {"expression": '.metadata.annotations["delay"]'}}
     async with cluster_with(stage("start", when=[(".status.podIP", "DoesNotExist")], next={"statusTemplate": STARTED}, delay={
             "durationMilliseconds": 1000, "durationFrom": source})) as cluster:
@@ -143,7 +151,9 @@ async def test_a_delay_may_come_from_the_object(annotations, seconds):
 
 
 async def test_jitter_is_drawn_between_its_bounds_and_the_same_every_time():
-    """Given a delay of one to five seconds / then pods start at several times in between, in another run at the same."""
+    """Given a delay of one to five seconds / then pods start at several times in between, in
+    another run at the same.
+    """
     started = []
     for _ in range(2):
         async with cluster_with(stage("start", when=[(".status.podIP", "DoesNotExist")], next={"statusTemplate": STARTED}, delay={
@@ -175,7 +185,9 @@ async def test_weights_decide_among_several():
 
 
 async def test_steps_and_patches_of_all_kinds():
-    """Given a stage of several steps / then each is taken: a merge patch, a JSON patch below a root, an Event."""
+    """Given a stage of several steps / then each is taken: a merge patch, a JSON patch below a
+    root, an Event.
+    """
     async with cluster_with(stage("many", when=[(".metadata.labels.done", "DoesNotExist")], steps=[
         {"patch": {
             "type": "json", "root": "metadata", "template": '[{"op": "add", "path": "/annotations", "value": {"a": "1"}}]'}},
@@ -212,7 +224,9 @@ NODE_BEATS = stage(
 
 
 async def test_a_node_lives_as_its_stages_say_and_takes_pods():
-    """Given stages for nodes / then a new node is ready with their capacity, and the scheduler finds it fit."""
+    """Given stages for nodes / then a new node is ready with their capacity, and the scheduler
+    finds it fit.
+    """
     async with cluster_with(NODE_UP, nodes=0, clock="auto") as cluster:
         await cluster.client.create(NODES, {"metadata": {"name": "big"}})
         await cluster.client.create(PODS, {"metadata": {"name": "p", "namespace": NAMESPACE}, "spec": {
@@ -228,7 +242,9 @@ async def test_a_node_lives_as_its_stages_say_and_takes_pods():
 
 
 async def test_a_heartbeat_goes_on_for_ever_and_pulls_no_time():
-    """Given a heartbeat by stages and automatic time / then time stands still; when a day passes, it came at its end."""
+    """Given a heartbeat by stages and automatic time / then time stands still; when a day passes,
+    it came at its end.
+    """
     async with cluster_with(NODE_UP, NODE_BEATS, nodes=0, clock="auto") as cluster:
         await cluster.client.create(NODES, {"metadata": {"name": "n"}})
         await cluster.settle()
@@ -247,7 +263,9 @@ async def test_a_heartbeat_goes_on_for_ever_and_pulls_no_time():
     ({"manageAllNodes": True, "disregardStatusWithLabelSelector": "leave=alone"}, None),
 ])
 async def test_a_configuration_says_which_nodes_stages_are_for(options, staged):
-    """Given a KwokConfiguration / then stages are for its nodes; other pods are the kubelet's, or nobody's."""
+    """Given a KwokConfiguration / then stages are for its nodes; other pods are the kubelet's, or
+    nobody's.
+    """
     configuration = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
     async with cluster_with(START, configuration) as cluster:
         await create(cluster, labels={"leave": "alone"})
@@ -259,7 +277,9 @@ async def test_a_configuration_says_which_nodes_stages_are_for(options, staged):
 
 
 async def test_a_template_that_does_not_fit_is_told_of():
-    """Given a template that looks for what is not there / then an Event of the pod tells stage, line and complaint."""
+    """Given a template that looks for what is not there / then an Event of the pod tells stage,
+    line and complaint.
+    """
     bad = stage("bad", when=[ALIVE], next={"statusTemplate": "a: b\nc: {{ index .spec.containers 7 }}"})
     async with cluster_with(bad) as cluster:
         await create(cluster)
@@ -286,8 +306,8 @@ async def test_a_template_that_does_not_fit_is_told_of():
     ({"spec": {"next": None}}, "spec.next: is missing"),
 ])
 async def test_a_stage_that_cannot_be_meant_is_refused_and_nothing_is_changed(tmp_path, change, text):
-    """Given a file with a good stage, a bad one and a pod / when it is loaded / then the file, the stage and the field are named,
-    the pod is not created, and no stage counts.
+    """Given a file with a good stage, a bad one and a pod / when it is loaded / then the file, the
+    stage and the field are named, the pod is not created, and no stage counts.
     """
     bad = copy.deepcopy(START)
     bad["metadata"]["name"] = "bad"
@@ -327,8 +347,10 @@ async def test_stages_are_known_to_the_next_kubelet_too():
 
 @pytest.mark.parametrize("way", ["fork", "file", "restore"])
 async def test_stages_live_on_in_snapshots(way):
-    """Given a pod that a stage starts at some random second / when a cluster goes on from before that / then the pod starts when
-    it would have, and a pod that comes later lives by the stages of then."""
+    """Given a pod that a stage starts at some random second / when a cluster goes on from before
+    that / then the pod starts when it would have, and a pod that comes later lives by the stages of
+    then.
+    """
     delayed, later = copy.deepcopy(START), copy.deepcopy(START)
     delayed["spec"]["delay"] = {"durationMilliseconds": 5000, "jitterDurationMilliseconds": 90_000}
     later["spec"]["delay"] = {"durationMilliseconds": 900_000}

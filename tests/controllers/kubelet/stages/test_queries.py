@@ -49,7 +49,8 @@ TREE = {
     ('.status.conditions | map(select(.type == "Ready"))[0].status', ["True"]),
 ])
 def test_a_query_finds_what_jq_would(query, found):
-    """Given a query / then it finds what jq finds; one that does not fit the object finds nothing."""
+    """Given a query / then it finds what jq finds; one that does not fit the object finds nothing.
+    """
     assert queries.compile(query)(TREE) == found
 
 
@@ -63,5 +64,7 @@ def test_what_is_no_query_is_refused(query):
 
 @pytest.mark.parametrize("query", ["now", ".status | now"])
 def test_the_walls_time_is_nowhere(query):
-    """Given a query that asks what time it is / then it fails, as the cluster's time is another, and finds nothing."""
+    """Given a query that asks what time it is / then it fails, as the cluster's time is another,
+    and finds nothing.
+    """
     assert queries.compile(query)(TREE) == []

@@ -61,7 +61,9 @@ def test_a_template_makes_what_gos_would(text, expected):
 
 
 def test_functions_of_ones_own_may_be_called():
-    """Given functions / then templates call them with what they are given, and what comes down the pipe last."""
+    """Given functions / then templates call them with what they are given, and what comes down the
+    pipe last.
+    """
     assert made('{{ greet "hi" .name }}{{ .name | greet "ho" }}', greet=lambda word, name: f"{word} {name};") == "hi p;ho p;"
 
 

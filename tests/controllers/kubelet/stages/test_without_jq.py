@@ -14,8 +14,9 @@ WITH_QUERY = [{"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}
 
 
 async def test_the_extra_is_named(monkeypatch):
-    """Given no package jq / when Stages are loaded / then those without a query are taken, and one with a query is refused in a
-    sentence that says what to install."""
+    """Given no package jq / when Stages are loaded / then those without a query are taken, and one
+    with a query is refused in a sentence that says what to install.
+    """
     monkeypatch.setitem(sys.modules, "jq", None)
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.load([{**STAGE, "spec": STAGE["spec"] | {"selector": {}}}])
