@@ -13,6 +13,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.times import format_time
+from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.filters import ADMIN, Authenticator, Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
@@ -20,7 +21,7 @@ from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authorizer import ANONYMOUS, AlwaysAllow, Authorization
-from fakekube.auth.impersonation import any_impersonation, wanted_user
+from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
@@ -81,6 +82,7 @@ class APIServer:
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         self.tokens = Tokens(clock, rng.fork("tokens"))
+        self._impersonation = Impersonation(authorizer, constrained=gates("ConstrainedImpersonation"))
         self.authenticator = Authenticator(
             tokens or {}, self.tokens, self.cluster.lookup, ADMIN if self._authorizer is None else ANONYMOUS)
         special = special_routes(lambda: self.nodes, authorizer, self.tokens, self.authenticator)
@@ -103,8 +105,8 @@ class APIServer:
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request)
-            if any_impersonation(request.headers):
-                request.user = wanted_user(request.headers) or request.user
+            if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
+                request.user = self._impersonation.act_as(request.user, wanted, access_of(info, request))
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":
