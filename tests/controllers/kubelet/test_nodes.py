@@ -67,8 +67,9 @@ async def test_no_two_nodes_have_the_same_address(machine):
 
 async def schedulable_events(cluster):
     """Reason, message, source and count of the Events that tell of cordons."""
+    found = (await cluster.client.list(EVENTS)).items
     return [
-        (event["reason"], event["message"], event["source"], event["count"]) for event in (await cluster.client.list(EVENTS)).items
+        (event["reason"], event["message"], event["source"], event["count"]) for event in found
         if "Schedulable" in event["reason"]]
 
 
@@ -78,8 +79,8 @@ async def cordon(cluster, name, on=True):
 
 
 async def test_cordons_are_told():
-    """Given a node / when it is cordoned, labelled, uncordoned and cordoned again / then its kubelet
-    tells of each change once, in upstream's words, and of nothing else.
+    """Given a node / when it is cordoned, labelled, uncordoned and cordoned again / then its
+    kubelet tells of each change once, in upstream's words, and of nothing else.
     """
     async with Cluster(nodes=1, clock="manual") as cluster:
         await cluster.settle()
@@ -107,8 +108,8 @@ async def test_a_kubelet_that_starts_does_not_tell_of_old_cordons():
         assert [event[3] for event in await schedulable_events(cluster)] == [1]
         await cluster.client.create(NODES, {"metadata": {"name": "late"}, "spec": {"unschedulable": True}})
         await cluster.settle()
-        assert [event[1] for event in await schedulable_events(cluster)] == [
-            "Node node-0 status is now: NodeNotSchedulable", "Node late status is now: NodeNotSchedulable"]
+        assert sorted(event[1] for event in await schedulable_events(cluster)) == [
+            "Node late status is now: NodeNotSchedulable", "Node node-0 status is now: NodeNotSchedulable"]
 
 
 async def test_a_stopped_kubelet_tells_of_a_cordon_when_it_runs_again():
