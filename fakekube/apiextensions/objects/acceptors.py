@@ -7,14 +7,15 @@ nodes. Upstream has no counterpart: it validates by walking the schema each time
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import re2
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apiextensions.objects.constraints import Constraints
-from fakekube.apiextensions.objects.formats import Format, expression
 from fakekube.apiextensions.objects.violations import is_valid
 from fakekube.apimachinery.types import Json
+from fakekube.util.regex import RegexError, compiled
+
+if TYPE_CHECKING:
+    from fakekube.apiextensions.objects.formats import Format
 
 Acceptor = Callable[[Any], bool]
 
@@ -85,12 +86,12 @@ def _untyped(node: Constraints) -> Acceptor:
 
 def _text(node: Constraints) -> Acceptor:
     low, high = node.min_length or 0, node.max_length
-    is_format: Format | None = node.is_format
+    is_format: "Format | None" = node.is_format
     search: Callable[[str], object] | None = None
     if node.pattern:
         try:
-            search = expression(node.pattern).search
-        except re2.error:
+            search = compiled(node.pattern).search
+        except RegexError:
             return lambda _: False
     if not low and high is None and search is None:
         if is_format is None:
@@ -203,7 +204,7 @@ def _object(node: Constraints) -> Acceptor:
             rule = get(name) or rule_of(name)
             if (rule is not any_text or item.__class__ is not str) and not rule(item):
                 return False
-        for name in required:
+        for name in required:  # noqa: SIM110 - as above
             if name not in value:
                 return False
         return True

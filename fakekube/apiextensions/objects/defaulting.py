@@ -39,7 +39,7 @@ def defaulter(schema: Schema) -> Fill | None:
 
 def _fields(schema: Schema) -> Fill | None:
     made = [(name, below.nullable, _maker(below)) for name, below in schema.properties.items() if below.default is not None]
-    deeper = [(name, fill) for name, below in schema.properties.items() if (fill := defaulter(below)) is not None]
+    deeper = [(name, found) for name, below in schema.properties.items() if (found := defaulter(below)) is not None]
     if not made and not deeper:
         return None
 

@@ -6,15 +6,14 @@ apiextensions-apiserver/pkg/apiserver/validation/formats.go.
 """
 
 import binascii
-import datetime
+import datetime as dt
 import ipaddress
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import re2
-
 from fakekube.apiextensions.objects.uris import is_request_uri
 from fakekube.util.memory import memoized
+from fakekube.util.regex import compiled
 
 # the minor number of the release in which the formats of names came
 NAMES_SINCE = 34
@@ -24,6 +23,7 @@ MAX_LABEL_BYTES = 63
 MAX_SUBDOMAIN_BYTES = 253
 MAX_INT64 = (1 << 63) - 1
 
+_SPACES_AND_MINUS, _DIGITS = " \t\n\f\r-", "0123456789"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _OCTET = r"(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])"
 _ANY = r"[a-zA-Z0-9\p{S}\p{L}]"
@@ -56,14 +56,6 @@ Format = Callable[[str], bool]
 """Whether a text is of the format."""
 
 
-@memoized(256)
-def expression(pattern: str) -> "re2._Regexp[str]":
-    """A compiled regular expression. Raises ``re2.error`` for one that is none."""
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)
-
-
 def format_named(name: str, minor: int) -> Format | None:
     """The test for a format by the name that a schema gives it; None for one that is not checked.
 
@@ -80,7 +72,7 @@ def format_named(name: str, minor: int) -> Format | None:
 
 @memoized(64)
 def _by_pattern(name: str) -> Format:
-    search = expression(_PATTERNS[name]).search
+    search = compiled(_PATTERNS[name]).search
     return lambda text: search(text) is not None
 
 
@@ -92,7 +84,7 @@ def is_date(text: str) -> bool:
     if not (year.isdigit() and month.isdigit() and day.isdigit()):
         return False
     try:
-        datetime.date(int(year) or 4, int(month), int(day))  # the year 0 is a leap year, and Python has none
+        dt.date(int(year) or 4, int(month), int(day))  # the year 0 is a leap year, and Python has none
     except ValueError:
         return False
     return True
@@ -103,19 +95,22 @@ def is_date_time(text: str) -> bool:
     parts = text.lower().split("t")
     if len(text) < 4 or len(parts) < 2 or not is_date(parts[0]):
         return False
-    found = expression(_TIME).search(parts[1])
-    return found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+    found = compiled(_TIME).search(parts[1])
+    if found is None:
+        return False
+    hour, minute, second, *_ = found.groups()
+    return str(hour) <= "23" and str(minute) <= "59" and str(second) <= "59"
 
 
 def is_duration(text: str) -> bool:
     """``1h30m`` as Go has it, or ``2 days 3 hours`` as Scala has."""
-    if expression(_GO_DURATION).search(text) and _go_duration_fits(text):
+    if compiled(_GO_DURATION).search(text) and _go_duration_fits(text):
         return True
     known = False
-    for found in expression(_COUNTED_UNITS).finditer(text):
-        if int(found[2]) > MAX_INT64:
+    for found in compiled(_COUNTED_UNITS).finditer(text):
+        count, unit = str(found.group(2)), str(found.group(3)).strip().lower()
+        if len(count) > len(str(MAX_INT64)) or int(count) > MAX_INT64:
             return False
-        unit = found[3].strip().lower()
         for variants in _UNITS:
             known = known or unit.startswith(variants[-1]) or unit in variants
     return known
@@ -124,14 +119,14 @@ def is_duration(text: str) -> bool:
 def _go_duration_fits(text: str) -> bool:
     """Whether a duration is no longer than 64 bits of nanoseconds hold."""
     total = 0.0
-    for found in expression(r"([0-9]*\.?[0-9]*)(ns|us|µs|μs|ms|s|m|h)").finditer(text):
-        total += float(found[1]) * _GO_UNITS_NS[found[2]]
+    for found in compiled(r"([0-9]*\.?[0-9]*)(ns|us|µs|μs|ms|s|m|h)").finditer(text):
+        total += float(found.group(1) or 0) * _GO_UNITS_NS[str(found.group(2))]
     return total < MAX_INT64
 
 
 def is_hostname(text: str) -> bool:
     """A name of a host, symbols and letters of any language among it."""
-    if expression(_HOSTNAME).search(text) is None or len(text.encode()) > MAX_HOSTNAME_BYTES:
+    if compiled(_HOSTNAME).search(text) is None or len(text.encode()) > MAX_HOSTNAME_BYTES:
         return False
     return all(len(part.encode()) <= MAX_LABEL_BYTES for part in text.split("."))
 
@@ -218,8 +213,8 @@ def is_bson_object_id(text: str) -> bool:
 
 def is_isbn10(text: str) -> bool:
     """Nine digits and a check digit, or ``X``."""
-    digits = _without(text, r"[\s-]+")
-    if expression("^(?:[0-9]{9}X|[0-9]{10})$").search(digits) is None:
+    digits = "".join(letter for letter in text if letter not in _SPACES_AND_MINUS)
+    if compiled("^(?:[0-9]{9}X|[0-9]{10})$").search(digits) is None:
         return False
     total = sum(place * int(digit) for place, digit in enumerate(digits[:9], 1))
     return (total + 10 * (10 if digits[9] == "X" else int(digits[9]))) % 11 == 0
@@ -227,8 +222,8 @@ def is_isbn10(text: str) -> bool:
 
 def is_isbn13(text: str) -> bool:
     """Twelve digits and a check digit."""
-    digits = _without(text, r"[\s-]+")
-    if expression("^(?:[0-9]{13})$").search(digits) is None:
+    digits = "".join(letter for letter in text if letter not in _SPACES_AND_MINUS)
+    if compiled("^(?:[0-9]{13})$").search(digits) is None:
         return False
     total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits[:12]))
     return int(digits[12]) == (10 - total % 10) % 10
@@ -236,8 +231,8 @@ def is_isbn13(text: str) -> bool:
 
 def is_credit_card(text: str) -> bool:
     """The digits of a card, whatever stands between them, with a right sum."""
-    digits = _without(text, "[^0-9]+")
-    if expression(_CREDIT_CARD).search(digits) is None:
+    digits = "".join(letter for letter in text if letter in _DIGITS)
+    if compiled(_CREDIT_CARD).search(digits) is None:
         return False
     total = 0
     for place, digit in enumerate(reversed(digits)):
@@ -246,23 +241,19 @@ def is_credit_card(text: str) -> bool:
     return total % 10 == 0
 
 
-def _without(text: str, pattern: str) -> str:
-    return str(expression(pattern).sub("", text))
-
-
 def is_social_security_number(text: str) -> bool:
     """``123-45-6789``."""
-    return len(text.encode()) == 11 and expression(r"^\d{3}[- ]?\d{2}[- ]?\d{4}$").search(text) is not None
+    return len(text.encode()) == 11 and compiled(r"^\d{3}[- ]?\d{2}[- ]?\d{4}$").search(text) is not None
 
 
 def is_short_name(text: str) -> bool:
     """A label of a Kubernetes name."""
-    return len(text) <= MAX_LABEL_BYTES and expression(f"^{_LABEL}$").search(text) is not None
+    return len(text) <= MAX_LABEL_BYTES and compiled(f"^{_LABEL}$").search(text) is not None
 
 
 def is_long_name(text: str) -> bool:
     """A Kubernetes name of several labels."""
-    return len(text) <= MAX_SUBDOMAIN_BYTES and expression(rf"^{_LABEL}(\.{_LABEL})*$").search(text) is not None
+    return len(text) <= MAX_SUBDOMAIN_BYTES and compiled(rf"^{_LABEL}(\.{_LABEL})*$").search(text) is not None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType({

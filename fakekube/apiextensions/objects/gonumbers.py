@@ -24,12 +24,6 @@ def fits_float32(value: float) -> bool:
     return abs(value) < MAX_FLOAT32
 
 
-def plain(value: float) -> float:
-    """The number as an integer, if JSON prints it as one."""
-    whole = int(value)
-    return whole if whole == value and abs(whole) < 10**21 else value
-
-
 def show_float(value: float) -> str:
     """A number as ``%v`` prints it: 10.5, 1e+06."""
     if isinstance(value, int):

@@ -25,7 +25,7 @@ def checker(schema: Schema) -> Check | None:
     """
     of_items = checker(schema.items) if schema.items is not None else None
     of_others = checker(schema.additional) if schema.additional is not None else None
-    of_fields = [(name, check) for name, below in schema.properties.items() if (check := checker(below)) is not None]
+    of_fields = [(name, found) for name, below in schema.properties.items() if (found := checker(below)) is not None]
     unique: Callable[[list[Any], str], list[FieldError]] | None = None
     if schema.list_type == "set":
         unique = _about_set

@@ -130,7 +130,7 @@ def is_clean_object(schema: Schema) -> Clean:
 
 
 def _clean_object(schema: Schema, *, whole: bool) -> Clean:
-    rules: dict[str, Clean] = {name: _ignored for name in TYPE_AND_METADATA} if whole else {}
+    rules: dict[str, Clean] = dict.fromkeys(TYPE_AND_METADATA, _ignored) if whole else {}
     fields, additional, keeps = schema.properties, schema.additional, schema.preserve_unknown
     rest = _allowing_null(additional) if additional is not None else _plain if keeps else _never
     get = rules.get
@@ -162,7 +162,7 @@ def _clean_list(items: Schema) -> Clean:
             return value.__class__ is str
         if rule is None:
             rule = is_clean(items)
-        for item in value:
+        for item in value:  # noqa: SIM110 - a generator costs as much as the check
             # a null item is for the validation
             if item.__class__ is not str and item is not None and not rule(item):
                 return False

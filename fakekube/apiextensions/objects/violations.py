@@ -11,16 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import orjson
-import re2
 
 from fakekube.apiextensions.objects.constraints import Constraints, Number
 from fakekube.apiextensions.objects.correlation import Correlation
-from fakekube.apiextensions.objects.formats import expression
-from fakekube.apiextensions.objects.gonumbers import fits_float32, is_whole, plain, show_float
+from fakekube.apiextensions.objects.gonumbers import fits_float32, is_whole, show_float
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, go_quote
 from fakekube.apimachinery.types import Json
+from fakekube.util.regex import RegexError, compiled
 
 TYPE_INVALID = "FieldValueTypeInvalid"
 INT64 = 1 << 63
@@ -69,10 +68,7 @@ def is_valid(constraints: Constraints, value: Json) -> bool:
 
 
 def _checked(node: Constraints, value: Json, path: str, correlation: Correlation | None) -> Outcome:
-    if value is None:
-        outcome = _null_outcome(node, path)
-    else:
-        outcome = _outcome(node, value, path, correlation)
+    outcome = _null_outcome(node, path) if value is None else _outcome(node, value, path, correlation)
     if correlation is not None and outcome.found and correlation.unchanged:
         return Outcome(passed=outcome.passed)
     return outcome
@@ -87,8 +83,7 @@ def _null_outcome(node: Constraints, path: str) -> Outcome:
 
 
 def _outcome(node: Constraints, value: Json, path: str, correlation: Correlation | None) -> Outcome:
-    """Each part that has something to say of the value counts as a check, and the whole as one more.
-    """
+    """Each part that has something to say of the value counts as a check, the whole as one more."""
     outcome = Outcome(passed=1)
     if node.types or node.format:
         about_type = _about_type(node, value, path)
@@ -185,11 +180,11 @@ def _about_pattern(node: Constraints, value: str, path: str) -> list[Violation]:
     if not node.pattern:
         return []
     try:
-        if expression(node.pattern).search(value) is not None:
+        if compiled(node.pattern).search(value) is not None:
             return []
         pattern = node.pattern
-    except re2.error as error:
-        pattern = f"{node.pattern}, but pattern is invalid: error parsing regexp: {error}"
+    except RegexError as error:
+        pattern = f"{node.pattern}, but pattern is invalid: {error}"
     return [_invalid(path, value, f"{path} in body should match '{pattern}'")]
 
 

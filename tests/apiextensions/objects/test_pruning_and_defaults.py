@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fakekube.apiextensions.objects.defaulting import defaulter
 from fakekube.apiextensions.objects.listtypes import checker
 from fakekube.apiextensions.objects.pruning import drop_nulls, is_clean_object, prune, with_go_numbers
-from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.structural import from_openapi
 from tests.apiextensions.objects.test_violations import VALUES
@@ -32,7 +31,8 @@ def test_unknown_fields_go_wherever_they_are() -> None:
         o=object_of(b=TEXT), l={"type": "array", "items": object_of(c=TEXT)},
         m={"type": "object", "additionalProperties": object_of(d=TEXT)}, e={"type": "object"}, s=TEXT)))
     tree: Tree = {"kind": "K", "apiVersion": "v", "metadata": {"x": 1}, "extra": 1, "spec": {
-        "o": {"b": "x", "y": 1}, "l": [{"c": "x"}, {"z": 1}], "m": {"k": {"d": "x", "y": 1}}, "e": {"any": 1}, "s": {"no": "text"}}}
+        "o": {"b": "x", "y": 1}, "l": [{"c": "x"}, {"z": 1}], "m": {"k": {"d": "x", "y": 1}}, "e": {"any": 1},
+        "s": {"no": "text"}}}
     assert prune(tree, schema) == ["extra", "spec.e.any", "spec.l[1].z", "spec.m.k.y", "spec.o.y", "spec.s.no"]
     assert tree == {"kind": "K", "apiVersion": "v", "metadata": {"x": 1}, "spec": {
         "o": {"b": "x"}, "l": [{"c": "x"}, {}], "m": {"k": {"d": "x"}}, "e": {}, "s": {}}}
@@ -80,7 +80,8 @@ def test_defaults_come_at_every_depth() -> None:
     may not be.
     """
     schema = from_openapi(object_of(spec=object_of(
-        a=TEXT | {"default": "x"}, n=TEXT | {"default": "x", "nullable": True}, o=object_of(b={"type": "boolean", "default": True}),
+        a=TEXT | {"default": "x"}, n=TEXT | {"default": "x", "nullable": True},
+        o=object_of(b={"type": "boolean", "default": True}),
         d=object_of(e={"type": "array", "default": [1]}, f=TEXT | {"default": "g"}) | {"default": {}},
         l={"type": "array", "items": object_of(c=TEXT | {"default": "z"})},
         m={"type": "object", "additionalProperties": object_of(f={"type": "number", "default": 0.5})}) | {"default": {}}))
@@ -91,8 +92,8 @@ def test_defaults_come_at_every_depth() -> None:
     assert bare == {"spec": {"a": "x", "n": "x", "d": {"e": [1], "f": "g"}}}
     some: Tree = {"spec": {"a": None, "n": None, "o": {}, "d": {"e": []}, "l": [{}, {"c": "y"}], "m": {"k": {}}}}
     fill(some)
-    assert some == {"spec": {"a": "x", "n": None, "o": {"b": True}, "d": {"e": [], "f": "g"}, "l": [{"c": "z"}, {"c": "y"}],
-                             "m": {"k": {"f": 0.5}}}}
+    assert some["spec"] == {
+        "a": "x", "n": None, "o": {"b": True}, "d": {"e": [], "f": "g"}, "l": [{"c": "z"}, {"c": "y"}], "m": {"k": {"f": 0.5}}}
     bare["spec"]["d"]["e"].append(2)
     other: Tree = {}
     fill(other)
@@ -112,7 +113,7 @@ def test_sets_and_keys_are_unique() -> None:
         k=TEXT, tags={"type": "array", "x-kubernetes-list-type": "set", "items": TEXT})}
     check = checker(from_openapi(object_of(spec=object_of(s={"type": "array", "x-kubernetes-list-type": "set"}, m=keyed))))
     assert check is not None
-    found: list[FieldError] = []
+    found: list[Any] = []
     check({"spec": {"s": [1, "1", 1, {"a": 1}, {"a": 1}, 1], "m": [
         {"k": "a"}, {"k": "a", "p": 1}, {"k": "a", "tags": ["x", "x"]}, {}, None]}}, "", found)
     assert [str(error) for error in found] == [

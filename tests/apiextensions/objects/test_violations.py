@@ -36,7 +36,8 @@ def told(schema: Tree, value: Json, *, minor: int = 37) -> list[str]:
         ({"type": "integer", "format": "int32"}, 1.5, [
             'spec.x: Invalid value: "float64": spec.x in body must be of type int32: "float64"',
             f'<nil>: Invalid value: "": {CHECKED} with format int32 in spec.x']),
-        ({"type": "integer", "format": "int32"}, 3_000_000_000, [f'<nil>: Invalid value: "": {CHECKED} with format int32 in spec.x']),
+        ({"type": "integer", "format": "int32"}, 3_000_000_000, [
+            f'<nil>: Invalid value: "": {CHECKED} with format int32 in spec.x']),
         ({"x-kubernetes-int-or-string": True}, True, [
             'spec.x: Invalid value: "boolean": spec.x in body must be of type integer,string: "boolean"']),
         ({"type": "string"}, None, ['spec.x: Invalid value: "null": spec.x in body must be of type string: "null"']),
@@ -45,7 +46,8 @@ def told(schema: Tree, value: Json, *, minor: int = 37) -> list[str]:
         ({"type": "object", "additionalProperties": {"type": "integer"}}, {"k": "v"}, [
             'spec.x.k: Invalid value: "string": spec.x.k in body must be of type integer: "string"']),
         ({"type": "string", "enum": ["a", "b"]}, "z", ['spec.x: Unsupported value: "z": supported values: "a", "b"']),
-        ({"type": "string", "pattern": "^[a-z]+$"}, "Z", ["spec.x: Invalid value: \"Z\": spec.x in body should match '^[a-z]+$'"]),
+        ({"type": "string", "pattern": "^[a-z]+$"}, "Z", [
+            "spec.x: Invalid value: \"Z\": spec.x in body should match '^[a-z]+$'"]),
         ({"type": "string", "maxLength": 2, "pattern": "^b"}, "aaa", ["spec.x: Too long: may not be more than 2 bytes"]),
         ({"type": "string", "minLength": 2}, "a", ['spec.x: Invalid value: "a": spec.x in body should be at least 2 chars long']),
         ({"type": "string", "format": "ipv6"}, "1.2.3.4", [
@@ -99,7 +101,8 @@ def test_of_alternatives_the_nearest_is_told() -> None:
         '<nil>: Invalid value: "": "spec.x" must validate at least one schema (anyOf)',
         'spec.x.a: Invalid value: "string": spec.x.a in body must be of type integer: "string"']
     both = told({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1, "b": 1})
-    assert both == ['<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives']
+    assert both == [
+        '<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives']
     some = told({"type": "string", "allOf": [{"minLength": 1}, {"pattern": "^b"}]}, "a")
     assert some[-1] == '<nil>: Invalid value: "": "spec.x" must validate all the schemas (allOf)'
 
@@ -111,7 +114,8 @@ def test_the_quick_test_knows_what_fits() -> None:
         "n": {"type": "number", "maximum": 2.5}, "b": {"type": "boolean"}, "e": {"type": "string", "enum": ["x"]},
         "u": {"type": "string", "nullable": True}, "d": {"type": "string", "format": "date"},
         "l": {"type": "array", "maxItems": 2, "items": {"type": "string"}}, "p": {"x-kubernetes-int-or-string": True},
-        "m": {"type": "object", "additionalProperties": {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}}}}, 37)
+        "m": {"type": "object", "additionalProperties": {
+            "type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}}}}, 37)
     assert fits(node, {"s": "ab", "i": 4, "n": 2.5, "b": True, "e": "x", "u": None, "d": "2026-01-02", "l": ["a", "b"], "p": "5%",
                        "m": {"k": {"a": 1}}, "unknown": {"any": [1]}})
     for wrong in ({"i": 3}, {"n": 2.6}, {"e": "y"}, {"d": "2026-02-30"}, {"l": [1]}, {"m": {"k": {"a": 1, "b": 2}}}, {"b": 1}):
@@ -137,7 +141,8 @@ def test_what_did_not_change_is_not_told() -> None:
 # the quick answer, the worded one, and a third opinion
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-6, 6), st.sampled_from([0.5, 1.0, 1.5, 2.5, -3.0]), st.sampled_from(["", "a", "ab", "b1"]))
+    st.none(), st.booleans(), st.integers(-6, 6), st.sampled_from([0.5, 1.0, 1.5, 2.5, -3.0]),
+    st.sampled_from(["", "a", "ab", "b1"]))
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=8)
 
@@ -149,7 +154,8 @@ def optional(**keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[Tree]:
 SMALL = st.integers(0, 3)
 PARTS = st.one_of(
     st.builds(lambda a, b: a | b, st.just({"type": "string"}), optional(
-        minLength=SMALL, maxLength=SMALL, pattern=st.sampled_from(["^a", "b", "^$"]), enum=st.just(["a", "b1"]), nullable=st.booleans())),
+        minLength=SMALL, maxLength=SMALL, pattern=st.sampled_from(["^a", "b", "^$"]), enum=st.just(["a", "b1"]),
+        nullable=st.booleans())),
     st.builds(lambda kind, b: {"type": kind} | b, st.sampled_from(["integer", "number"]), optional(
         minimum=st.integers(-3, 3), maximum=st.integers(-3, 3), exclusiveMinimum=st.booleans(), exclusiveMaximum=st.booleans(),
         multipleOf=st.integers(1, 3), enum=st.just([1, 2]), nullable=st.booleans())),
@@ -180,13 +186,18 @@ def naive(schema: Tree, value: Json) -> bool:
     if kinds and not any(of_type(kind, value) for kind in kinds):
         return False
     return (
-        ("enum" not in schema or any(value == one and isinstance(value, bool) == isinstance(one, bool) or (
-            isinstance(value, float) and isinstance(one, int) and int(value) == one) for one in schema["enum"]))
+        ("enum" not in schema or any(is_one(value, one) for one in schema["enum"]))
         and scalar_fits(schema, value) and parts_fit(schema, value)
         and all(naive(one, value) for one in schema.get("allOf", ()))
         and ("anyOf" not in schema or any(naive(one, value) for one in schema["anyOf"]))
         and ("oneOf" not in schema or sum(naive(one, value) for one in schema["oneOf"]) == 1)
         and ("not" not in schema or not naive(schema["not"], value)))
+
+
+def is_one(value: Json, allowed: Json) -> bool:
+    if isinstance(value, float):
+        return bool(int(value) == allowed)
+    return bool(value == allowed) and isinstance(value, bool) == isinstance(allowed, bool)
 
 
 def of_type(kind: str, value: Json) -> bool:
