@@ -148,13 +148,19 @@ def no_reference(name: str) -> Schema:
     raise KeyError(name)
 
 
-def from_openapi(tree: Tree) -> Schema:
+def from_openapi(
+    tree: Tree, resolve: Callable[[str], Schema] = no_reference, own: Mapping[str, str] = MappingProxyType({}),
+) -> Schema:
     """The structural schema of a CustomResourceDefinition's ``openAPIV3Schema``.
 
     The tree is one that upstream's rules for structural schemas accept; what they forbid is not
-    looked for here.
+    looked for here. ``own`` names the fields that every object has, whatever the tree says of
+    them, with what ``resolve`` knows them by.
     """
-    return Schema(_raw_of(tree), no_reference)
+    raw = _raw_of(tree)
+    if own:
+        raw["properties"] = raw.get("properties", {}) | own
+    return Schema(raw, resolve)
 
 
 _RENAMED = {
