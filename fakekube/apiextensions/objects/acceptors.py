@@ -86,7 +86,7 @@ def _untyped(node: Constraints) -> Acceptor:
 
 def _text(node: Constraints) -> Acceptor:
     low, high = node.min_length or 0, node.max_length
-    is_format: "Format | None" = node.is_format
+    is_format: Format | None = node.is_format
     search: Callable[[str], object] | None = None
     if node.pattern:
         try:
