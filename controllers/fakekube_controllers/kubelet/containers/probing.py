@@ -6,18 +6,32 @@ it has failed as often as it may: upstream goes on asking whether a container is
 would keep virtual time from its rest.
 """
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from fakekube_controllers.kubelet.containers.config import Probe
+from fakekube_controllers.kubelet.containers.config import ContainerConfig, Probe
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
 from fakekube_controllers.kubelet.containers.timers import Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 
-if TYPE_CHECKING:
-    from fakekube_controllers.kubelet.containers.container import Container
+
+class Probed(Protocol):
+    """What of a container probes depend on and change; ``container.py`` says what it means."""
+
+    config: ContainerConfig
+    outcome: Outcome | None
+    started_at: float | None
+    started: bool
+    ready: bool
+    ready_at: float | None
+    later: dict[Timer, float]
+    failed_probes: dict[Timer, int]
+    detail: str
+
+    def terminate(self, now: float, grace_seconds: float) -> None:
+        """Send SIGTERM to what runs, which is started again if it may."""
 
 
-def begin(container: "Container", now: float, outcome: Outcome) -> None:
+def begin(container: Probed, now: float, outcome: Outcome) -> None:
     """A run begins now: startup comes first, readiness and liveness after it."""
     after, startup, later = outcome.started_after_seconds, container.config.startup, container.later
     container.failed_probes.clear()
@@ -34,7 +48,7 @@ def begin(container: "Container", now: float, outcome: Outcome) -> None:
         later[Timer.LIVENESS_FAILURE] = max(now + outcome.unhealthy_after_seconds, since)
 
 
-def succeed(container: "Container", now: float) -> None:
+def succeed(container: Probed, now: float) -> None:
     """It is ready: the next failure of its readiness probe is when the outcome says so."""
     assert container.outcome is not None, "it runs"
     assert container.started_at is not None, "it runs"
@@ -44,7 +58,7 @@ def succeed(container: "Container", now: float) -> None:
         container.later[Timer.READINESS_FAILURE] = max(container.started_at + container.outcome.unready_after_seconds, now)
 
 
-def fail(container: "Container", timer: Timer, now: float) -> ContainerEvent:
+def fail(container: Probed, timer: Timer, now: float) -> ContainerEvent:
     """A probe fails: what that comes to."""
     if timer is Timer.READINESS_FAILURE:
         return _readiness_failed(container, now)
@@ -61,7 +75,7 @@ def fail(container: "Container", timer: Timer, now: float) -> ContainerEvent:
     return ContainerEvent.STARTUP_FAILED if of_startup else ContainerEvent.LIVENESS_FAILED
 
 
-def _await_readiness(container: "Container", now: float, since: float, ready_after: float | None) -> None:
+def _await_readiness(container: Probed, now: float, since: float, ready_after: float | None) -> None:
     due, probe = None if ready_after is None else max(now + ready_after, since), container.config.readiness
     container.ready = due is not None and due <= now
     container.ready_at = None if container.ready else due
@@ -71,7 +85,7 @@ def _await_readiness(container: "Container", now: float, since: float, ready_aft
         container.later[Timer.READINESS_FAILURE] = at
 
 
-def _readiness_failed(container: "Container", now: float) -> ContainerEvent:
+def _readiness_failed(container: Probed, now: float) -> ContainerEvent:
     probe = container.config.readiness
     if probe is None:
         container.ready = False
@@ -83,11 +97,11 @@ def _readiness_failed(container: "Container", now: float) -> ContainerEvent:
     return ContainerEvent.READINESS_FAILED
 
 
-def _fails_at(container: "Container", probe: Probe, moment: float) -> bool:
+def _fails_at(container: Probed, probe: Probe, moment: float) -> bool:
     """Whether the readiness probe still finds then that it is not ready."""
     return container.ready or container.ready_at is None or moment < container.ready_at - probe.seconds_to_succeed
 
 
-def _failed_too_often(container: "Container", timer: Timer, probe: Probe) -> bool:
+def _failed_too_often(container: Probed, timer: Timer, probe: Probe) -> bool:
     container.failed_probes[timer] = container.failed_probes.get(timer, 0) + 1
     return container.failed_probes[timer] >= probe.failure_threshold
