@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.mutation.areas import AREAS, Area
+from tests.mutation.areas import Area, areas
 from tests.mutation.mutants import Mutant, sample
 from tests.mutation.trial import Checkout
 
@@ -21,16 +21,16 @@ ROOT = Path(__file__).parents[2]
 ALL_PERCENT, AREA_PERCENT = 88, 75
 
 
-def run(count: int, seed: int, processes: int, areas: list[Area]) -> bool:
+def run(count: int, seed: int, processes: int, tried_areas: list[Area]) -> bool:
     """Try them. Whether enough were killed."""
     with tempfile.TemporaryDirectory(prefix="fakekube-mutation-") as folder, ThreadPoolExecutor(processes) as pool:
         free: SimpleQueue[Checkout] = SimpleQueue()
         for number in range(processes):
             free.put(Checkout(ROOT, Path(folder) / str(number)))
-        shares = [len(range(number, count, len(areas))) for number in range(len(areas))]
-        results = list(pool.map(lambda pair: _area(pair[0], pair[1], seed, free), zip(areas, shares, strict=True)))
+        shares = [len(range(number, count, len(tried_areas))) for number in range(len(tried_areas))]
+        results = list(pool.map(lambda pair: _area(pair[0], pair[1], seed, free), zip(tried_areas, shares, strict=True)))
     killed, tried = sum(result[0] for result in results), sum(result[1] for result in results)
-    enough = [_row(area.name, *result) for area, result in zip(areas, results, strict=True)]
+    enough = [_row(area.name, *result) for area, result in zip(tried_areas, results, strict=True)]
     print(f"seed {seed}: {killed} of {tried} killed, {100 * killed / tried:.1f} %")
     return all(enough) and 100 * killed >= ALL_PERCENT * tried
 
@@ -69,5 +69,5 @@ def _row(name: str, killed: int, tried: int, ignored: int) -> bool:
 if __name__ == "__main__":
     mutants, seed, *more = sys.argv[1:]
     processes = int(more[0]) if more else 1
-    chosen = [area for area in AREAS if not more[1:] or area.name in more[1:]]
+    chosen = [area for area in areas(ROOT) if not more[1:] or area.name in more[1:]]
     sys.exit(not run(int(mutants), int(seed), processes, chosen))

@@ -34,11 +34,12 @@ def _below(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in names.split())
 
 
-AREAS = (
+STATED = (
     _library("storage", "storage", "storage"),
     _library("registry", "registry", "registry endpoints apiserver"),
     _library("endpoints", "endpoints", "endpoints apiserver registry"),
-    _library("apiserver", "apiserver auth", "apiserver endpoints"),
+    _library("apiserver", "apiserver", "apiserver endpoints"),
+    _library("auth", "auth", "auth apiserver"),
     _library("managedfields", "managedfields", "managedfields"),
     _library("patch", "patch", "patch endpoints"),
     _library("schema", "schema", "schema endpoints"),
@@ -67,4 +68,14 @@ AREAS = (
     _controllers("kubelet", "kubelet"),
     _controllers("scheduler", "scheduler"),
 )
-"""Every module of the library and of the controllers is in one of them."""
+
+
+def areas(root: Path) -> tuple[Area, ...]:
+    """The stated ones, and each package that is in none of them as an area of its own."""
+    known = {place for area in STATED for place in area.code}
+    found = list(STATED)
+    for parent, of in (("fakekube", _library), ("controllers/fakekube_controllers", _controllers)):
+        for package in sorted((root / parent).iterdir()):
+            if (package / "__init__.py").exists() and f"{parent}/{package.name}" not in known:
+                found.append(of(package.name, package.name, package.name) if of is _library else of(package.name, package.name))
+    return tuple(found)
