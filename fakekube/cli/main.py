@@ -36,6 +36,9 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "'foo', '-foo' disables the controller named 'foo'.")),
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
+        click.option("--authorization-mode", default="AlwaysAllow", metavar="MODES", show_default=True, help=(
+            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, RBAC. With any but AlwaysAllow, who "
+            "has no token is anonymous.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(

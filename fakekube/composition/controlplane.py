@@ -5,7 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -16,6 +16,7 @@ from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.auth import modes
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
@@ -115,7 +116,8 @@ def build_apiserver(
         facts=ServerFacts(gates.is_on(TRACKING_GATE), _client_ca(options), options.advertise_address)
         if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
-        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes)
+        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes,
+        authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)

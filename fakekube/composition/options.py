@@ -19,6 +19,7 @@ COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MOST_FACTOR = 1_000_000  # beyond it the year 9999 is hours away
 MOST_NODES = 100_000  # twenty times what upstream is tested with
+AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "RBAC")
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
@@ -99,6 +100,7 @@ class ClusterOptions:
     seed: int = 0
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
+    authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
     default_storage_class: bool = False
@@ -261,6 +263,20 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _modes(value: Any) -> tuple[str, ...]:
+    modes = _names(value)
+    if not modes:
+        raise OptionError("authorization_mode: at least one authorization-mode must be passed")
+    for mode in modes:
+        if mode not in AUTHORIZATION_MODES:
+            known = ", ".join(AUTHORIZATION_MODES)
+            raise OptionError(f'authorization_mode: authorization-mode "{mode}" is not a valid mode: known are {known}')
+    if len(dict.fromkeys(modes)) < len(modes):
+        listed = " ".join(f'"{mode}"' for mode in modes)
+        raise OptionError(f"authorization_mode: authorization-mode [{listed}] has mode specified more than once")
+    return modes
+
+
 def _allow_host(value: Any) -> tuple[str, ...]:
     from fakekube.apimachinery.origins import ANY, plain_host
 
@@ -358,7 +374,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "disable_admission_plugins": _names, "authorization_mode": _modes, "metrics_server": _boolean("metrics_server"),
+    "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path,
     "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,

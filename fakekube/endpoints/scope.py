@@ -6,9 +6,10 @@ Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.http import Request, UserInfo
+from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import ANONYMOUS
 from fakekube.endpoints import negotiation
 from fakekube.endpoints.negotiation import PROTOBUF, Form
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
@@ -25,8 +26,6 @@ from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
     from fakekube.schema.protobuf.codec import ProtobufCodec
-
-ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
 
 
 class Services:
