@@ -74,7 +74,7 @@ def apply_of(
 
 
 def _canonical(scope: Scope, tree: Tree) -> Tree:
-    codec = scope.services.codec(scope.gvk)
+    codec = scope.reader(scope.gvk)
     assert codec is not None
     tree = orjson.loads(orjson.dumps(tree))
     tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version

@@ -165,7 +165,7 @@ def _decode_as(
     scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
 ) -> Tree:
     expected = scope.gvk
-    codec = scope.services.codec(gvk)
+    codec = scope.reader(gvk)
     if codec is None:
         raise cannot_handle(gvk, expected.kind, not_registered(gvk))
     tree["kind"], tree["apiVersion"] = gvk.kind, gvk.api_version
