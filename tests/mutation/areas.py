@@ -73,9 +73,11 @@ STATED = (
 def areas(root: Path) -> tuple[Area, ...]:
     """The stated ones, and each package that is in none of them as an area of its own."""
     known = {place for area in STATED for place in area.code}
-    found = list(STATED)
-    for parent, of in (("fakekube", _library), ("controllers/fakekube_controllers", _controllers)):
-        for package in sorted((root / parent).iterdir()):
-            if (package / "__init__.py").exists() and f"{parent}/{package.name}" not in known:
-                found.append(of(package.name, package.name, package.name) if of is _library else of(package.name, package.name))
-    return tuple(found)
+    libraries = [_library(name, name, name) for name in _packages(root / "fakekube") if f"fakekube/{name}" not in known]
+    folder = "controllers/fakekube_controllers"
+    controllers = [_controllers(name, name) for name in _packages(root / folder) if f"{folder}/{name}" not in known]
+    return (*STATED, *libraries, *controllers)
+
+
+def _packages(folder: Path) -> list[str]:
+    return sorted(file.parent.name for file in folder.glob("*/__init__.py"))
