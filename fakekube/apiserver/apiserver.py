@@ -15,6 +15,7 @@ from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
+from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import ADMIN, Authenticator, Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
@@ -73,12 +74,14 @@ class APIServer:
         self.buckets = Buckets(storage, resources, self.first_objects)
         self.unasked = UnaskedFirstObjects(self.first_objects, self.buckets.open_in)
         self.presence = StoredPresence(resources, self.buckets, first)
+        definitions = definitions.of_cluster()
         self.stores = Stores(resources, self.buckets, definitions, release=release, gates=gates)
         self.cluster = self.stores.cluster
         self.cluster.authorization = authorization(self.buckets.bucket)
         authorizer = self.cluster.authorization.authorizer
         # None: nobody has to be asked
         self._authorizer = None if isinstance(authorizer, AlwaysAllow) else authorizer
+        follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         self.tokens = Tokens(clock, rng.fork("tokens"))
