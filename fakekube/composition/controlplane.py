@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
@@ -40,14 +40,15 @@ unchanged. For tests.
 
 
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, what removes expired Events, and what lets old
-    states expire.
+    """An API server, the state of its feature gates, what removes expired Events, what lets old
+    states expire, and whom the server knows.
     """
 
     apiserver: APIServer
     gates: Mapping[str, bool]
     expiry: Expiry
     compaction: Compaction
+    identity: Identity
 
     def start(self) -> None:
         """Let time work on what is stored."""
@@ -61,10 +62,12 @@ class ControlPlane(NamedTuple):
 
 
 def build_apiserver(
-    options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
+    options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
+
+    ``identity`` says whose tokens and certificates it knows.
 
     A new storage has the objects that every cluster begins with. Raises OptionError for a release,
     gate, API or plugin that does not exist.
@@ -81,31 +84,17 @@ def build_apiserver(
     resources = ResourceRegistry(served.kinds)
     first = FirstObjects(
         resources, with_namespace_defaults=state is None and service_accounts(),
-        facts=ServerFacts(gates.is_on(TRACKING_GATE), _client_ca(options), options.advertise_address)
+        facts=ServerFacts(gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
         if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
-        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes)
+        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
+        credentials=identity.credentials, nodes=nodes)
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
-        Compaction(storage, clock, options.compaction_seconds))
-
-
-def _client_ca(options: ClusterOptions) -> str:
-    """What is in the file of the option. Raises OptionError."""
-    if not options.client_ca_file:
-        return ""
-    from pathlib import Path  # a start without such a file does without
-
-    try:
-        text = Path(options.client_ca_file).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"client_ca_file: {options.client_ca_file}: {error}") from error
-    if "-----BEGIN CERTIFICATE-----" not in text:
-        raise OptionError(f"client_ca_file: {options.client_ca_file} holds no certificate in PEM")
-    return text
+        Compaction(storage, clock, options.compaction_seconds), identity)
 
 
 def serve_metrics(apiserver: APIServer) -> None:
