@@ -1,6 +1,10 @@
 """Names of kinds and resources. Upstream: apimachinery/pkg/runtime/schema/group_version.go."""
 
+import re
 from typing import NamedTuple
+
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES = {"alpha": 0, "beta": 1, None: 2}
 
 
 def api_version(group: str, version: str) -> str:
@@ -14,6 +18,16 @@ def split_api_version(text: str) -> tuple[str, str]:
     if len(parts) > 2:
         raise ValueError(f"unexpected GroupVersion string: {text}")
     return (parts[0], parts[1]) if len(parts) == 2 else ("", text)
+
+
+def version_order(version: str) -> tuple[int, int, int]:
+    """A key that sorts versions as upstream ranks them: v2 over v1 over v1beta2 over v1beta1 over
+    v1alpha1.
+    """
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (-1, 0, 0)
+    return (_STAGES[match[2]], int(match[1]), int(match[3] or 0))
 
 
 class GroupKind(NamedTuple):

@@ -11,7 +11,6 @@ release, and ``definitions_of`` adds it to each that ``since`` allows.
 Left out: groups of aggregated API servers, but for metrics.k8s.io.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -20,7 +19,7 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.gvk import GroupVersionKind, version_order
 from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
 from fakekube.apis import declaration, late
@@ -65,8 +64,6 @@ GROUPS = (
 # of kinds that have a status, and no other rules here
 WITH_STATUS = late.strategy("base:WITH_STATUS")
 
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-_STAGES = {"alpha": 0, "beta": 1, None: 2}
 
 
 class InvalidRuntimeConfig(ValueError):
@@ -145,16 +142,6 @@ def metrics_kinds() -> tuple[Kind, ...]:
     """
     found = (kind for resource in METRICS.resources for kind in _kinds(METRICS, resource, declaration.NEVER, {}, {}))
     return tuple(replace(kind, singular="") for kind in found)
-
-
-def version_order(version: str) -> tuple[int, int, int]:
-    """A key that sorts versions as upstream ranks them: v2 over v1 over v1beta2 over v1beta1 over
-    v1alpha1.
-    """
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        return (-1, 0, 0)
-    return (_STAGES[match[2]], int(match[1]), int(match[3] or 0))
 
 
 def check_runtime_config(minor: int, config: Mapping[str, bool]) -> None:

@@ -10,19 +10,22 @@ from collections.abc import Awaitable, Callable
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
+from fakekube.apiserver.authorization import denial as denial_of
+from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authenticator import Authenticator, Credentials
-from fakekube.auth.authorizer import AlwaysAllow, Authorizer
+from fakekube.auth.authorizer import AlwaysAllow, Authorization
 from fakekube.auth.impersonation import any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
-from fakekube.endpoints.answers import error_answer, page_not_found
+from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Services
 from fakekube.endpoints.warnings import add_warnings
@@ -33,13 +36,19 @@ from fakekube.registry.presence import StoredPresence
 from fakekube.registry.resources import ResourceRegistry
 from fakekube.registry.stores import Stores
 from fakekube.schema.definitions import Definitions
-from fakekube.storage.memory import Storage
+from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
 log = logging.getLogger(__name__)
 
 ExtraPath = Callable[[Request], Awaitable[Response]]
+MakeAuthorization = Callable[[Callable[[GroupResource], Bucket]], Authorization]
+"""Who decides, made from what gives the bucket of a resource."""
+
+
+def _open(_: Callable[[GroupResource], Bucket]) -> Authorization:
+    return Authorization(AlwaysAllow())
 
 
 class APIServer:
@@ -47,16 +56,16 @@ class APIServer:
 
     ``resources`` names what is served, ``storage`` holds the objects, ``first`` knows those that a
     resource has from the beginning, ``credentials`` whom the server knows besides service accounts.
-    ``authorizer`` allows everything unless another one is given. ``buckets`` and ``cluster`` are
-    the way in for the cluster's own parts. ``log`` keeps what was asked. ``extra_paths`` answer
-    paths that Kubernetes does not have; ``metric_texts`` are asked for what ``/metrics`` says
-    besides the server's own.
+    ``authorization`` allows everybody everything unless another one is given. ``buckets`` and
+    ``cluster`` are the way in for the cluster's own parts. ``log`` keeps what was asked.
+    ``extra_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
+    ``/metrics`` says besides the server's own.
     """
 
     def __init__(
         self, resources: ResourceRegistry, storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
         release: str, gates: Callable[[str], bool], first: FirstObjects,
-        credentials: Credentials | None = None, authorizer: Authorizer | None = None,
+        credentials: Credentials | None = None, authorization: MakeAuthorization = _open,
         nodes: NodeProxy | None = None,
     ) -> None:
         self.clock, self.resources, self.storage = clock, resources, storage
@@ -64,15 +73,20 @@ class APIServer:
         self.buckets = Buckets(storage, resources, self.first_objects)
         self.unasked = UnaskedFirstObjects(self.first_objects, self.buckets.open_in)
         self.presence = StoredPresence(resources, self.buckets, first)
+        definitions = definitions.of_cluster()
         self.stores = Stores(resources, self.buckets, definitions, release=release, gates=gates)
         self.cluster = self.stores.cluster
+        self.cluster.authorization = authorization(self.buckets.bucket)
+        authorizer = self.cluster.authorization.authorizer
+        # None: nobody has to be asked
+        self._authorizer = None if isinstance(authorizer, AlwaysAllow) else authorizer
+        follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         known = credentials or Credentials()
         self.tokens = Tokens(clock, rng.fork("tokens"), known.secret, self.cluster.lookup)
         self.authenticator = Authenticator(known, self.tokens, self.cluster.lookup, clock)
-        self.authorizer: Authorizer = authorizer or AlwaysAllow()
-        special = special_routes(lambda: self.nodes, self.authorizer, self.tokens, self.authenticator)
+        special = special_routes(lambda: self.nodes, authorizer, self.tokens, self.authenticator)
         self.routes = Routes(self.services, special)
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
@@ -99,7 +113,12 @@ class APIServer:
             if request.method != "GET":
                 agent = request.headers.get("user-agent", "")
                 CAUSE.set(Cause(started, request.method, request.path, request.user.name, agent, ACTING.get()))
-            response = await self._serve(info, request)
+            denial = None if self._authorizer is None else denial_of(self._authorizer, info, request)
+            if denial is None:
+                response = await self._serve(info, request)
+            else:
+                response = error_answer(request, denial, self.services)
+                response.headers.append(NOSNIFF)
         except APIError as error:
             response = error_answer(request, error, self.services)
         except Exception as error:

@@ -15,13 +15,12 @@ from typing import NamedTuple
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, UserInfo
 from fakekube.auth import bootstraptokens
-from fakekube.auth.impersonation import ANONYMOUS as ANONYMOUS_NAME
+from fakekube.auth.authorizer import ANONYMOUS
 from fakekube.auth.impersonation import AUTHENTICATED, UNAUTHENTICATED
 from fakekube.auth.tokens import ISSUER, InvalidToken, Lookup, Token, Tokens
 from fakekube.util.clock import Clock
 
 ADMIN = UserInfo("kubernetes-admin", ("system:masters", AUTHENTICATED))
-ANONYMOUS = UserInfo(ANONYMOUS_NAME, (UNAUTHENTICATED,))
 BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 EXTRA_SPACE = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 INVALID = "invalid bearer token"
@@ -32,12 +31,14 @@ class Credentials(NamedTuple):
     """Whom a server knows from the beginning, by ``tokens``.
 
     ``secret`` is what it makes keys of. ``nobody`` is who asks without credentials; None is
-    refused.
+    refused. ``is_open`` says that everybody may do everything: then nobody is let in by an address
+    that other machines reach.
     """
 
     tokens: Mapping[str, UserInfo] = MappingProxyType({})
     secret: bytes = b""
     nobody: UserInfo | None = ADMIN
+    is_open: bool = True
 
 
 class Authenticator:
@@ -48,7 +49,7 @@ class Authenticator:
 
     def __init__(self, credentials: Credentials, tokens: Tokens, lookup: Lookup, clock: Clock) -> None:
         self._known = {token: _authenticated(user) for token, user in credentials.tokens.items()}
-        self.tokens, self.nobody = tokens, credentials.nobody
+        self.tokens, self._nobody, self._is_open = tokens, credentials.nobody, credentials.is_open
         self._lookup, self._clock = lookup, clock
 
     def check_token(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token:
@@ -91,14 +92,13 @@ class Authenticator:
                 return self.check_token(token).user
             except InvalidToken:
                 raise errors.unauthorized() from None
-        nobody = self.nobody
-        if has_failed or nobody is None or (request.exposed and nobody is ADMIN):
+        if has_failed or self._nobody is None or (request.exposed and self._is_open):
             raise errors.unauthorized()
-        return nobody
+        return self._nobody
 
 
 def _authenticated(user: UserInfo) -> UserInfo:
-    if user.name == ANONYMOUS_NAME or AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
+    if user.name == ANONYMOUS.name or AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user
     return user._replace(groups=(*user.groups, AUTHENTICATED))
 

@@ -59,6 +59,7 @@ class ServeConfiguration(BaseModel):
     runtime_config: Switches = {}
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
+    authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
@@ -77,6 +78,7 @@ class ServeConfiguration(BaseModel):
     insecure: Bool = False
     allow_host: Texts = []
     allow_origin: Texts = []
+    webhook_services: Texts = []
     clock: str | Int | float = "real"
     start: str = ""
     grace: str | Int | float = "600ms"

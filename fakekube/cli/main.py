@@ -36,6 +36,9 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "'foo', '-foo' disables the controller named 'foo'.")),
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
+        click.option("--authorization-mode", default="AlwaysAllow", metavar="MODES", show_default=True, help=(
+            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, RBAC. With any but AlwaysAllow, who "
+            "has no token is anonymous.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(
@@ -58,8 +61,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "If set, the file that will be used to secure the secure port of the API server via token authentication: "
             'token,user,uid,"group1,group2" a line.')),
         click.option("--anonymous-auth/--no-anonymous-auth", default=None, help=(
-            "Let who asks without credentials be system:anonymous, or refuse them. [default: they are the administrator, while "
-            "everybody may do everything]")),
+            "Let who asks without credentials be system:anonymous, or refuse them. [default: they are the administrator where "
+            "everybody may do everything, else system:anonymous]")),
         click.option("--tls/--no-tls", default=False, show_default=True, help=(
             "Speak TLS, with a certificate authority of the cluster's own, whose certificate the kubeconfig carries. "
             "Needs fakekube[tls].")),
@@ -114,6 +117,8 @@ def cli() -> None:
     "A name by which clients reach the server besides localhost and its own address; * is any."))
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
     "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
+@click.option("--webhook-services", multiple=True, metavar="NAMESPACE/NAME=URL", help=(
+    "Where the webhooks behind a service listen, as shop/hooks=https://127.0.0.1:9443."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "

@@ -21,7 +21,7 @@ from fakekube.client.nodehandle import NodeHandle
 from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
-from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.controlplane import WebhookCalls, build_apiserver
 from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
@@ -101,6 +101,7 @@ class Cluster:
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self._identity = Identity(self.options)
         self.token = self._identity.token
+        self._webhook_calls = WebhookCalls(self.activity)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -118,7 +119,7 @@ class Cluster:
         plane = build_apiserver(
             options, self._clock, rng, identity=self._identity, nodes=NodeAgents(self._controllers.kubelet),
             service_accounts=self._has_service_accounts,
-            state=state.storage.fork() if state is not None else None)
+            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self._remembered: Mapping[str, Json] = {}
@@ -285,6 +286,7 @@ class Cluster:
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
+        await self._webhook_calls.close()
 
     @property
     def manager(self) -> "Manager":

@@ -5,6 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -14,6 +15,7 @@ from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
+from fakekube.auth import modes
 from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
@@ -26,8 +28,13 @@ from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
+    from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
+    from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
+    from fakekube.util.activity import Activity
+    from fakekube.webhooks.client import WebhookClient
+    from fakekube.webhooks.transport import Transport
 
 
 TRACKING_GATE = "LegacyServiceAccountTokenTracking"
@@ -39,15 +46,40 @@ unchanged. For tests.
 """
 
 
+class WebhookCalls:
+    """What calls to webhooks need: something that sends them, and the activity of the cluster.
+
+    One for the life of a cluster.
+    """
+
+    def __init__(self, activity: "Activity | None" = None) -> None:
+        self.activity = activity
+        self._posts: WebhookPosts | None = None
+
+    def transport(self) -> "Transport":
+        """Sends POSTs; made when it is first asked for."""
+        if self._posts is None:
+            from fakekube.composition.webhookposts import WebhookPosts
+
+            self._posts = WebhookPosts()
+        return self._posts
+
+    async def close(self) -> None:
+        """Close its connections; harmless when there are none."""
+        if self._posts is not None:
+            await self._posts.close()
+
+
 class ControlPlane(NamedTuple):
     """An API server, the state of its feature gates, what removes expired Events, what lets old
-    states expire, and whom the server knows.
+    states expire, what makes calls to webhooks, and whom the server knows.
     """
 
     apiserver: APIServer
     gates: Mapping[str, bool]
     expiry: Expiry
     compaction: Compaction
+    webhooks: "Callable[[], WebhookClient]"
     identity: Identity
 
     def start(self) -> None:
@@ -63,14 +95,13 @@ class ControlPlane(NamedTuple):
 
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
-    service_accounts: Callable[[], bool], state: Storage | None = None,
+    service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
 
-    ``identity`` says whose tokens and certificates it knows.
-
-    A new storage has the objects that every cluster begins with. Raises OptionError for a release,
-    gate, API or plugin that does not exist.
+    ``identity`` says whose tokens and certificates it knows, ``calls`` carries what is sent to
+    webhooks. A new storage has the objects that every cluster begins with. Raises OptionError for a
+    release, gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -88,13 +119,30 @@ def build_apiserver(
         if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
-        credentials=identity.credentials, nodes=nodes)
+        credentials=identity.credentials, nodes=nodes,
+        authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
-        Compaction(storage, clock, options.compaction_seconds), identity)
+        Compaction(storage, clock, options.compaction_seconds),
+        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()), identity)
+
+
+def _webhooks(
+    options: ClusterOptions, objects: "Cluster", rng: Rng, calls: WebhookCalls,
+) -> "Callable[[], WebhookClient]":
+    """What gives the client of webhooks, made when the first webhook is called."""
+    @cache
+    def client() -> "WebhookClient":
+        from fakekube.webhooks.client import WebhookClient
+        from fakekube.webhooks.services import ServiceResolver
+
+        resolver = ServiceResolver(options.webhook_services, objects, rng.fork("webhooks"))
+        return WebhookClient(calls.transport(), resolver, calls.activity)
+
+    return client
 
 
 def serve_metrics(apiserver: APIServer) -> None:

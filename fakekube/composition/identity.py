@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import namespace_defaults
-from fakekube.auth.authenticator import ADMIN, ANONYMOUS, Credentials
+from fakekube.auth.authenticator import ADMIN, Credentials
+from fakekube.auth.authorizer import ANONYMOUS
+from fakekube.auth.modes import OPEN
 from fakekube.client import users
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.util.rng import Rng
@@ -37,7 +39,7 @@ class Identity:
             rng = Rng(options.seed)
             self.token = f"fakekube-{rng.fork('token').suffix(16)}"
         self._secret = rng.fork("secret").uid().encode()
-        self._anonymous = options.anonymous_auth
+        self._anonymous, self._is_open = options.anonymous_auth, options.authorization_mode == OPEN
         self.tokens: dict[str, UserInfo] = {self.token: users.admin()}
         if options.token_auth_file:
             from fakekube.composition.tokenfile import read
@@ -59,8 +61,8 @@ class Identity:
     @property
     def credentials(self) -> Credentials:
         """What the API server knows of all that."""
-        nobody = ADMIN if self._anonymous is None else ANONYMOUS if self._anonymous else None
-        return Credentials(self.tokens, self._secret, nobody)
+        nobody = None if self._anonymous is False else ADMIN if self._anonymous is None and self._is_open else ANONYMOUS
+        return Credentials(self.tokens, self._secret, nobody, self._is_open)
 
     @property
     def root_ca(self) -> str:

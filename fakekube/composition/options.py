@@ -19,6 +19,7 @@ COMPACTION_SECONDS = 300.0
 DEFAULT_KUBECONFIG = "fakekube.kubeconfig"
 MOST_FACTOR = 1_000_000  # beyond it the year 9999 is hours away
 MOST_NODES = 100_000  # twenty times what upstream is tested with
+AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "RBAC")
 MUTATION_DETECTOR = "KUBE_CACHE_MUTATION_DETECTOR"
 TRUE = ("true", "TRUE", "True", "t", "T", "1")
 WORKLOAD_AWARE = "workload-aware"
@@ -99,6 +100,7 @@ class ClusterOptions:
     seed: int = 0
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
+    authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
     default_storage_class: bool = False
@@ -127,6 +129,8 @@ class ClusterOptions:
     allow_host: tuple[str, ...] = ()
     # web origins whose pages may use a served cluster; "*" is any
     allow_origin: tuple[str, ...] = ()
+    # where webhooks behind services listen: namespace/name, or namespace/name:port, to a URL
+    webhook_services: Mapping[str, str] = field(default_factory=dict)
     # whoever changes a cached object fails the test
     cache_mutation_detector: bool = field(default_factory=detects_mutations)
 
@@ -269,6 +273,20 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
+def _modes(value: Any) -> tuple[str, ...]:
+    modes = _names(value)
+    if not modes:
+        raise OptionError("authorization_mode: at least one authorization-mode must be passed")
+    for mode in modes:
+        if mode not in AUTHORIZATION_MODES:
+            known = ", ".join(AUTHORIZATION_MODES)
+            raise OptionError(f'authorization_mode: authorization-mode "{mode}" is not a valid mode: known are {known}')
+    if len(dict.fromkeys(modes)) < len(modes):
+        listed = " ".join(f'"{mode}"' for mode in modes)
+        raise OptionError(f"authorization_mode: authorization-mode [{listed}] has mode specified more than once")
+    return modes
+
+
 def _allow_host(value: Any) -> tuple[str, ...]:
     from fakekube.apimachinery.origins import ANY, plain_host
 
@@ -285,6 +303,31 @@ def _allow_origin(value: Any) -> tuple[str, ...]:
         return tuple(origin_of(name) for name in _names(value))
     except ValueError as error:
         raise OptionError(f"allow_origin: {error}") from None
+
+
+def _webhook_services(value: Any) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, Mapping) else (name.partition("=")[::2] for name in _names(value))
+    found: dict[str, str] = {}
+    for name, url in pairs:
+        service, _, port = str(name).strip().partition(":")
+        namespace, slash, rest = service.partition("/")
+        if not (namespace and slash and rest) or "/" in rest or (port and not port.isdecimal()):
+            raise OptionError(f"webhook_services: {name!r} is no service: say namespace/name or namespace/name:port")
+        found[str(name).strip()] = _webhook_url(str(url).strip())
+    return found
+
+
+def _webhook_url(text: str) -> str:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and parts.path in ("", "/")
+    except ValueError:
+        usable = False
+    if not usable:
+        raise OptionError(f"webhook_services: {text!r} is no URL of a server: say https://127.0.0.1:9443")
+    return text
 
 
 def boolean_of(name: str, value: Any) -> bool:
@@ -345,13 +388,14 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "metrics_server": _boolean("metrics_server"), "event_ttl": _seconds("event_ttl"),
+    "disable_admission_plugins": _names, "authorization_mode": _modes, "metrics_server": _boolean("metrics_server"),
+    "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path, "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,
     "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
-    "allow_host": _allow_host, "allow_origin": _allow_origin,
+    "webhook_services": _webhook_services, "allow_host": _allow_host, "allow_origin": _allow_origin,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import gojson
 from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope
@@ -75,7 +74,7 @@ def apply_of(
 
 
 def _canonical(scope: Scope, tree: Tree) -> Tree:
-    codec = scope.services.codec(scope.gvk)
+    codec = scope.reader(scope.gvk)
     assert codec is not None
     tree = orjson.loads(orjson.dumps(tree))
     tree["kind"], tree["apiVersion"] = scope.gvk.kind, scope.gvk.api_version

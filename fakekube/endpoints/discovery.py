@@ -60,7 +60,7 @@ def resource_list(kinds: Kinds, group: str, version: str, *, hashes: bool = True
 def _resource_row(kind: Kind, *, hashes: bool) -> Tree:
     row: Tree = {
         "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
-        "verbs": list(kind.verbs),
+        "verbs": _verbs(kind),
     }
     if kind.short_names:
         row["shortNames"] = list(kind.short_names)
@@ -69,6 +69,10 @@ def _resource_row(kind: Kind, *, hashes: bool) -> Tree:
     if hashes and "create" in kind.verbs and "get" in kind.verbs:
         row["storageVersionHash"] = storage_version_hash(kind)
     return row
+
+
+def _verbs(kind: Kind) -> list[str]:
+    return [verb for verb in kind.verbs if verb not in ("create", "patch", "update") or not kind.refuses_new]
 
 
 def _subresource_row(kind: Kind, sub: Subresource) -> Tree:
@@ -109,7 +113,7 @@ def _aggregated_resource(kind: Kind) -> Tree:
     row: Tree = {
         "resource": kind.plural, "responseKind": {"group": "", "version": "", "kind": kind.kind},
         "scope": "Namespaced" if kind.namespaced else "Cluster", "singularResource": kind.singular,
-        "verbs": list(kind.verbs),
+        "verbs": _verbs(kind),
     }
     if kind.short_names:
         row["shortNames"] = list(kind.short_names)

@@ -10,13 +10,13 @@ from typing import Any
 
 import orjson
 
-from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery import errors, field_errors, gojson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson
+from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
 from fakekube.endpoints.options import INT64, WriteOptions
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
@@ -263,7 +263,7 @@ def _decoded(
     if shares and tree.get("metadata") is old.get("metadata"):
         tree["metadata"] = dict(old.get("metadata") or {})
     expected = scope.gvk
-    codec = scope.services.codec(expected)
+    codec = scope.reader(expected)
     assert codec is not None
     if converted:  # into the endpoint's kind, whatever the patch says that it is
         tree["kind"], tree["apiVersion"] = expected.kind, expected.api_version
@@ -299,7 +299,7 @@ def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -
     if not tree.get("apiVersion"):
         check_name("", name)
     if gvk != expected:
-        codec = scope.services.codec(gvk)
+        codec = scope.reader(gvk)
         if codec is None:
             raise _unfit(show(), bodies.not_registered(gvk))
         try:

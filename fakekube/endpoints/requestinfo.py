@@ -7,6 +7,10 @@ Left out: ``proxy`` as a path prefix, which no server has served for years.
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fakekube.auth.authorizer import Decision
 
 VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 # /namespaces/x/status is a namespace's, not a resource called status
@@ -22,7 +26,7 @@ class RequestInfo:
     """
 
     __slots__ = (
-        "group", "is_resource", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
+        "decision", "group", "is_resource", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
         "version", "warnings", "watch_path",
     )
 
@@ -32,6 +36,7 @@ class RequestInfo:
         self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
         self.parts: list[str] = []
         self.warnings: list[str] = []  # for Warning headers, of an error too
+        self.decision: Decision | None = None  # where somebody was asked whether the user may
 
 
 def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo:

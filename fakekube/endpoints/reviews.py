@@ -11,13 +11,14 @@ from fakekube.apimachinery.field_errors import FieldError, Verbatim
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
-from fakekube.auth.authorizer import Access, Authorizer, Decision
+from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision
+from fakekube.auth.rules import PolicyRule
 from fakekube.auth.tokens import ISSUER, InvalidToken, Token
 from fakekube.endpoints import bodies, negotiation
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
-from fakekube.endpoints.scope import ANONYMOUS, Scope
+from fakekube.endpoints.scope import Scope
 from fakekube.registry.validation import as_told
 
 GROUP = "authorization.k8s.io"
@@ -53,19 +54,21 @@ class Reviews:
         return object_answer(scope, request, form, review, status=201)
 
     async def rules(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
-        """Answer a SelfSubjectRulesReview: everything, as far as this authorizer can list what it
-        allows.
+        """Answer a SelfSubjectRulesReview: what the user may do, as far as the authorizer can list
+        it.
         """
         form, review = _posted(scope, info, request)
-        if not (review.get("spec") or {}).get("namespace"):
+        namespace = (review.get("spec") or {}).get("namespace")
+        if not namespace:
             raise errors.bad_request("no namespace on request")
-        everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+        found = self._authorizer.rules(request.user or ANONYMOUS, namespace)
         review["spec"] = {}
         review["status"] = {
-            "resourceRules": everything,
-            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-            "incomplete": False,
-        }
+            "resourceRules": [_resource_rule(rule) for rule in found.rules if rule.resources],
+            "nonResourceRules": [
+                {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.urls)} for rule in found.rules if rule.urls],
+            "incomplete": found.incomplete,
+        } | ({"evaluationError": found.error} if found.error else {})
         return object_answer(scope, request, form, review, status=201)
 
     async def self_review(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -172,6 +175,12 @@ def _access(spec: Tree) -> Access:
         return Access(path.get("verb", ""), path=path.get("path", ""))
     names = ("group", "version", "resource", "subresource", "namespace", "name")
     return Access(resource.get("verb", ""), **{name: resource.get(name, "") for name in names})
+
+
+def _resource_rule(rule: PolicyRule) -> Tree:
+    shown = (
+        ("verbs", rule.verbs), ("apiGroups", rule.groups), ("resources", rule.resources), ("resourceNames", rule.names))
+    return {name: list(values) for name, values in shown if values}
 
 
 def _status(decision: Decision) -> Tree:

@@ -6,9 +6,10 @@ Upstream: apiserver/pkg/endpoints/handlers/rest.go (RequestScope).
 from typing import TYPE_CHECKING
 
 from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.http import Request, UserInfo
+from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import ANONYMOUS
 from fakekube.endpoints import negotiation
 from fakekube.endpoints.negotiation import PROTOBUF, Form
 from fakekube.endpoints.options import WriteOptions, manager_or_user_agent
@@ -18,15 +19,13 @@ from fakekube.registry.resources import ResourceRegistry
 from fakekube.registry.store import Store
 from fakekube.registry.stores import Stores
 from fakekube.registry.strategy import WriteContext, minor_of
-from fakekube.schema.decode import Codec
+from fakekube.schema.decode import BodyReader, Codec
 from fakekube.schema.definitions import Definitions
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
     from fakekube.schema.protobuf.codec import ProtobufCodec
-
-ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
 
 
 class Services:
@@ -75,6 +74,14 @@ class Scope:
         self.gvk = subresource.kind if subresource and subresource.kind else kind.gvk
         self._empty: Tree | None = None
 
+    def reader(self, gvk: GroupVersionKind) -> BodyReader | None:
+        """What reads bodies of a kind that come here; None for a kind that is registered nowhere.
+        """
+        kind = self.kind
+        if kind.custom and self.gvk is kind.gvk:
+            return kind.codec
+        return self.services.codec(gvk)
+
     @property
     def minor(self) -> int:
         """The minor number of the release: 37 of ``1.37``."""
@@ -89,7 +96,7 @@ class Scope:
         """The kind's object without content, as bookmarks show it; not to be changed."""
         if self._empty is None:
             tree: Tree = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
-            codec = self.services.codec(self.gvk)
+            codec = self.reader(self.gvk)
             self._empty = codec.decode(tree).tree if codec else tree
         return self._empty
 

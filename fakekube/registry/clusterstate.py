@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import AlwaysAllow, Authorization
 from fakekube.registry.buckets import Buckets
 from fakekube.registry.store import Store
 
@@ -21,6 +22,7 @@ class ClusterState:
     ) -> None:
         """``store`` gives the store of a resource's stored version."""
         self.release, self.gate = release, gates
+        self.authorization = Authorization(AlwaysAllow())
         self._buckets, self._store = buckets, store
 
     def lookup(self, group: str, resource: str, namespace: str, name: str) -> Tree | None:

@@ -37,6 +37,9 @@ class DeleteOptions(NamedTuple):
     raw: Tree  # as admission sees them
 
 
+NO_OPTIONS = DeleteOptions(None, None, None, None, None, {})
+
+
 class Deleted(NamedTuple):
     """The outcome: ``tree`` is the last state, or the one that stays; ``gone`` tells which."""
 
@@ -59,7 +62,7 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
         await store.admission().admit(attributes)
         await store.admission().validate(attributes)
         try:
-            return _delete(store, ctx, record, old, options)
+            return delete_record(store, ctx, record, old, options)
         except Stale:
             continue
 
@@ -89,8 +92,11 @@ def _check_in_storage_words(kind: Kind, meta: Tree, options: DeleteOptions) -> N
                 f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"))
 
 
-def _delete(store: Store, ctx: WriteContext, record: Record, old: Tree, options: DeleteOptions) -> Deleted:
-    """The synchronous part, from the decision to the commits."""
+def delete_record(store: Store, ctx: WriteContext, record: Record, old: Tree, options: DeleteOptions) -> Deleted:
+    """The synchronous part, from the decision to the commits, past admission.
+
+    ``old`` is the object of ``record``. Raises Stale when another write came first.
+    """
     meta = dict(old["metadata"])
     obj = {**old, "metadata": meta}
     if isinstance(old.get("status"), dict):

@@ -10,10 +10,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version
+from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version, version_order
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.registry.lazy import LazyField
 from fakekube.registry.strategy import DEFAULT, Strategy
+from fakekube.schema.decode import BodyReader
 
 READ_VERBS = ("get", "list", "watch")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -56,6 +57,15 @@ class Selectable(NamedTuple):
 
 
 NAME_ONLY = Selectable()
+
+
+class ScalePaths(NamedTuple):
+    """Where a custom kind has what its Scale shows: ``.spec.replicas``; ``selector`` may be empty.
+    """
+
+    replicas: str
+    status_replicas: str
+    selector: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +146,7 @@ class Kind:
     # the path of the pod template, for kinds whose controllers make pods of it
     pod_template: tuple[str, ...] = ()
     selector_is_map: bool = False  # spec.selector is a map of labels
+    scale_paths: ScalePaths | None = None  # where a custom kind's Scale comes from; None: as built-ins
     deprecation: str = ""  # what each answer warns of
     orphan_warning: str = ""  # what a DELETE without a propagation policy warns of
     # what metadata.name must look like: a rule of apimachinery.names.object_name
@@ -143,6 +154,10 @@ class Kind:
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides
     custom: bool = False  # from a CustomResourceDefinition
+    # what reads its bodies; None for the reader that its definition in the release gives
+    codec: LazyField[BodyReader | None] = LazyField(None)  # noqa: RUF009
+    own_list_kind: str = ""  # what its lists are called, where that is not ``JobList``
+    refuses_new: bool = False  # its definition is being deleted: discovery names no writing verbs
 
     def __repr__(self) -> str:
         return f"Kind({self.gvk})"
@@ -170,7 +185,7 @@ class Kind:
     @cached_property
     def list_kind(self) -> str:
         """``JobList``."""
-        return f"{self.kind}List"
+        return self.own_list_kind or f"{self.kind}List"
 
     @cached_property
     def storage_resource(self) -> GroupResource:
@@ -178,6 +193,14 @@ class Kind:
         if self.conversion:
             return GroupResource(self.conversion.stored.group, self.plural)
         return self.group_resource
+
+    @cached_property
+    def discovery_order(self) -> tuple[bool, str, tuple[int, ...], str, str]:
+        """Sorts custom kinds behind all others: by group, then version, the most stable first."""
+        if not self.custom:
+            return (False, "", (), "", "")
+        newest_first = tuple(-part for part in version_order(self.version))
+        return (True, self.group, newest_first, self.version, self.plural)
 
     def subresource(self, name: str) -> Subresource | None:
         """The declared subresource, or None."""

@@ -93,6 +93,8 @@ class ResourceRegistry:
         return (group, version) in self._versions
 
     def _list(self) -> tuple[Kind, ...]:
+        # the built-in ones stay where they are, since nothing tells them apart here
+        self._kinds = dict(sorted(self._kinds.items(), key=lambda item: item[1].discovery_order))
         self._versions = {(group, version): None for group, version, _ in self._kinds}
         self._groups = {group: None for group, _ in self._versions}
         self._stored = {kind.group_resource: kind for kind in self._kinds.values() if kind.conversion is None}

@@ -17,6 +17,7 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import Authorization
 
 if TYPE_CHECKING:
     from fakekube.util.rng import Rng
@@ -32,6 +33,7 @@ class Cluster(Protocol):
     """
 
     release: str  # "1.37"
+    authorization: Authorization  # who decides what users may do
 
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on."""

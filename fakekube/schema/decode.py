@@ -12,7 +12,7 @@ quick test passes.
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.compile import shape_of
@@ -21,7 +21,7 @@ from fakekube.schema.structural import Schema
 from fakekube.schema.walk import DecodeError, NumberText, StrictWalk, Walk
 
 _LONGEST_INTEGER = 20  # digits and sign of 64 bits
-__all__ = ["Codec", "DecodeError", "Decoded"]
+__all__ = ["BodyReader", "Codec", "DecodeError", "Decoded"]
 
 
 class Decoded(NamedTuple):
@@ -30,6 +30,18 @@ class Decoded(NamedTuple):
 
     tree: Tree
     unknown: list[str]
+
+
+class BodyReader(Protocol):
+    """Reads bodies of one kind; ``Codec`` does it for kinds that have a definition in a release."""
+
+    schema: Schema
+
+    def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
+        """As ``Codec.decode``."""
+
+    def strict(self, body: bytes) -> list[str]:
+        """As ``Codec.strict``."""
 
 
 class Codec:

@@ -2,14 +2,16 @@
 
 A table has one line for each definition, so that opening it costs a split and not a parse: a
 definition is parsed when somebody first asks for it. The first line names the kinds.
-``tools/schemas.py`` makes the tables. ``Definitions.define`` adds a kind that no release has.
+``tools/schemas.py`` makes the tables. ``Definitions.define`` adds a kind that no release has,
+``Definitions.install`` one that a single cluster serves for a while.
 
 Upstream: api/openapi-spec/swagger.json. Left out: descriptions, and the path part of that document.
 """
 
 import pkgutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 
 import orjson
 
@@ -52,6 +54,7 @@ class Definitions:
             self._lines[name.decode()] = raw
         self._kinds = {GroupVersionKind(*kind): name for name, *kind in orjson.loads(head)}
         self._made: dict[str, Schema] = {}
+        self._installed: dict[GroupVersionKind, Callable[[], Schema]] = {}
         self.added = ""  # what ``define`` was given, for whoever names documents by what is in them
 
     def names(self) -> list[str]:
@@ -63,7 +66,9 @@ class Definitions:
         return list(self._kinds)
 
     def schema(self, gvk: GroupVersionKind) -> Schema | None:
-        """The schema of a kind, or None when the release does not know it."""
+        """The schema of a kind, or None for one that is neither of the release nor installed."""
+        if gvk in self._installed:
+            return self._installed[gvk]()
         name = self._kinds.get(gvk)
         return None if name is None else self.named(name)
 
@@ -86,6 +91,20 @@ class Definitions:
         for name, raw in definitions_for(gvk, fields).items():
             self._lines[name] = orjson.dumps(raw)
             self._kinds.update({GroupVersionKind(*kind): name for kind in raw.get("kinds", ())})
+
+    def of_cluster(self) -> "Definitions":
+        """The same definitions, to which one cluster may add its own: what was made is shared."""
+        other = copy(self)
+        other._installed = {}
+        return other
+
+    def install(self, gvk: GroupVersionKind, load: Callable[[], Schema]) -> None:
+        """Add a custom kind, or replace it; ``load`` gives the same schema each time."""
+        self._installed[gvk] = load
+
+    def remove(self, gvk: GroupVersionKind) -> None:
+        """Forget a custom kind; harmless for one that is not there."""
+        self._installed.pop(gvk, None)
 
     def _resolve(self, node: str) -> Schema:
         """A node that the table writes as a text: a definition's name, or a scalar as in ``integer

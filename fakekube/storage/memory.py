@@ -10,6 +10,7 @@ them may be changed. Left out: leases, and transactions over several objects, wh
 none of.
 """
 
+from collections import deque
 from collections.abc import Callable
 
 from fakekube.apimachinery.gvk import GroupResource
@@ -55,6 +56,8 @@ class Storage:
         self._committing = False
         # what to call for a record that fits, see ``await_record``
         self.sought: dict[Callable[[], None], Callable[[Record], bool]] = {}
+        self._afterwards: deque[Callable[[], None]] = deque()
+        self._following = False
 
     def add_bucket(self, resource: GroupResource, *, fields: Fields | None, sort_keys: bool = False) -> "Bucket":
         """A place for the objects of a resource that has none yet.
@@ -165,6 +168,24 @@ class Storage:
                 self._tell_of_found(event.record)
         finally:
             self._committing = False
+        if self._afterwards and not self._following:
+            self._follow()
+
+    def afterwards(self, call: Callable[[], None]) -> None:
+        """Call once everybody has been told of the present commit; ``call`` may write.
+
+        For subscribers that answer a write with one of their own. What was written first returns
+        to its writer when all such calls, and those that their writes lead to, are through.
+        """
+        self._afterwards.append(call)
+
+    def _follow(self) -> None:
+        self._following = True
+        try:
+            while self._afterwards:
+                self._afterwards.popleft()()
+        finally:
+            self._following = False
 
     def next_revision(self) -> int:
         """The revision of the commit that is being made. For buckets."""

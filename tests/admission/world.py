@@ -5,6 +5,7 @@ from typing import Any
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog
+from fakekube.auth.authorizer import AlwaysAllow, Authorization
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 from fakekube.registry.strategy import WriteContext
@@ -30,6 +31,7 @@ class World:
     """Stands in for the cluster: ``put`` places objects, the rest is what strategies may ask."""
 
     release = "1.37"
+    authorization = Authorization(AlwaysAllow())
 
     def __init__(self, *gates: str) -> None:
         self.gates = gates

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from fakekube.apimachinery import releases
+from fakekube.apimachinery.gvk import version_order
 from fakekube.apimachinery.releases import minor_of
-from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, definitions_of, version_order
+from fakekube.apis.catalog import Catalog, InvalidRuntimeConfig, catalog, definitions_of
 from fakekube.apis.gates import Gates
 from fakekube.registry.strategy import Strategy
 

@@ -1,75 +1,59 @@
-"""An API server alone, and what changes its state and time."""
+"""A cluster in which RBAC decides, and a short way to grant something."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
-import orjson
 import pytest
 
-from fakekube.apimachinery.http import Request
-from fakekube.composition.controlplane import build_apiserver
-from fakekube.composition.identity import Identity
-from fakekube.composition.nodeagents import NodeAgents
-from fakekube.composition.options import ClusterOptions
-from fakekube.util.clock import ManualClock
-from fakekube.util.rng import Rng
+from fakekube import Cluster
+from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.types import Tree
+from fakekube.client.client import Client
+from fakekube.client.resources import Resource
 
-SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
-ACCOUNTS = "/api/v1/namespaces/t/serviceaccounts"
-
-
-class Answer(NamedTuple):
-    status: int
-    tree: Any
-
-    @property
-    def message(self) -> str:
-        return str(self.tree["message"])
+RBAC = "rbac.authorization.k8s.io"
+ROLES = Resource(RBAC, "v1", "roles", "Role")
+ROLE_BINDINGS = Resource(RBAC, "v1", "rolebindings", "RoleBinding")
+CLUSTER_ROLES = Resource(RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False)
+CLUSTER_ROLE_BINDINGS = Resource(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False)
+Rule = Mapping[str, Sequence[str]]
 
 
-class Server:
-    """``send`` as the administrator, unless headers or a certificate say otherwise."""
+class Secured:
+    """A cluster with RBAC, and clients of its users."""
 
-    def __init__(self, **options: Any) -> None:
-        self.clock, values = ManualClock(), ClusterOptions.of(**options)
-        self.identity = Identity(values)
-        self.plane = build_apiserver(
-            values, self.clock, Rng(0), identity=self.identity, nodes=NodeAgents(lambda: None), service_accounts=lambda: False)
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.admin = cluster, cluster.client
 
-    async def send(
-        self, method: str, path: str, tree: Any = None, headers: Mapping[str, str] | None = None, **values: Any,
-    ) -> Answer:
-        body = b"" if tree is None else orjson.dumps(tree)
-        response = await self.plane.apiserver.handle(Request(method, path, headers=headers or {}, body=body, **values))
-        return Answer(response.status, orjson.loads(response.body) if response.body else None)
+    def user(self, name: str, *groups: str) -> Client:
+        """A client of somebody who has signed in."""
+        return self.admin.with_options(user=UserInfo(name, (*groups, "system:authenticated")))
 
-    async def who(self, token: str = "", **values: Any) -> Any:
-        """What a review of oneself says, or the code of a refusal."""
-        headers = {"authorization": f"Bearer {token}"} if token else {}
-        answer = await self.send(
-            "POST", SELF, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}, headers, **values)
-        return answer.tree["status"]["userInfo"] if answer.status == 201 else answer.status
+    async def ask(self, user: str, path: str, method: str = "GET", **headers: str) -> Response:
+        """The answer to a request of somebody; of nobody whom a token names, for an empty name."""
+        info = UserInfo(user, ("system:authenticated",)) if user else None
+        return await self.cluster.apiserver.handle(Request(method, path, headers=headers, user=info))
 
-    async def review(self, token: str, *audiences: str) -> Any:
-        """The status of a TokenReview."""
-        spec: dict[str, Any] = {"token": token} | ({"audiences": list(audiences)} if audiences else {})
-        return (await self.send("POST", REVIEWS, {"spec": spec})).tree["status"]
+    async def grant(self, user: str, *rules: Rule, namespace: str = "default", name: str = "granted") -> None:
+        """Give a user rules: in a namespace, or ("") in the cluster."""
+        roles, bindings = (ROLES, ROLE_BINDINGS) if namespace else (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
+        place = {"namespace": namespace} if namespace else {}
+        await self.admin.create(roles, {"metadata": {"name": name, **place}, "rules": list(rules)})
+        await self.admin.create(bindings, {
+            "metadata": {"name": name, **place}, "roleRef": {"kind": roles.kind, "name": name},
+            "subjects": [{"kind": "User", "name": user}]})
 
-    async def account(self, name: str = "bot") -> Any:
-        """A service account of the namespace ``t``."""
-        await self.send("POST", "/api/v1/namespaces", {"metadata": {"name": "t"}})
-        return (await self.send("POST", ACCOUNTS, {"metadata": {"name": name}})).tree["metadata"]
-
-    async def token(self, name: str = "bot", **spec: Any) -> str:
-        """A token of an account."""
-        answer = await self.send("POST", f"{ACCOUNTS}/{name}/token", {"spec": spec})
-        assert answer.status == 201, answer.tree
-        return str(answer.tree["status"]["token"])
+    async def review(self, user: str, groups: Sequence[str] = (), **attributes: Any) -> Tree:
+        """What a SubjectAccessReview says."""
+        asked = {"nonResourceAttributes": attributes} if "path" in attributes else {"resourceAttributes": attributes}
+        answer = await self.admin.create(
+            Resource("authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False),
+            {"spec": {"user": user, "groups": list(groups), **asked}})
+        status: Tree = answer["status"]
+        return status
 
 
 @pytest.fixture
-async def server() -> Server:
-    made = Server()
-    await made.account()
-    return made
+async def secured() -> AsyncIterator[Secured]:
+    async with Cluster(nodes=0, controllers="", clock="manual", authorization_mode="RBAC") as cluster:
+        yield Secured(cluster)

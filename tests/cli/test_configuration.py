@@ -18,6 +18,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n"
 
+LISTS_OF_WORDS = ("controllers", "authorization_mode")
+
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
@@ -110,7 +112,7 @@ def test_the_schema_has_what_the_command_line_has(fakekube: Run) -> None:
         assert schema["properties"][fields[name].alias]["description"] == option.help
         # click has a word of its own for none
         default = option.default if isinstance(option.default, str | int) else None
-        assert (fields[name].default or None) == (["*"] if name == "controllers" else default or None)
+        assert (fields[name].default or None) == ([default] if name in LISTS_OF_WORDS else default or None)
     assert schema["additionalProperties"] is False
 
 

@@ -1,8 +1,9 @@
 """A kubelet that runs no containers: it simulates them on the cluster's clock, and writes the
 status of pods and nodes.
 
-Read ``kubelet.py`` first, then ``pods/workers.py`` (what happens when a pod changes),
-``pods/run.py`` (a pod as a state machine) and ``outcomes/outcome.py`` (how its containers end).
+Read ``kubelet.py`` and ``pod_parts.py`` first, then ``pods/workers.py`` (what happens when a pod
+changes), ``pods/run.py`` (a pod as a state machine) and ``outcomes/outcome.py`` (how its containers
+end).
 ``docs/kubelet.md`` is the manual. The packages, each with a docstring of its own:
 
     node        registration, status, leases and addresses of nodes

@@ -1,37 +1,26 @@
-"""One component that is the kubelet of every node: it puts the parts together and hands their state
-on.
+"""One component that is the kubelet of every node: it looks after nodes, and after pods from the
+first one on.
 
-``node`` looks after nodes, ``pods`` takes pods through their life, ``server`` answers the API
-server. ``staged.py`` lets KWOK's Stages write the status of pods and nodes instead. Upstream:
+``node`` looks after nodes, ``pod_parts.py`` has all that is for pods. Upstream:
 pkg/kubelet/kubelet.go.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
-from fakekube.cache.indexer import by_node_name
-from fakekube.client.resources import NODES, PODS
+from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.node.agent import NodeAgent
 from fakekube_controllers.kubelet.node.mode import KubeletModes
-from fakekube_controllers.kubelet.outcomes.outcome import Defaults
-from fakekube_controllers.kubelet.pods.admission import PodAdmission
-from fakekube_controllers.kubelet.pods.attempts import Attempts
-from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint
-from fakekube_controllers.kubelet.pods.events import PodEvents
-from fakekube_controllers.kubelet.pods.failures import OutcomeFailures
-from fakekube_controllers.kubelet.pods.references import References
-from fakekube_controllers.kubelet.pods.runs import PodRuns, RunBuilder
-from fakekube_controllers.kubelet.pods.status_manager import StatusManager
-from fakekube_controllers.kubelet.pods.workers import NODE_INDEX, PodWorkers
-from fakekube_controllers.kubelet.server.server import Server
-from fakekube_controllers.kubelet.staged import Staged
 
-OBSERVED_GENERATION, PULL_CHECKED = "PodObservedGenerationTracking", "KubeletEnsureSecretPulledImages"
-RESTART_RULES, QUICK_RESTARTS = "ContainerRestartRules", "ReduceDefaultCrashLoopBackOffDecay"
+if TYPE_CHECKING:
+    from fakekube_controllers.kubelet.pod_parts import PodParts
+    from fakekube_controllers.kubelet.pods.checkpoint import Checkpoint
+    from fakekube_controllers.kubelet.pods.runs import PodRuns
+    from fakekube_controllers.kubelet.server.server import Server
 
 
 class Kubelet:
@@ -50,71 +39,87 @@ class Kubelet:
     user: UserInfo | None = None
 
     def __init__(self) -> None:
-        self.runs = PodRuns()
-        self.staged = Staged(lambda uid: uid in self.runs)
-        self._attempts, self._addresses, self._modes = Attempts(), Addresses(), KubeletModes()
-        self._failure_lines: list[str] = []
+        self._addresses, self._modes = Addresses(), KubeletModes()
+        self._parts: PodParts | None = None
+        self._ctx: Context | None = None
 
-    def dump(self) -> Checkpoint:
+    @property
+    def parts(self) -> "PodParts":
+        """What is for pods; made now if nobody needed it before."""
+        if self._parts is None:
+            from fakekube_controllers.kubelet.pod_parts import PodParts
+
+            self._parts = PodParts(self._addresses, self._modes)
+            if self._ctx is not None:
+                self._parts.start(self._ctx)
+        return self._parts
+
+    @property
+    def runs(self) -> "PodRuns":
+        """What the containers of pods do."""
+        return self.parts.runs
+
+    @property
+    def server(self) -> "Server":
+        """What the API server asks of kubelets. The kubelet was started."""
+        return self.parts.server
+
+    def dump(self) -> "Checkpoint":
         """What is not in the API: what containers do, and who has which address."""
-        return self.runs.dump(
-            {"attempts": self._attempts.dump(), **self._addresses.dump(), "stages": self.staged.dump()})
+        return self.parts.dump()
 
-    def load(self, state: Checkpoint | Tree) -> None:
+    def load(self, state: "Checkpoint | Tree") -> None:
         """Go on from where another kubelet was; before ``start``."""
-        rest = self.runs.checkpoints.load(state)
-        self._attempts.load(rest["attempts"])
-        self._addresses.load(rest)
-        self.staged.load(rest.get("stages"))
+        self.parts.load(state)
 
     async def start(self, ctx: Context) -> None:
         """Register the nodes and begin to look after pods. Raises APIError."""
         self.clock = ctx.clock
-        runs, modes, addresses = self.runs, self._modes, self._addresses
-        defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        events = PodEvents(ctx.recorder("kubelet"), pull_checked=ctx.enabled(PULL_CHECKED))
-        failures = OutcomeFailures(events, self._failure_lines)
-        queue = ctx.queue("kubelet")
-        references = References(ctx, queue.add)
-        builder = RunBuilder(
-            ctx.options.get("outcome"), defaults, events.container, rules=ctx.enabled(RESTART_RULES),
-            quick=ctx.enabled(QUICK_RESTARTS), references=references)
-        runs.rebuild_with(lambda pod: builder.build(pod, ctx.clock.time(), 0))
-        modes.clear()
-        pods, nodes = ctx.lister(PODS), ctx.lister(NODES)
-        ctx.informer(PODS).add_index(NODE_INDEX, by_node_name)
-        self.server = Server(ctx, runs, modes, queue, defaults)
-        self.workers = PodWorkers(
-            ctx, queue, runs,
-            PodAdmission(
-                runs, self._attempts, nodes, modes, events, failures, defaults, build=builder.build,
-                pods_on=lambda node: pods.by_index(NODE_INDEX, node)),
-            StatusManager(
-                ctx.client, addresses, observed_generation=ctx.enabled(OBSERVED_GENERATION),
-                removal_seconds=defaults.removal_seconds),
-            events, failures, addresses=addresses, modes=modes, staged=self.staged, observer=self.server,
-            references=references)
+        self._modes.clear()
+        if self._parts is not None:
+            self._parts.start(ctx)
+        self._ctx = ctx
+        ctx.add_handler(PODS, self._pod_added, self._pod_changed, self._pod_gone)
         self.agent = NodeAgent(
-            ctx, addresses, modes, mode_changed=self.workers.sync_node, is_staged=self.staged.has_node)
-        self.staged.start(ctx, addresses, modes)
-        ctx.explainers.append(failures.explain)
-        ctx.tasks.spawn(self.workers.forget_gone(), "kubelet housekeeping")
+            ctx, self._addresses, self._modes, mode_changed=self._mode_changed, is_staged=self._is_staged)
         await self.agent.register(int(ctx.options.get("nodes", 0)))
 
     async def stop(self) -> None:
         """Everything else belongs to the context; no lease is renewed from now on."""
-        self.server.close()
-        self.staged.close()
+        self._ctx = None
+        if self._parts is not None:
+            self._parts.close()
         self.agent.close()
 
     def add_stages(self, manifests: Sequence[Mapping[str, Any]]) -> None:
         """Let KWOK's Stages write the status of pods and nodes. Raises ValueError for one that is
         invalid.
         """
-        self.staged.add(manifests)
+        self.parts.staged.add(manifests)
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
         """End a pod as a node does that runs short of a resource. KeyError when there is no such
         pod here.
         """
-        self.workers.evict(namespace, name, resource)
+        self.parts.workers.evict(namespace, name, resource)
+
+    def _mode_changed(self, node: str) -> None:
+        if self._parts is not None:
+            self._parts.workers.sync_node(node)
+
+    def _is_staged(self, node: Mapping[str, Any]) -> bool:
+        return self._parts is not None and self._parts.staged.has_node(node)
+
+    # events of the cache
+
+    def _pod_added(self, pod: Tree) -> None:
+        if self._parts is not None or pod["spec"].get("nodeName"):
+            self.parts.workers.pod_added(pod)
+
+    def _pod_changed(self, old: Tree, new: Tree) -> None:
+        if self._parts is not None or new["spec"].get("nodeName"):
+            self.parts.workers.pod_changed(old, new)
+
+    def _pod_gone(self, pod: Tree) -> None:
+        if self._parts is not None:
+            self._parts.workers.pod_gone(pod)

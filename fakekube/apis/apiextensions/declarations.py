@@ -13,6 +13,7 @@ GROUP = Group(
         Resource(
             plural="customresourcedefinitions",
             kind="CustomResourceDefinition",
+            strategy=late.strategy("apiextensions.strategy"),
             printer=late.printer("apiextensions.printers:CUSTOM_RESOURCE_DEFINITION"),
             namespaced=False,
             short_names=("crd", "crds"),

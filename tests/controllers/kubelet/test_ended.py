@@ -130,7 +130,7 @@ async def test_a_label_on_a_pod_that_has_ended_is_no_work(machine):
     """Given a pod that has ended, when somebody labels it, then its kubelet does not look at it."""
     await machine.run(container("main", "sleep", "1"))
     await machine.advance(60)
-    queue = kubelet_of(machine).workers.queue
+    queue = kubelet_of(machine).parts.workers.queue
     before = queue.taken
     await machine.client.patch(PODS, "p", NAMESPACE, {"metadata": {"labels": {"a": "b"}}})
     await machine.advance(1)

@@ -59,7 +59,6 @@ class PodWorkers:
         self._ctx, self._clock, self._pods = ctx, ctx.clock, ctx.lister(PODS)
         self._runs, self._admission, self._status, self._events, self._failures = runs, admission, status, events, failures
         self._addresses, self._modes, self._staged, self._observer = addresses, modes, staged, observer
-        ctx.add_handler(PODS, self._pod_added, self._pod_changed, self._pod_gone)
         Worker(ctx, queue, self._sync).start()
 
     async def forget_gone(self) -> None:
@@ -70,7 +69,7 @@ class PodWorkers:
     def sync_node(self, node: str) -> None:
         """A node's kubelet was stopped, shut down or runs again: look at all of its pods."""
         for pod in self._pods.by_index(NODE_INDEX, node):
-            self._pod_added(pod)
+            self.pod_added(pod)
 
     def evict(self, namespace: str, name: str, resource: str = "memory") -> None:
         """End a pod as a node does that runs short of a resource. KeyError when there is no such
@@ -88,26 +87,28 @@ class PodWorkers:
 
     # events of the cache
 
-    def _pod_added(self, pod: Tree) -> None:
+    def pod_added(self, pod: Tree) -> None:
+        """There is a pod, on a node perhaps."""
         if pod["spec"].get("nodeName") and not self._staged.take(pod):
             self.queue.add(meta.key_of(pod))
 
-    def _pod_changed(self, old: Tree, new: Tree) -> None:
+    def pod_changed(self, old: Tree, new: Tree) -> None:
         """What this kubelet wrote itself is no news; of a pod that has ended it is the last."""
         uid = new["metadata"]["uid"]
         run = self._runs.live.get(uid)
         if run is None and not self._runs.has_ended(uid):
-            self._pod_added(new)
+            self.pod_added(new)
             return
         known, status = old.get("status") if run is None else run.status, new.get("status")
         if status != known or _requested(old) != _requested(new):
-            self._pod_added(new)
+            self.pod_added(new)
         elif run is not None:
             run.pod, run.status = new, status  # as the cache has it: no copy stays
             if status is not None and status["phase"] in FINISHED_PHASES and run.over:
                 self._runs.end(uid)
 
-    def _pod_gone(self, pod: Tree) -> None:
+    def pod_gone(self, pod: Tree) -> None:
+        """A pod was deleted."""
         uid = meta.uid_of(pod)
         self._staged.forget(pod)
         self._admission.release(pod)

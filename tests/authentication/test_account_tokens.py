@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from tests.auth.conftest import ACCOUNTS, Server
+from tests.authentication.conftest import ACCOUNTS, Server
 
 ISSUER = "https://kubernetes.default.svc"
 CRYPTO = "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]"

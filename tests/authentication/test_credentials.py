@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 
 from fakekube.composition.options import OptionError
 from fakekube.util.certificates import CertificateAuthority
-from tests.auth.conftest import Server
+from tests.authentication.conftest import Server
 
 SECRETS = "/api/v1/namespaces/kube-system/secrets"
 
@@ -42,7 +42,9 @@ async def test_an_address_that_others_reach() -> None:
     server = Server()
     assert await server.who(exposed=True) == 401
     assert (await server.who(server.identity.token, exposed=True))["username"] == "kubernetes-admin"
-    assert (await Server(anonymous_auth=True).who(exposed=True))["username"] == "system:anonymous"
+    assert await Server(anonymous_auth=True).who(exposed=True) == 401
+    secured = await Server(authorization_mode="RBAC").send("GET", "/version", exposed=True)
+    assert secured.status == 200
 
 
 async def test_static_tokens(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""From a CustomResourceDefinition to Kinds: one for each served version.
+
+Names come from ``status.acceptedNames``, the rest from the spec. What takes work (schemas, rules,
+columns) is made when the first object asks for it. Upstream:
+apiextensions-apiserver/pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor) and
+customresource_discovery_controller.go.
+"""
+
+from collections.abc import Callable, Iterator
+
+from fakekube.apiextensions.version import DefinedVersion
+from fakekube.apimachinery.gvk import GroupVersionKind, version_order
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.kind import Conversion, Kind, Subresource
+from fakekube.registry.lazy import Lazy
+from fakekube.registry.strategy import Strategy
+from fakekube.schema.decode import BodyReader
+from fakekube.schema.definitions import Definitions
+
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+SUBRESOURCE_VERBS = ("get", "patch", "update")
+SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
+
+
+def kinds_of(definition: Tree, definitions: Definitions) -> tuple[tuple[Kind, DefinedVersion], ...]:
+    """The kinds of a definition whose names were accepted, each with the version that it is made
+    of.
+
+    ``definition`` is read-only from now on. ``definitions`` are those of the server: schemas refer
+    to them for metadata.
+    """
+    entries = definition["spec"]["versions"]
+    stored = next(entry["name"] for entry in entries if entry["storage"])
+    versions = [DefinedVersion(definition, entry, definitions) for entry in entries if entry["served"]]
+    return tuple((_kind(version, stored), version) for version in versions)
+
+
+def _kind(version: DefinedVersion, stored: str) -> Kind:
+    definition, gvk = version.definition, version.gvk
+    names = definition["status"]["acceptedNames"]
+    return Kind(
+        group=gvk.group, version=gvk.version, kind=gvk.kind, plural=names["plural"], singular=names.get("singular", ""),
+        namespaced=version.namespaced, verbs=VERBS, short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()), subresources=tuple(_subresources(version)),
+        strategy=_strategy(version), codec=_reader(version), conversion=_conversion(gvk, stored),
+        tracks_generation=True, unconditional_update=False, custom=True, own_list_kind=names.get("listKind", ""),
+        refuses_new=version.is_terminating, deprecation=_deprecation(version))
+
+
+def _subresources(version: DefinedVersion) -> Iterator[Subresource]:
+    if version.has_status:
+        yield Subresource("status", SUBRESOURCE_VERBS)
+    if "scale" in version.subresources:
+        yield Subresource("scale", SUBRESOURCE_VERBS, SCALE)
+
+
+def _strategy(version: DefinedVersion) -> Lazy[Strategy]:
+    def load() -> Strategy:
+        from fakekube.apiextensions.strategy import CustomResourceStrategy
+
+        return CustomResourceStrategy(version)
+
+    return Lazy(load)
+
+
+def _reader(version: DefinedVersion) -> Lazy[BodyReader]:
+    def load() -> BodyReader:
+        from fakekube.apiextensions.reading import CustomReader
+
+        return CustomReader(version)
+
+    return Lazy(load)
+
+
+def _conversion(gvk: GroupVersionKind, stored: str) -> Conversion | None:
+    if gvk.version == stored:
+        return None
+    kept = gvk._replace(version=stored)
+    return Conversion(kept, _renamed(kept.api_version), _renamed(gvk.api_version))
+
+
+def _renamed(api_version: str) -> Callable[[Tree], Tree]:
+    return lambda tree: {**tree, "apiVersion": api_version}
+
+
+def _deprecation(version: DefinedVersion) -> str:
+    """What answers in a deprecated version warn of; empty for others."""
+    entry, gvk = version.entry, version.gvk
+    if not entry.get("deprecated"):
+        return ""
+    if "deprecationWarning" in entry:
+        return str(entry["deprecationWarning"])
+    better = [
+        other["name"] for other in version.definition["spec"]["versions"]
+        if other["served"] and not other.get("deprecated") and version_order(other["name"]) > version_order(gvk.version)]
+    instead = f"; use {gvk.group}/{max(better, key=version_order)} {gvk.kind}" if better else ""
+    return f"{gvk.api_version} {gvk.kind} is deprecated{instead}"

@@ -1,0 +1,84 @@
+"""One version of a CustomResourceDefinition, and what follows from it.
+
+Everything is made when it is first asked for: most kinds of a bundle are never used.
+Upstream: ``crdInfo`` in apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
+"""
+
+from functools import cached_property
+
+from fakekube.apimachinery import conditions
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.types import Tree
+from fakekube.schema.definitions import Definitions
+from fakekube.schema.structural import Schema, from_openapi
+
+OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+OF_EVERY_OBJECT = {"apiVersion": "string", "kind": "string", "metadata": OBJECT_META}
+
+
+class DefinedVersion:
+    """One entry of ``spec.versions``, of a definition whose names were accepted.
+
+    ``definition`` and ``entry`` are read-only.
+    """
+
+    def __init__(self, definition: Tree, entry: Tree, definitions: Definitions) -> None:
+        self.definition, self.entry, self.definitions = definition, entry, definitions
+        self.name: str = entry["name"]
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """What its objects are."""
+        return GroupVersionKind(
+            self.definition["spec"]["group"], self.name, self.definition["status"]["acceptedNames"]["kind"])
+
+    @property
+    def plural(self) -> str:
+        """What its resource is called."""
+        name: str = self.definition["status"]["acceptedNames"]["plural"]
+        return name
+
+    @property
+    def is_terminating(self) -> bool:
+        """Whether the definition is being deleted."""
+        return conditions.is_true(self.definition["status"]["conditions"], "Terminating")
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether its objects are in namespaces."""
+        scope: str = self.definition["spec"]["scope"]
+        return scope == "Namespaced"
+
+    @property
+    def subresources(self) -> Tree:
+        """``status`` and ``scale``, as far as they are declared."""
+        declared: Tree = self.entry.get("subresources") or {}
+        return declared
+
+    @property
+    def has_status(self) -> bool:
+        """Whether the status is written by an endpoint of its own."""
+        return "status" in self.subresources
+
+    @property
+    def openapi(self) -> Tree:
+        """The openAPIV3Schema as it stands in the definition; read-only."""
+        schema: Tree = (self.entry.get("schema") or {}).get("openAPIV3Schema") or {}
+        return schema
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The structural schema, with the fields that every object has."""
+        return from_openapi(self.openapi, self._resolve, OF_EVERY_OBJECT)
+
+    def load_schema(self) -> Schema:
+        """The structural schema, made at the first call."""
+        return self.schema
+
+    @cached_property
+    def metadata(self) -> Schema:
+        """The schema of ObjectMeta."""
+        return self.definitions.named(OBJECT_META)
+
+    def _resolve(self, name: str) -> Schema:
+        return self.definitions.named(name) if "." in name else Schema({"type": name}, self._resolve)
