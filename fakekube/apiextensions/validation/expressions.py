@@ -1,4 +1,4 @@
-"""The rules in CEL of a schema: their form, that they compile, what they may cost.
+"""The rules in CEL of a schema: the form of their fields.
 
 Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/{validation,cel_validation}.go.
 """
@@ -12,42 +12,6 @@ from fakekube.apimachinery.types import Tree
 
 VALIDATIONS = "x-kubernetes-validations"
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-
-
-class Totals:
-    """What all rules of a schema may cost together."""
-
-    def errors(self, path: str) -> list[FieldError]:
-        """The rules that cost too much together; ``path`` is that of the schema."""
-        return []
-
-
-class Scope:
-    """A node on the way down a schema, for the rules at it."""
-
-    def __init__(self, schema: Tree, totals: Totals) -> None:
-        self.schema, self.totals = schema, totals
-
-    def values(self) -> "Scope":
-        """That of the values of a map."""
-        return self
-
-    def property(self, name: str) -> "Scope":
-        """That of a field."""
-        return self
-
-    def items(self) -> "Scope":
-        """That of the items of a list."""
-        return self
-
-    def errors(self, path: str, uncorrelated: str | None) -> list[FieldError]:
-        """What is wrong with the rules of this node."""
-        return []
-
-
-def root_scope(schema: Tree, totals: Totals, *, known: frozenset[str], release: str, any_cost: bool) -> Scope:
-    """The root of a schema that is valid in all else."""
-    return Scope(schema, totals)
 
 
 def form_errors(schema: Tree, path: str) -> Iterator[FieldError]:

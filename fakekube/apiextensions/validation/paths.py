@@ -102,8 +102,8 @@ def looked_up(text: str, schema: Tree, *, arrays: bool = True) -> tuple[list[str
     ``arrays``: whether ``['name']`` is a way to write a name. Raises BadPath.
     """
     tokens, names = _tokens(text), []
-    for token in tokens:
-        if token == "[":
+    for mark in tokens:
+        if mark == "[":
             if not arrays:
                 raise BadPath("array notation is not allowed")
             name = _unquoted(next(tokens, None))
@@ -113,14 +113,14 @@ def looked_up(text: str, schema: Tree, *, arrays: bool = True) -> tuple[list[str
                 raise BadPath(END)
             if closing != "]":
                 raise BadPath(f"expected ] but got {closing}")
-        elif token == ".":
+        elif mark == ".":
             following = next(tokens, None)
             if following is None:
                 raise BadPath(END)
             name = following
             schema = _below(schema, name)
         else:
-            raise BadPath(f"expected [ or . but got: {token}")
+            raise BadPath(f"expected [ or . but got: {mark}")
         names.append(name)
     return names, schema
 

@@ -6,12 +6,17 @@ Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.g
 (validateCustomResourceDefinitionValidation, ValidateCustomResourceDefinitionOpenAPISchema).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fakekube.apiextensions.validation import defaults, expressions, internal, paths
-from fakekube.apiextensions.validation.expressions import Scope, Totals
-from fakekube.apiextensions.validation.structural import EMBEDDED, PRESERVE, structural_errors, unsupported
+from fakekube.apiextensions.validation.structural import (
+    EMBEDDED,
+    PRESERVE,
+    has_any,
+    structural_errors,
+    unsupported,
+)
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
 from fakekube.apimachinery.types import Tree
 
@@ -59,22 +64,10 @@ class _Place(NamedTuple):
     uncorrelated: str | None = None
 
 
-class Found(NamedTuple):
-    """What is wrong with nodes, and with their rules."""
-
-    schema: list[FieldError]
-    rules: list[FieldError]
-
-    def take(self, other: "Found") -> None:
-        """Add what was found elsewhere."""
-        self.schema.extend(other.schema)
-        self.rules.extend(other.rules)
-
-
-def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: bool, version: str) -> list[FieldError]:
+def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: bool) -> list[FieldError]:
     """What is wrong with one ``schema`` of a definition.
 
-    ``status``: whether a status sub-resource goes with it. ``version`` is the name of its version.
+    ``status``: whether a status sub-resource goes with it.
     """
     schema = (validation or {}).get("openAPIV3Schema")
     if schema is None:
@@ -84,21 +77,18 @@ def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: b
         found += _status_errors(schema, where)
     if schema.get("nullable"):
         found.append(forbidden(child(where, "nullable"), "nullable cannot be true at the root"))
-    totals, not_readable = None, ""
+    not_readable = ""
     if rules.structural:
         not_readable = unsupported(schema)
         if not not_readable:
-            wrong = structural_errors(schema, where) or defaults.default_errors(
-                schema, where, pruned=rules.pruned_defaults, release=rules.release)
+            wrong = structural_errors(schema, where)
+            if not wrong and has_any(schema, "default"):
+                wrong = defaults.default_errors(schema, where, pruned=rules.pruned_defaults, release=rules.release)
             found += wrong
-            totals = None if wrong else Totals()
-    scope = None if totals is None else expressions.root_scope(
-        schema, totals, known=rules.known, release=rules.release, any_cost=version in rules.unchanged)
-    nodes = _node(schema, where, _Place(), rules, scope, is_root=True)
-    found += [*nodes.schema, *nodes.rules]
+    found += _node(schema, where, _Place(), rules, is_root=True)
     if not_readable and not found:
         found.append(invalid(where, "", not_readable))
-    return found + (totals.errors(where) if totals is not None else [])
+    return found
 
 
 def _status_errors(schema: Tree, path: str) -> list[FieldError]:
@@ -113,36 +103,30 @@ def _status_errors(schema: Tree, path: str) -> list[FieldError]:
     return []
 
 
-def _node(schema: Tree, path: str, place: _Place, rules: Rules, scope: Scope | None, *, is_root: bool = False) -> Found:
-    found = Found([*_standard_errors(schema, path, place, rules)], [])
+def _node(schema: Tree, path: str, place: _Place, rules: Rules, *, is_root: bool = False) -> list[FieldError]:
+    found = [*_standard_errors(schema, path, place, rules)]
     if schema.get("uniqueItems"):
-        found.schema.append(forbidden(child(path, "uniqueItems"), QUADRATIC))
-    for below, where, there, its_scope in _below(schema, path, place, scope, is_root=is_root, found=found):
-        found.take(_node(below, where, there, rules, its_scope))
-    found.schema.extend(_collection_errors(schema, path, rules))
+        found.append(forbidden(child(path, "uniqueItems"), QUADRATIC))
+    if schema.get("properties") and schema.get("additionalProperties", True) is not True:
+        found.append(forbidden(child(path, "additionalProperties"), EXCLUSIVE))
+    for below, where, there in _below(schema, path, place, is_root=is_root):
+        found += _node(below, where, there, rules)
+    found += _collection_errors(schema, path, rules)
     if rules.map_keys:
-        found.schema.extend(key_errors(schema, path))
+        found += key_errors(schema, path)
     if schema.get("x-kubernetes-validations"):
-        found.schema.extend(expressions.form_errors(schema, path))
-        if scope is not None and not found.schema:
-            found.rules.extend(scope.errors(path, place.uncorrelated))
+        found += expressions.form_errors(schema, path)
     return found
 
 
-def _below(
-    schema: Tree, path: str, place: _Place, scope: Scope | None, *, is_root: bool, found: Found,
-) -> Iterator[tuple[Tree, str, _Place, Scope | None]]:
+def _below(schema: Tree, path: str, place: _Place, *, is_root: bool) -> Iterator[tuple[Tree, str, _Place]]:
     """The schemas in a schema, in upstream's order."""
     get, additional = schema.get, schema.get("additionalProperties")
     properties = get("properties") or {}
-    if additional is not None:
-        where = child(path, "additionalProperties")
-        if properties and additional is not True:
-            found.schema.append(forbidden(where, EXCLUSIVE))
-        if isinstance(additional, dict):
-            there = place if not place.in_metadata else place._replace(
-                no_defaults="inside additionalProperties applying to object metadata")
-            yield additional, where, there, scope and scope.values()
+    if isinstance(additional, dict):
+        there = place if not place.in_metadata else place._replace(
+            no_defaults="inside additionalProperties applying to object metadata")
+        yield additional, child(path, "additionalProperties"), there
     within = place if get(MAP_TYPE) != "atomic" or place.uncorrelated is not None else place._replace(uncorrelated=path)
     for name, below in properties.items():
         there = within
@@ -150,30 +134,30 @@ def _below(
             there = there._replace(in_metadata=True)
             if is_root:
                 there = there._replace(no_defaults=f"in top-level {name}")
-        yield below, key(child(path, "properties"), name), there, scope and scope.property(name)
+        yield below, key(child(path, "properties"), name), there
     if "not" in schema:
-        yield schema["not"], child(path, "not"), place, None
+        yield schema["not"], child(path, "not"), place
     for junctor in ("allOf", "oneOf", "anyOf"):
         for number, below in enumerate(get(junctor) or ()):
-            yield below, index(child(path, junctor), number), place, None
+            yield below, index(child(path, junctor), number), place
     for name, below in (get("definitions") or {}).items():
-        yield below, key(child(path, "definitions"), name), place, None
-    yield from _items(schema, path, place, scope)
+        yield below, key(child(path, "definitions"), name), place
+    yield from _items(schema, path, place)
     for name, below in (get("dependencies") or {}).items():
         if isinstance(below, dict):
-            yield below, key(child(path, "dependencies"), name), place, None
+            yield below, key(child(path, "dependencies"), name), place
 
 
-def _items(schema: Tree, path: str, place: _Place, scope: Scope | None) -> Iterator[tuple[Tree, str, _Place, Scope | None]]:
+def _items(schema: Tree, path: str, place: _Place) -> Iterator[tuple[Tree, str, _Place]]:
     items = schema.get("items")
     if schema.get(LIST_TYPE) != "map" and place.uncorrelated is None:
         place = place._replace(uncorrelated=path)
-    where, its_scope = child(path, "items"), scope and scope.items()
+    where = child(path, "items")
     if isinstance(items, dict):
-        yield items, where, place, its_scope
+        yield items, where, place
     elif items:
         for number, below in enumerate(items):
-            yield below, index(where, number), place, its_scope
+            yield below, index(where, number), place
 
 
 def _standard_errors(schema: Tree, path: str, place: _Place, rules: Rules) -> Iterator[FieldError]:
@@ -287,23 +271,6 @@ def is_structural(schema: Tree) -> bool:
 def has_unpruned_defaults(schema: Tree) -> bool:
     """Whether a default has fields that its schema has not."""
     return is_structural(schema) and defaults.has_unpruned(schema)
-
-
-def every_schema(schema: Tree) -> Iterator[Tree]:
-    """A schema and all schemas in it."""
-    yield schema
-    items = schema.get("items")
-    several: Iterable[Tree] = [items] if isinstance(items, dict) else items or ()
-    nested: list[Tree] = [*several]
-    for junctor in ("allOf", "anyOf", "oneOf"):
-        nested += schema.get(junctor) or ()
-    for name in ("not", "additionalProperties", "additionalItems"):
-        if isinstance(schema.get(name), dict):
-            nested.append(schema[name])
-    for name in ("properties", "patternProperties", "definitions", "dependencies"):
-        nested += [below for below in (schema.get(name) or {}).values() if isinstance(below, dict)]
-    for below in nested:
-        yield from every_schema(below)
 
 
 def selectable_errors(entry: Tree, schema: Tree | None, path: str, *, any_number: bool) -> list[FieldError]:

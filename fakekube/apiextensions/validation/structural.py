@@ -5,7 +5,7 @@ oneOf and not speak of is there. Upstream:
 apiextensions-apiserver/pkg/apiserver/schema/{convert,validation,complete}.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, required
@@ -60,6 +60,28 @@ def _below(schema: Tree) -> Iterator[Tree]:
     yield from (schema.get("properties") or {}).values()
     if isinstance(schema.get("additionalProperties"), dict):
         yield schema["additionalProperties"]
+
+
+def every_schema(schema: Tree) -> Iterator[Tree]:
+    """A schema and all schemas in it."""
+    yield schema
+    items = schema.get("items")
+    several: Iterable[Tree] = [items] if isinstance(items, dict) else items or ()
+    nested: list[Tree] = [*several]
+    for junctor in ("allOf", "anyOf", "oneOf"):
+        nested += schema.get(junctor) or ()
+    for name in ("not", "additionalProperties", "additionalItems"):
+        if isinstance(schema.get(name), dict):
+            nested.append(schema[name])
+    for name in ("properties", "patternProperties", "definitions", "dependencies"):
+        nested += [below for below in (schema.get(name) or {}).values() if isinstance(below, dict)]
+    for below in nested:
+        yield from every_schema(below)
+
+
+def has_any(schema: Tree, name: str) -> bool:
+    """Whether a field is set anywhere in a schema."""
+    return any(node.get(name) is not None for node in every_schema(schema))
 
 
 def structural_errors(schema: Tree, path: str) -> list[FieldError]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from fakekube.apiextensions.validation import internal, paths, schemas
+from fakekube.apiextensions.validation import internal, paths, schemas, structural
 from fakekube.apiextensions.validation.schemas import Rules
 from fakekube.apimachinery import conditions, field_errors, names
 from fakekube.apimachinery.equality import same
@@ -75,7 +75,7 @@ def _rules_after(spec: Tree, old_spec: Tree, release: str) -> Rules:
     """What is asked of a change: no more than what the stored definition keeps to, in each respect.
     """
     before = [schema for entry in old_spec["versions"] if (schema := _schema_of(entry)) is not None]
-    each = [node for schema in before for node in schemas.every_schema(schema)]
+    each = [node for schema in before for node in structural.every_schema(schema)]
     old = {entry["name"]: _schema_of(entry) for entry in old_spec["versions"]}
     unchanged = (
         entry["name"] for entry in spec.get("versions") or ()
@@ -129,7 +129,7 @@ def _spec_errors(spec: Tree, rules: Rules, path: str, old: Tree | None = None) -
         found.append(invalid(child(path, "version"), versions[0]["name"], ",".join(texts)))
     found += _spec_name_errors(spec.get("names") or {}, child(path, "names"))
     found += schemas.schema_errors(
-        top.get("schema"), child(path, "validation"), rules, version=versions[0].get("name", "") if versions else "",
+        top.get("schema"), child(path, "validation"), rules,
         status=any("status" in (entry.get("subresources") or {}) for entry in (top, *versions)))
     found += paths.subresource_errors(top.get("subresources"), child(path, "subresources"))
     found += _column_errors(top, path)
@@ -170,8 +170,7 @@ def _version_errors(entry: Tree, path: str, rules: Rules, *, status: bool, any_n
     found = [
         invalid(child(path, "deprecationWarning"), warning, text)
         for text in _warning_complaints(warning, deprecated=bool(entry.get("deprecated")))]
-    found += schemas.schema_errors(
-        entry.get("schema"), child(path, "schema"), rules, status=status, version=entry.get("name", ""))
+    found += schemas.schema_errors(entry.get("schema"), child(path, "schema"), rules, status=status)
     found += paths.subresource_errors(entry.get("subresources"), child(path, "subresources"))
     found += _column_errors(entry, path)
     if entry.get("selectableFields") and _schema_of(entry) is None:
@@ -361,7 +360,7 @@ def format_warnings(specs: Iterable[Tree]) -> list[str]:
         f'x-kubernetes-list-type: set for items of type "{items["type"]}" is not supported by server-side apply or CEL '
         "validation rules"
         for spec in specs for entry in spec.get("versions") or () if (schema := _schema_of(entry)) is not None
-        for node in schemas.every_schema(schema)
+        for node in structural.every_schema(schema)
         if node.get(schemas.LIST_TYPE) == "set" and isinstance(items := node.get("items"), dict)
         and items.get("type") in ("object", "array"))
     return sorted(dict.fromkeys(found))
