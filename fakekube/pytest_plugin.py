@@ -40,6 +40,7 @@ INI = {
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
     "grace": "how long clients outside must be quiet, in real time, before virtual time moves (default 600ms; 0: not at all)",
     "allow_host": "names by which clients reach the server, besides localhost and its address",
+    "webhook_services": "where webhooks behind services listen, namespace/name=https://127.0.0.1:9443",
     "allow_origin": "web origins whose pages may use the server",
     "etcd_compaction_interval": "how old a version has to be at least to be read no more (default never, or 5m on a real clock)",
     "advertise_address": "the IP address of the endpoints of the service kubernetes (default: it has none)",

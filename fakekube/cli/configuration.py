@@ -74,6 +74,7 @@ class ServeConfiguration(BaseModel):
     insecure: Bool = False
     allow_host: Texts = []
     allow_origin: Texts = []
+    webhook_services: Texts = []
     clock: str | Int | float = "real"
     start: str = ""
     grace: str | Int | float = "600ms"

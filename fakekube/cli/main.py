@@ -105,6 +105,8 @@ def cli() -> None:
     "A name by which clients reach the server besides localhost and its own address; * is any."))
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help=(
     "A web origin, as http://127.0.0.1:3000, whose pages may use the cluster by CORS; * is any."))
+@click.option("--webhook-services", multiple=True, metavar="NAMESPACE/NAME=URL", help=(
+    "Where the webhooks behind a service listen, as shop/hooks=https://127.0.0.1:9443."))
 @click.option("--clock", default="real", show_default=True, help="real, manual, auto, or how many times as fast as the wall's.")
 @click.option("--load", "files", multiple=True, type=click.Path(allow_dash=True), metavar="FILE", help=(
     "Manifests to create at the start, in the order given: a file, a directory (its *.yaml, *.yml and *.json, sorted), or - for "

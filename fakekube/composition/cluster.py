@@ -21,7 +21,7 @@ from fakekube.client.nodehandle import NodeHandle
 from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
-from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.controlplane import WebhookCalls, build_apiserver
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
 from fakekube.util.activity import Activity
@@ -98,6 +98,7 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
+        self._webhook_calls = WebhookCalls(self.activity)
         self.token = f"fakekube-{Rng(self.options.seed).fork('token').suffix(16)}"
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
@@ -116,7 +117,7 @@ class Cluster:
         plane = build_apiserver(
             options, self._clock, rng, tokens={self.token: users.admin()},
             nodes=NodeAgents(self._controllers.kubelet), service_accounts=self._has_service_accounts,
-            state=state.storage.fork() if state is not None else None)
+            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self._remembered: Mapping[str, Json] = {}
@@ -283,6 +284,7 @@ class Cluster:
         await self._controllers.stop()
         self._plane.stop()
         await self.tasks.close()
+        await self._webhook_calls.close()
 
     @property
     def manager(self) -> "Manager":

@@ -5,7 +5,7 @@ Upstream: cmd/kube-apiserver/app.
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
@@ -28,8 +28,13 @@ from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
 
 if TYPE_CHECKING:
+    from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
+    from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
+    from fakekube.util.activity import Activity
+    from fakekube.webhooks.client import WebhookClient
+    from fakekube.webhooks.transport import Transport
 
 
 TRACKING_GATE = "LegacyServiceAccountTokenTracking"
@@ -41,15 +46,40 @@ unchanged. For tests.
 """
 
 
+class WebhookCalls:
+    """What calls to webhooks need: something that sends them, and the activity of the cluster.
+
+    One for the life of a cluster.
+    """
+
+    def __init__(self, activity: "Activity | None" = None) -> None:
+        self.activity = activity
+        self._posts: WebhookPosts | None = None
+
+    def transport(self) -> "Transport":
+        """Sends POSTs; made when it is first asked for."""
+        if self._posts is None:
+            from fakekube.composition.webhookposts import WebhookPosts
+
+            self._posts = WebhookPosts()
+        return self._posts
+
+    async def close(self) -> None:
+        """Close its connections; harmless when there are none."""
+        if self._posts is not None:
+            await self._posts.close()
+
+
 class ControlPlane(NamedTuple):
-    """An API server, the state of its feature gates, what removes expired Events, and what lets old
-    states expire.
+    """An API server, the state of its feature gates, what removes expired Events, what lets old
+    states expire, and what makes calls to webhooks.
     """
 
     apiserver: APIServer
     gates: Mapping[str, bool]
     expiry: Expiry
     compaction: Compaction
+    webhooks: "Callable[[], WebhookClient]"
 
     def start(self) -> None:
         """Let time work on what is stored."""
@@ -64,12 +94,12 @@ class ControlPlane(NamedTuple):
 
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
-    service_accounts: Callable[[], bool], state: Storage | None = None,
+    service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
 
-    A new storage has the objects that every cluster begins with. Raises OptionError for a release,
-    gate, API or plugin that does not exist.
+    ``calls`` carries what is sent to webhooks. A new storage has the objects that every cluster
+    begins with. Raises OptionError for a release, gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -93,7 +123,23 @@ def build_apiserver(
         storage.begin(first.version)
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
-        Compaction(storage, clock, options.compaction_seconds))
+        Compaction(storage, clock, options.compaction_seconds),
+        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()))
+
+
+def _webhooks(
+    options: ClusterOptions, objects: "Cluster", rng: Rng, calls: WebhookCalls,
+) -> "Callable[[], WebhookClient]":
+    """What gives the client of webhooks, made when the first webhook is called."""
+    @cache
+    def client() -> "WebhookClient":
+        from fakekube.webhooks.client import WebhookClient
+        from fakekube.webhooks.services import ServiceResolver
+
+        resolver = ServiceResolver(options.webhook_services, objects, rng.fork("webhooks"))
+        return WebhookClient(calls.transport(), resolver, calls.activity)
+
+    return client
 
 
 def _client_ca(options: ClusterOptions) -> str:

@@ -119,6 +119,8 @@ class ClusterOptions:
     allow_host: tuple[str, ...] = ()
     # web origins whose pages may use a served cluster; "*" is any
     allow_origin: tuple[str, ...] = ()
+    # where webhooks behind services listen: namespace/name, or namespace/name:port, to a URL
+    webhook_services: Mapping[str, str] = field(default_factory=dict)
     # whoever changes a cached object fails the test
     cache_mutation_detector: bool = field(default_factory=detects_mutations)
 
@@ -293,6 +295,31 @@ def _allow_origin(value: Any) -> tuple[str, ...]:
         raise OptionError(f"allow_origin: {error}") from None
 
 
+def _webhook_services(value: Any) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, Mapping) else (name.partition("=")[::2] for name in _names(value))
+    found: dict[str, str] = {}
+    for name, url in pairs:
+        service, _, port = str(name).strip().partition(":")
+        namespace, slash, rest = service.partition("/")
+        if not (namespace and slash and rest) or "/" in rest or (port and not port.isdecimal()):
+            raise OptionError(f"webhook_services: {name!r} is no service: say namespace/name or namespace/name:port")
+        found[str(name).strip()] = _webhook_url(str(url).strip())
+    return found
+
+
+def _webhook_url(text: str) -> str:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and parts.path in ("", "/")
+    except ValueError:
+        usable = False
+    if not usable:
+        raise OptionError(f"webhook_services: {text!r} is no URL of a server: say https://127.0.0.1:9443")
+    return text
+
+
 def boolean_of(name: str, value: Any) -> bool:
     """True or False, also as a text. Raises OptionError."""
     return value if isinstance(value, bool) else _switch(name, str(value), name)
@@ -353,7 +380,7 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
-    "allow_host": _allow_host, "allow_origin": _allow_origin,
+    "webhook_services": _webhook_services, "allow_host": _allow_host, "allow_origin": _allow_origin,
     "cache_mutation_detector": _boolean("cache_mutation_detector"),
 }
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import gojson
 from fakekube.endpoints.options import WriteOptions
 from fakekube.endpoints.patchtexts import convert_error
 from fakekube.endpoints.scope import Scope

@@ -10,13 +10,12 @@ format.
 
 from typing import Any, NamedTuple
 
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.http import MAX_BODY_BYTES, Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import gojson
 from fakekube.endpoints.negotiation import JSON, OBJECT_TYPES, PROTOBUF, YAML
 from fakekube.endpoints.scope import Scope, Services
 from fakekube.endpoints.table import internal_type

@@ -10,13 +10,13 @@ from typing import Any
 
 import orjson
 
-from fakekube.apimachinery import errors, field_errors
+from fakekube.apimachinery import errors, field_errors, gojson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import bodies, gojson
+from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
 from fakekube.endpoints.options import INT64, WriteOptions
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import orjson
 
-from fakekube.apimachinery import errors, fields, labels
+from fakekube.apimachinery import errors, fields, gojson, labels
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Tree
-from fakekube.endpoints import gojson
 from fakekube.endpoints.listoptions import (
     EXACT,
     METADATA_LABELS,

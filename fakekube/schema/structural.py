@@ -46,11 +46,11 @@ class Schema:
     ``type`` is object, array, string, integer, number, boolean, or empty when anything goes. A map
     has ``additional``, a list has ``items``. Texts that are not set are empty; ``list_type`` is
     atomic, set or map, ``map_type`` atomic or granular, ``patch_strategy`` merge, retainKeys or
-    both with a comma.
+    both with a comma. ``embedded`` says that a whole object stands here, with metadata of its own.
     """
 
     __slots__ = (
-        "_additional", "_go", "_items", "_properties", "_raw", "_resolve", "default", "format", "int_or_string",
+        "_additional", "_go", "_items", "_properties", "_raw", "_resolve", "default", "embedded", "format", "int_or_string",
         "keywords", "kinds", "list_map_keys", "list_type", "map_type", "merge_key", "name", "nullable",
         "patch_strategy", "preserve_unknown", "required", "shape", "type",
     )  # fmt: skip
@@ -76,6 +76,7 @@ class Schema:
         self.preserve_unknown: bool = get("preserve_unknown", False)
         self.int_or_string: bool = get("int_or_string", False)
         self.nullable: bool = get("nullable", False)
+        self.embedded: bool = get("embedded", False)
         self.default: Json = get("default")
         self.keywords: Mapping[str, Any] = get("keywords", _NO_KEYWORDS)
         self.kinds: tuple[GroupVersionKind, ...] = tuple(GroupVersionKind(*kind) for kind in get("kinds", ()))
@@ -168,6 +169,7 @@ _RENAMED = {
     "x-kubernetes-map-type": "map_type",
     "x-kubernetes-preserve-unknown-fields": "preserve_unknown",
     "x-kubernetes-int-or-string": "int_or_string",
+    "x-kubernetes-embedded-resource": "embedded",
 }
 _SAME = frozenset({"type", "format", "required", "nullable", "default"})
 
@@ -184,7 +186,7 @@ def _raw_of(tree: Tree) -> Tree:
             if isinstance(value, dict):
                 raw["additional"] = _raw_of(value)
             elif value:
-                raw["preserve_unknown"] = True
+                raw["additional"] = {}
         elif key in _RENAMED:
             raw[_RENAMED[key]] = value
         elif key in _SAME:

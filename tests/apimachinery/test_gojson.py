@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakekube.endpoints import gojson
+from fakekube.apimachinery import gojson
 from fakekube.util.nesting import is_deep
 
 JSON = st.recursive(

@@ -1,0 +1,96 @@
+"""Reading bodies of a custom kind: what upstream's decoder makes of one, before its defaults.
+
+Kind, apiVersion and metadata are typed as those of built-ins are; of the rest, what the schema does
+not know is taken out, and so are nulls that may not be. Values of the wrong type stay: they are for
+the validation. Upstream: unstructuredSchemaCoercer in
+apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
+"""
+
+import json
+from typing import Any
+
+from fakekube.apiextensions.objects.metadata import MetadataReader, coerce_embedded
+from fakekube.apiextensions.objects.pruning import drop_nulls, is_clean_object, prune, with_go_numbers
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema.decode import Decoded
+from fakekube.schema.duplicates import Members
+from fakekube.schema.structural import Schema
+from fakekube.schema.walk import UNKNOWN_LIMIT
+
+
+class CustomCodec:
+    """Reads bodies of one custom kind in one version.
+
+    ``schema`` is its structural schema, ``metadata`` that of ObjectMeta. Bodies of another kind get
+    their metadata read and no more: their kind is for the validation.
+    """
+
+    def __init__(self, kind: str, schema: Schema, metadata: Schema) -> None:
+        self.schema = schema
+        self._kind = kind
+        self._metadata = MetadataReader(metadata)
+        self._is_clean = is_clean_object(schema)
+
+    def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
+        """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.
+
+        ``old`` has no meaning here: nothing is shared. Raises DecodeError.
+        """
+        unknown: list[str] = []
+        if "metadata" in tree:
+            tree["metadata"] = self._metadata.read(tree["metadata"], "metadata", unknown)
+        if tree.get("kind") == self._kind and not self._is_clean(tree):
+            self._clean(tree, unknown)
+        return Decoded(tree, unknown)
+
+    def _clean(self, tree: Tree, unknown: list[str]) -> None:
+        metadata = tree.pop("metadata", None)
+        with_go_numbers(tree)
+        unknown += prune(tree, self.schema)
+        drop_nulls(tree, self.schema)
+        unknown += coerce_embedded(tree, self.schema, self._metadata)
+        if metadata is not None:
+            tree["metadata"] = metadata
+
+    def strict(self, body: bytes) -> list[str]:
+        """As ``Codec.strict``: keys given twice, wherever they are, then unknown fields."""
+        told: list[str] = []
+        parsed: Tree = json.loads(body, object_pairs_hook=Members)
+        _find_repeated(parsed, "", told)
+        unknown = self.decode(_plain(parsed)).unknown
+        return told[:UNKNOWN_LIMIT] + [f"unknown field {go_quote(path)}" for path in unknown]
+
+    def read_stored(self, tree: Tree) -> Tree:
+        """A stored object as the schema has it now: what cannot be read of metadata is gone, what
+        the schema no longer knows is, too. The tree may be changed in place.
+        """
+        metadata = tree.pop("metadata", None)
+        prune(tree, self.schema)
+        drop_nulls(tree, self.schema)
+        coerce_embedded(tree, self.schema, self._metadata, lenient=True)
+        read = self._metadata.read_leniently(metadata)
+        tree["metadata"] = metadata if read is None else read
+        return tree
+
+
+def _find_repeated(value: Any, path: str, told: list[str]) -> None:
+    if isinstance(value, Members):
+        seen: dict[str, None] = {}
+        for name, item in value.items():
+            here = f"{path}.{name}" if path else name
+            if name in seen:
+                text = f"duplicate field {go_quote(here)}"
+                if text not in told and len(told) < UNKNOWN_LIMIT:
+                    told.append(text)
+            seen[name] = None
+            _find_repeated(item, here, told)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _find_repeated(item, f"{path}[{place}]", told)
+
+
+def _plain(value: Any) -> Json:
+    if isinstance(value, Members):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
