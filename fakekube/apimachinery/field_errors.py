@@ -5,7 +5,6 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain stri
 root and prints ``<nil>``.
 """
 
-import json
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
