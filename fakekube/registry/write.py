@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import errors, strconv
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import Access, forbidden
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, validation
 from fakekube.registry.attributes import Admission, Attributes
@@ -121,6 +122,21 @@ def name_new(_: WriteRules, write: Write) -> None:
         write.name = meta["name"] = meta.get("name") or write.generated_name
 
 
+def authorize_new(rules: WriteRules, write: Write) -> None:
+    """Whether this user may have such an object. Raises Forbidden."""
+    rules.strategy.authorize(write.tree, None, write.ctx)
+
+
+def authorize_create(rules: WriteRules, write: Write) -> None:
+    """Whether who asked to update or patch what is not there may create it. Raises Forbidden."""
+    kind, user = rules.kind, write.ctx.user
+    access = Access(
+        "create", kind.group, kind.version, kind.plural, write.subresource, write.namespace, write.tree["metadata"]["name"])
+    decision = write.ctx.cluster.authorization.authorizer.decide(user, access)
+    if not decision.allowed:
+        raise forbidden(user, access, decision.reason)
+
+
 def prepare_new(rules: WriteRules, write: Write) -> None:
     """Clear what a client may not set, set what the kind has from the start."""
     obj = write.tree
@@ -175,6 +191,11 @@ def own_changed(rules: WriteRules, write: Write) -> None:
     ctx = write.ctx
     if write.tracked:
         rules.fields.update(write.old, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
+
+
+def authorize_changed(rules: WriteRules, write: Write) -> None:
+    """Whether this user may make such a change. Raises Forbidden."""
+    rules.strategy.authorize(write.tree, write.old, write.ctx)
 
 
 def check_version(rules: WriteRules, write: Write) -> None:
@@ -249,6 +270,9 @@ def review(rules: WriteRules, write: Write) -> Awaitable[None]:
 
 
 CREATE: tuple[Stage, ...] = (
-    fill_metadata, default_new, own_new, admit, name_new, prepare_new, validate_new, review, check_new_version)
+    fill_metadata, default_new, own_new, admit, name_new, authorize_new, prepare_new, validate_new, review,
+    check_new_version)
+CREATE_ON_UPDATE: tuple[Stage, ...] = (*CREATE[:CREATE.index(review)], authorize_create, *CREATE[CREATE.index(review):])
 UPDATE: tuple[Stage, ...] = (
-    check_identity, default_changed, own_changed, admit, check_version, prepare_changed, validate_changed, review)
+    check_identity, default_changed, own_changed, admit, authorize_changed, check_version, prepare_changed, validate_changed,
+    review)
