@@ -7,36 +7,34 @@ apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
 """
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from fakekube.apiextensions.objects.defaulting import defaulter
 from fakekube.apiextensions.objects.metadata import MetadataReader, coerce_embedded
 from fakekube.apiextensions.objects.pruning import drop_nulls, is_clean_object, prune, with_go_numbers
-from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.schema.decode import Decoded
 from fakekube.schema.duplicates import Members
+from fakekube.schema.structural import Schema
 from fakekube.schema.walk import UNKNOWN_LIMIT
-
-if TYPE_CHECKING:
-    from fakekube.schema.structural import Schema
 
 
 class CustomReader:
     """A BodyReader of one version of a definition.
 
-    Bodies of another kind get their metadata read and no more: their kind is for the validation.
+    ``schema`` is the structural schema, ``metadata`` that of ObjectMeta. Bodies of another kind get their metadata read and no more: their kind is for the validation.
     """
 
-    def __init__(self, version: DefinedVersion) -> None:
-        self.schema: Schema = version.schema
-        self._kind, self._api_version = version.gvk.kind, version.gvk.api_version
-        self._fill = defaulter(self.schema)
-        self._metadata = MetadataReader(version.metadata)
-        self._is_clean = is_clean_object(self.schema)
+    def __init__(self, gvk: GroupVersionKind, schema: Schema, metadata: Schema) -> None:
+        self.schema = schema
+        self._kind, self._api_version = gvk.kind, gvk.api_version
+        self._fill = defaulter(schema)
+        self._metadata = MetadataReader(metadata)
+        self._is_clean = is_clean_object(schema)
 
     def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
         """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.

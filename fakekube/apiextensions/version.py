@@ -84,7 +84,7 @@ class DefinedVersion:
         """What reads its objects."""
         from fakekube.apiextensions.reading import CustomReader
 
-        return CustomReader(self)
+        return CustomReader(self.gvk, self.schema, self.metadata)
 
     @cached_property
     def metadata(self) -> Schema:
