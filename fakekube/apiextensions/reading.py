@@ -26,7 +26,8 @@ from fakekube.schema.walk import UNKNOWN_LIMIT
 class CustomReader:
     """A BodyReader of one version of a definition.
 
-    ``schema`` is the structural schema, ``metadata`` that of ObjectMeta. Bodies of another kind get their metadata read and no more: their kind is for the validation.
+    ``schema`` is the structural schema, ``metadata`` that of ObjectMeta. Bodies of another kind get
+    their metadata read and no more: their kind is for the validation.
     """
 
     def __init__(self, gvk: GroupVersionKind, schema: Schema, metadata: Schema) -> None:
