@@ -56,7 +56,7 @@ def test_trees_become_what_their_schema_says(text: str, value: object) -> None:
 
 
 def test_the_root_knows_its_names_only() -> None:
-    """given the root of an object, when its metadata is read, then name and generateName are known"""
+    """given the root of an object, when its metadata is read, then its names are known"""
     program = environment(root=True).compile("self.metadata.name + self.kind")
     assert program.evaluate({"self": {"metadata": {"name": "a"}, "kind": "B"}}) == "aB"
     with pytest.raises(Exception, match="undefined field 'labels'"):
