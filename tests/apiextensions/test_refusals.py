@@ -55,17 +55,17 @@ ITEMS = {"type": "object", "properties": PROPERTIES, "required": ["a"]}
         "spec.versions: Invalid value: []: must have exactly one version marked as storage version",
         "status.storedVersions: Invalid value: null: must have at least one stored version"]),
     (with_spec(versions=[version(), version(storage=False)]), [
-        'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,'
+        ('spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,'
         '"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,'
         '"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,'
-        '"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names']),
+        '"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names')]),
     (with_spec(versions=[{"name": "v1", "served": True, "storage": True}]), [
         "spec.versions[0].schema.openAPIV3Schema: Required value"]),
     (with_spec(versions=[version(deprecationWarning="old")]), [
         'spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions']),
     (with_spec(preserveUnknownFields=True), [
-        "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true "
-        "in spec.versions[*].schema instead"]),
+        ("spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true "
+        "in spec.versions[*].schema instead")]),
     (with_spec(conversion={"strategy": "Webhook"}), [
         "spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
         "spec.conversion.conversionReviewVersions: Required value"]),
@@ -90,8 +90,8 @@ async def test_what_is_around_a_schema(api: Api, tree: Tree, wrong: list[str]) -
     ({"type": "array"}, [f"{SPEC}.items: Required value: must be specified"]),
     ({"type": "array", "items": {}}, [f"{SPEC}.items.type: Required value: must not be empty for specified array items"]),
     ({"type": "string", "pattern": "a("}, [
-        f'{SPEC}.pattern: Invalid value: "a(": must be a valid regular expression, but isn\'t: error parsing regexp: missing '
-        "closing ): `a(`"]),
+        (f'{SPEC}.pattern: Invalid value: "a(": must be a valid regular expression, but isn\'t: error parsing regexp: missing '
+        "closing ): `a(`")]),
     ({"type": "string", "uniqueItems": True}, [
         f"{SPEC}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic"]),
     ({"type": "object", "x-kubernetes-preserve-unknown-fields": False}, [
@@ -101,18 +101,18 @@ async def test_what_is_around_a_schema(api: Api, tree: Tree, wrong: list[str]) -
     ({"type": "object", "additionalProperties": {"type": "string"}, "properties": PROPERTIES}, [
         f"{SPEC}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive"]),
     ({"type": "object", "x-kubernetes-embedded-resource": True}, [
-        f"{SPEC}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without "
-        "x-kubernetes-preserve-unknown-fields"]),
+        (f"{SPEC}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without "
+        "x-kubernetes-preserve-unknown-fields")]),
     ({"type": "object", "$ref": "#/a"}, [f"{SPEC}.$ref: Forbidden: $ref is not supported"]),
     ({"type": "array", "items": ITEMS, "x-kubernetes-list-type": "map"}, [
         f"{SPEC}.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map"]),
     ({"type": "array", "items": {"type": "object", "properties": PROPERTIES}, "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["a"]}, [
-        f"{SPEC}.items.properties[a].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a "
-        "default or be a required property"]),
+        (f"{SPEC}.items.properties[a].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a "
+        "default or be a required property")]),
     ({"type": "array", "items": ITEMS, "x-kubernetes-list-type": "set"}, [
-        f"{SPEC}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with "
-        "x-kubernetes-list-type=set"]),
+        (f"{SPEC}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with "
+        "x-kubernetes-list-type=set")]),
     ({"type": "integer", "default": "x"}, [f'{SPEC}.default: Invalid value: "string":  in body must be of type integer: "string"']),
     ({"type": "object", "properties": PROPERTIES, "default": {"b": 1}}, [
         f'{SPEC}.default: Invalid value: {{"b":1}}: must not have unknown fields']),
@@ -144,8 +144,8 @@ async def test_metadata_may_be_narrowed_by_its_names_alone(api: Api) -> None:
 
     assert await errors(api, of({"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}})) == []
     assert await errors(api, of({"type": "object", "properties": {"labels": {"type": "object"}}})) == [
-        f"{ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is "
-        "implicitly specified"]
+        (f"{ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is "
+        "implicitly specified")]
     assert await errors(api, of({"type": "object", "default": {}})) == [
         f"{ROOT}.properties[metadata].default: Forbidden: must not be set in top-level metadata"]
 
@@ -159,8 +159,8 @@ async def test_metadata_may_be_narrowed_by_its_names_alone(api: Api) -> None:
     ({"selectableFields": [{"jsonPath": ".spec.x"}]}, [
         'spec.selectableFields[0].jsonPath: Invalid value: ".spec.x": is an invalid path: does not refer to a valid field']),
     ({"selectableFields": [{"jsonPath": ".spec"}]}, [
-        'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. '
-        "Enum string fields and strings with formats are allowed."]),
+        ('spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. '
+        "Enum string fields and strings with formats are allowed.")]),
     ({"selectableFields": [{"jsonPath": ".spec.a"}] * 2}, ['spec.selectableFields[1].jsonPath: Duplicate value: ".spec.a"']),
 ])
 async def test_paths(api: Api, more: Tree, wrong: list[str]) -> None:
@@ -176,8 +176,8 @@ async def test_what_differs_between_versions_is_named_by_version(api: Api) -> No
     bad = {"type": "object", "properties": {"spec": {}}}
     tree = definition(versions=[version(), version("v2", storage=False, schema=bad)])
     assert await errors(api, tree) == [
-        "spec.versions[1].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object "
-        "fields"]
+        ("spec.versions[1].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object "
+        "fields")]
 
 
 async def test_groups_of_the_community_need_approval(api: Api) -> None:
@@ -186,8 +186,8 @@ async def test_groups_of_the_community_need_approval(api: Api) -> None:
     """
     tree = definition(group="probe.k8s.io")
     assert await errors(api, tree) == [
-        "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "
-        '"api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111']
+        ("metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "
+        '"api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111')]
     tree["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
     assert await errors(api, tree) == []
 
