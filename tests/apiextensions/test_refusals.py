@@ -77,8 +77,8 @@ ITEMS = {"type": "object", "properties": PROPERTIES, "required": ["a"]}
         "spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook"]),
 ])
 async def test_what_is_around_a_schema(api: Api, tree: Tree, wrong: list[str]) -> None:
-    """Given a definition with a mistake in names, versions or conversion / when it is created / then
-    upstream's words say what is wrong.
+    """Given a definition with a mistake in names, versions or conversion / when it is created /
+    then upstream's words say what is wrong.
     """
     assert await errors(api, tree) == wrong
 
@@ -86,7 +86,8 @@ async def test_what_is_around_a_schema(api: Api, tree: Tree, wrong: list[str]) -
 @pytest.mark.parametrize(("schema", "wrong"), [
     ({}, [f"{SPEC}.type: Required value: must not be empty for specified object fields"]),
     ({"type": "text"}, [
-        f'{SPEC}.type: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string"']),
+        (f'{SPEC}.type: Unsupported value: "text": '
+        'supported values: "array", "boolean", "integer", "number", "object", "string"')]),
     ({"type": "array"}, [f"{SPEC}.items: Required value: must be specified"]),
     ({"type": "array", "items": {}}, [f"{SPEC}.items.type: Required value: must not be empty for specified array items"]),
     ({"type": "string", "pattern": "a("}, [
@@ -113,7 +114,8 @@ async def test_what_is_around_a_schema(api: Api, tree: Tree, wrong: list[str]) -
     ({"type": "array", "items": ITEMS, "x-kubernetes-list-type": "set"}, [
         (f"{SPEC}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with "
         "x-kubernetes-list-type=set")]),
-    ({"type": "integer", "default": "x"}, [f'{SPEC}.default: Invalid value: "string":  in body must be of type integer: "string"']),
+    ({"type": "integer", "default": "x"}, [
+        f'{SPEC}.default: Invalid value: "string":  in body must be of type integer: "string"']),
     ({"type": "object", "properties": PROPERTIES, "default": {"b": 1}}, [
         f'{SPEC}.default: Invalid value: {{"b":1}}: must not have unknown fields']),
     ({"type": "string", "x-kubernetes-validations": [{"rule": " "}]}, [
@@ -127,8 +129,8 @@ async def test_schemas(api: Api, schema: Tree, wrong: list[str]) -> None:
 
 
 async def test_what_a_junctor_speaks_of_is_there(api: Api) -> None:
-    """Given a root whose anyOf names a field that it has not / when the definition is created / then
-    the field is required.
+    """Given a root whose anyOf names a field that it has not / when the definition is created /
+    then the field is required.
     """
     schema = {"type": "object", "anyOf": [{"properties": {"spec": {"minLength": 1}}}]}
     assert await errors(api, definition(versions=[version(schema=schema)])) == [
