@@ -246,8 +246,11 @@ def _strategy_for(rules: WriteRules, subresource: str) -> Strategy:
 
 
 def _refuse(rules: WriteRules, write: Write, found: "list[FieldError]") -> None:
+    obj, kind = write.tree, rules.kind.group_kind
+    if rules.kind.custom:  # of which the kind itself may be wrong
+        kind = kind._replace(kind=obj["kind"])
     told = validation.as_told(found, write.ctx.minor, custom=rules.kind.custom)
-    raise errors.invalid(rules.kind.group_kind, write.tree["metadata"].get("name", ""), told)
+    raise errors.invalid(kind, obj["metadata"].get("name", ""), told)
 
 
 # of both
