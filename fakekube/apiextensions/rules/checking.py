@@ -7,7 +7,8 @@ in a part that did not change is told as a warning. Upstream:
 apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fakekube.apiextensions.objects.correlation import Correlation, key_of, keyed_items
@@ -20,7 +21,7 @@ from fakekube.cel import values
 from fakekube.cel.decltypes import DeclType, escaped, of_schema
 from fakekube.cel.environment import Program
 from fakekube.cel.errors import CostExceeded, EvaluationError
-from fakekube.schema.structural import Schema, from_openapi
+from fakekube.schema.structural import Schema
 
 CALL_LIMIT = 1_000_000
 """What one evaluation may cost."""
@@ -28,7 +29,8 @@ BUDGET = 10_000_000
 """What all rules of an object may cost together."""
 MAX_MESSAGE_BYTES = 5 * 1024
 RULES = "x-kubernetes-validations"
-SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+NO_FURTHER = "no further validation rules will be run"
+SPENT = f"validation failed due to running out of cost budget, {NO_FURTHER}"
 NO_TYPE = "rule compiler initialization error: failed to convert to declType for CEL validation rules"
 
 
@@ -47,13 +49,15 @@ class Ratchet(NamedTuple):
         return known is not None and known.unchanged
 
     def field(self, name: str) -> "Ratchet":
+        """The same of what is below under a name."""
         if self.here is None:
             return self
         if self.around is None and name in ("apiVersion", "kind"):
             return Ratchet()
         return Ratchet(self.here.field(name), self.here)
 
-    def index(self, place: int) -> "Ratchet":
+    def item(self, place: int) -> "Ratchet":
+        """The same of an item."""
         return self if self.here is None else Ratchet(self.here.index(place), self.here)
 
 
@@ -79,10 +83,11 @@ class _Run:
 class Checker:
     """The rules of one node and of those below it."""
 
-    __slots__ = ("_additional", "_all_of", "_decl", "_fields", "_items", "_keys", "_rules", "_type")
+    __slots__ = ("_additional", "_all_of", "_decl", "_fields", "_has_rules", "_items", "_keys", "_rules", "_type")
 
-    def __init__(self, node: Schema, decl: DeclType | None, rules: list[CompiledRule]) -> None:
-        self._decl, self._rules, self._type = decl, rules, node.type
+    def __init__(self, node: Schema, decl: DeclType | None, rules: Sequence[Tree], compiled: list[CompiledRule]) -> None:
+        self._decl, self._rules, self._type = decl, compiled, node.type
+        self._has_rules = bool(rules)
         self._keys = node.list_map_keys if node.list_type == "map" else ()
         self._fields: dict[str, Checker] = {}
         self._items: Checker | None = None
@@ -95,16 +100,14 @@ class Checker:
         ``old`` is what stood there before, None for nothing.
         """
         run = _Run()
-        try:
+        with suppress(_Stopped):
             self._check(run, "", value, old, Ratchet(correlation))
-        except _Stopped:
-            pass
         return run.found, run.warnings
 
     def _check(self, run: _Run, path: str, value: Json, old: Json, ratchet: Ratchet) -> None:
         if value is None:
             return
-        if self._rules or self._decl is None:
+        if self._has_rules:
             self._check_rules(run, path, value, old, ratchet)
         for below in self._all_of:
             below._check(run, path, value, old, Ratchet(None, ratchet.around))
@@ -114,7 +117,7 @@ class Checker:
             known = keyed_items(old, self._keys) if self._keys and isinstance(old, list) else {}
             for place, item in enumerate(value):
                 before = known.get(key_of(item, self._keys)) if known else None
-                self._items._check(run, f"{path}[{place}]", item, before, ratchet.index(place))
+                self._items._check(run, f"{path}[{place}]", item, before, ratchet.item(place))
 
     def _check_fields(self, run: _Run, path: str, tree: Tree, old: Tree, ratchet: Ratchet) -> None:
         if self._additional is not None:
@@ -156,7 +159,7 @@ class Checker:
             return True
         except CostExceeded as error:
             text = SPENT if run.budget < CALL_LIMIT else (
-                f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule: {rule.told}")
+                f"'{error}': {NO_FURTHER} due to call cost exceeds limit for rule: {rule.told}")
             run.stop(field_errors.invalid(path, self._type, text))
         run.budget -= cost
         return result is True
@@ -193,9 +196,8 @@ class Checker:
         except CostExceeded:
             text = rule.rule["messageExpression"]
             run.stop(field_errors.invalid(path, self._type, (
-                "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
-                if run.budget < CALL_LIMIT else
-                f"no further validation rules will be run due to call cost exceeds limit for messageExpression: {go_quote(text)}")))
+                f"messageExpression evaluation failed due to running out of cost budget, {NO_FURTHER}" if run.budget < CALL_LIMIT
+                else f"{NO_FURTHER} due to call cost exceeds limit for messageExpression: {go_quote(text)}")))
         run.budget -= cost
         told = result.strip() if isinstance(result, str) else ""
         return "" if "\n" in told or len(told.encode()) > MAX_MESSAGE_BYTES else told
@@ -223,10 +225,11 @@ def _below(tree: Tree) -> Iterator[Tree]:
 
 def _made(tree: Tree, node: Schema, decl: DeclType | None, minor: int) -> Checker | None:
     """The checker of a node; ``tree`` has the rules, which may be those of an allOf of the node."""
-    rules, compiled = tree.get(RULES) or (), []
+    rules: Sequence[Tree] = tree.get(RULES) or ()
+    compiled: list[CompiledRule] = []
     if rules and decl is not None:
         compiled = compile_rules(rules, decl, tree, minor, stored=lambda _: True)
-    made = Checker(node, decl if not rules or decl is not None else None, compiled)
+    made = Checker(node, decl, rules, compiled)
     element = decl.element if decl is not None else None
     items, additional = tree.get("items"), tree.get("additionalProperties")
     if isinstance(items, dict) and node.items is not None:

@@ -7,7 +7,7 @@ Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fakekube.apiextensions.rules.fieldpaths import BadPath, field_path
+from fakekube.apiextensions.validation.paths import BadPath, looked_up
 from fakekube.apimachinery.types import Tree
 from fakekube.cel import types
 from fakekube.cel.costs import CostEstimate
@@ -75,9 +75,7 @@ def compile_rules(
 
 
 def max_cardinality(decl: DeclType) -> int:
-    """How often values of the node can be in one object, if nothing bounds the lists and maps around
-    it.
-    """
+    """How often values of the node can be in an object if nothing bounds the lists around it."""
     return MAX_REQUEST_SIZE // (decl.min_size + 1)
 
 
@@ -110,10 +108,17 @@ def _message(rule: Tree, environment_of: Callable[[str, Tree], Environment]) -> 
 
 
 def _path(rule: Tree, schema: Tree) -> str:
+    """The path of a rule as errors show it: ``a.b``, ``m[key]``."""
     text = rule.get("fieldPath", "")
     if not text:
         return ""
     try:
-        return field_path(text, schema)
+        names, _ = looked_up(text, schema)
     except BadPath:
         return ""
+    path, node = "", schema
+    for name in names:
+        fields = node.get("properties")
+        path += f".{name}" if fields else f"[{name}]"
+        node = fields[name] if fields else node["additionalProperties"]
+    return path.removeprefix(".")
