@@ -241,6 +241,24 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
 
 
 @cli.command()
+@click.argument("expression")
+@click.option("--data", type=click.File("rb"), metavar="FILE", help=(
+    "YAML or JSON: an object, which is self and object, or variables by their names; - is standard input."))
+@click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
+    f"Kubernetes release whose functions there are, {OLDEST.name} to {NEWEST.name}."))
+@click.option("--new", is_flag=True, help=(
+    "Take the expression as one that is written anew, which may use less than one that is stored already."))
+@click.option("--verbose", is_flag=True, help="Print type and cost as well, on standard error.")
+@click.pass_context
+def cel(context: click.Context, expression: str, data: Any, kubernetes_version: str, *, new: bool, verbose: bool) -> None:
+    """Tell the value of EXPRESSION, one of CEL, as Kubernetes would."""
+    from fakekube.cli.expressions import evaluate
+
+    read = data.read() if data is not None else b""
+    context.exit(evaluate(expression, read, kubernetes_version, new=new, verbose=verbose))
+
+
+@cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script that completes commands and options in SHELL: eval "$(fakekube completion
