@@ -6,7 +6,7 @@ Upstream: cel/env.go and cel/program.go.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types
+from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types, validators
 from fakekube.cel.declarations import Declarations
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
@@ -61,10 +61,16 @@ class Environment:
         return extended
 
     def compile(self, text: str) -> "Program":
-        """The program of a text. Raises CompileError."""
+        """The program of a text.
+
+        Raises CompileError, and ProgramError for a constant that has no value.
+        """
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
+            validators.validate(
+                text, root, homogeneous=self.options.homogeneous_literals, literals=self.options.valid_literals
+            )
             return Program(text, root, self.declarations)
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"

@@ -90,6 +90,7 @@ def environment(minor: int = NEWEST.minor, *, stored: bool = True) -> Environmen
     compatible = compatible_with(minor, stored=stored)
     options = Options(
         homogeneous_literals=True,
+        valid_literals=compatible >= LITERAL_VALIDATORS_SINCE,
         cross_type_comparisons=compatible >= CROSS_TYPE_COMPARISONS_SINCE,
     )
     return Environment(libraries=libraries(minor, stored=stored), options=options)
