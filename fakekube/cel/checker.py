@@ -17,13 +17,11 @@ from fakekube.cel.types import Kind, Type
 class Options:
     """What differs between environments.
 
-    ``homogeneous_literals`` refuses lists and maps of mixed types, ``valid_literals`` durations,
-    timestamps and regular expressions that are none; ``cross_type_comparisons`` lets numbers of
-    different types be ordered; ``container`` is where names are looked up first.
+    ``homogeneous_literals`` refuses lists and maps of mixed types; ``cross_type_comparisons`` lets
+    numbers of different types be ordered; ``container`` is where names are looked up first.
     """
 
     homogeneous_literals: bool = False
-    valid_literals: bool = False
     cross_type_comparisons: bool = True
     container: str = ""
 
@@ -246,7 +244,7 @@ class _Checker:
         for index, element in enumerate(node.elements):
             self.check(element)
             given = self.unwrapped(element) if index in node.optional else element.type
-            common = self.join(common, given)
+            common = self.join(element, common, given)
         node.type = types.list_of(self.substitutions.fresh() if common is None else common)
 
     def create_map(self, node: tree.CreateMap) -> None:
@@ -256,10 +254,10 @@ class _Checker:
         for entry in node.entries:
             assert entry.key is not None
             self.check(entry.key)
-            common_key = self.join(common_key, entry.key.type)
+            common_key = self.join(entry.key, common_key, entry.key.type)
             self.check(entry.value)
             given = self.unwrapped(entry.value) if entry.optional else entry.value.type
-            common = self.join(common, given)
+            common = self.join(entry.value, common, given)
         if common_key is None or common is None:
             common_key, common = self.substitutions.fresh(), self.substitutions.fresh()
         node.type = types.map_of(common_key, common)
@@ -298,13 +296,16 @@ class _Checker:
             self.report(node, f"expected type '{types.optional_of(given)}' but found '{given}'")
         return given
 
-    def join(self, previous: Type | None, current: Type) -> Type:
-        """The more general of two types; dyn for types that do not go together."""
+    def join(self, node: tree.Expression, previous: Type | None, current: Type) -> Type:
+        """The more general of two types; of types that do not go together dyn, or an issue."""
         if previous is None:
             return current
         if self.substitutions.assignable(previous, current):
             return most_general(previous, current)
-        return types.DYN
+        if not self.options.homogeneous_literals:
+            return types.DYN
+        self.report(node, f"expected type '{previous}' but found '{current}'")
+        return types.ERROR
 
     # loops
 

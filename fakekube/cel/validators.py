@@ -1,106 +1,114 @@
-"""What is looked at after the type check: constants that cannot be what they are meant to be.
+"""What is looked for in an expression whose types are right: mistakes that would show up later.
 
-Upstream: cel/validator.go.
+Upstream: cel-go's cel/validator.go.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from fakekube.cel import errors, tree, types
-from fakekube.cel.standard import texts, times
-from fakekube.cel.standard.conversions import int_to_timestamp
+from fakekube.cel.standard import times
+from fakekube.cel.types import Kind
+from fakekube.util import regex
 
-_EXEMPT = "format"
+Validator = Callable[[tree.Expression], Iterator[errors.Issue]]
+"""Gives what is wrong with a tree whose types are known."""
+
+EXEMPT_FUNCTION = "format"
+"""The arguments of this function may be lists of mixed types."""
 
 
-def validate(text: str, root: tree.Expression, *, homogeneous: bool, literals: bool) -> None:
-    """Look at a checked tree. Raises CompileError.
+def nodes(root: tree.Expression, *, below: Callable[[tree.Expression], bool] = lambda _: True) -> Iterator[tree.Expression]:
+    """All parts of an expression, one that stands in it twice once.
 
-    ``homogeneous`` refuses lists and maps of mixed types; ``literals`` refuses durations,
-    timestamps and regular expressions that are none.
+    ``below`` says whether the parts of a part are looked at as well.
     """
-    if not homogeneous and not literals:
-        return
-    issues: list[errors.Issue] = []
-    nodes = list(_nodes(root))
-    if literals:
-        for name in ("duration", "timestamp", "matches"):
-            issues.extend(_invalid_literals(nodes, name))
-    if homogeneous:
-        for node, exempt in nodes:
-            if not exempt and isinstance(node, tree.CreateList):
-                issues.extend(_mixed_list(node))
-        for node, exempt in nodes:
-            if not exempt and isinstance(node, tree.CreateMap):
-                issues.extend(_mixed_map(node))
-    if issues:
-        raise errors.CompileError(text, issues[: errors.MAX_REPORTED], len(issues))
-
-
-def _nodes(root: tree.Expression) -> Iterator[tuple[tree.Expression, bool]]:
-    """All nodes, and whether each stands within a call of ``format``, where types may mix."""
-    pending, seen = [(root, False)], set()
+    pending, seen = [root], set()
     while pending:
-        node, exempt = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node, exempt
-        within = exempt or (isinstance(node, tree.Call) and node.function == _EXEMPT)
-        pending.extend((child, within) for child in reversed(list(node.children())))
+        node = pending.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            if below(node):
+                pending.extend(node.children())
 
 
-def _invalid_literals(nodes: list[tuple[tree.Expression, bool]], name: str) -> Iterator[errors.Issue]:
-    for node, _ in nodes:
-        if isinstance(node, tree.Call) and node.function == name and node.arguments:
-            argument = node.arguments[0]
-            if isinstance(argument, tree.Literal) and not _is_valid(name, argument):
-                yield errors.Issue(f"invalid {name} argument", argument.offset)
+def homogeneous_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+    """Lists and maps that are written down with elements of different types."""
+    for node in nodes(root, below=_is_not_exempt):
+        if isinstance(node, tree.CreateList):
+            yield from _mixed_list(node)
+        elif isinstance(node, tree.CreateMap):
+            yield from _mixed_map(node)
 
 
-def _is_valid(name: str, argument: tree.Literal) -> bool:
-    checks: dict[tuple[str, type], Callable[..., object]] = {
-        ("duration", str): times.parse_duration,
-        ("timestamp", str): times.parse_timestamp,
-        ("timestamp", int): int_to_timestamp,
-        ("matches", str): lambda pattern: texts.matches("", pattern),
-    }
-    check = checks.get((name, argument.value.__class__))
-    try:
-        return check is None or check(argument.value) is not check
-    except errors.EvaluationError:
-        return False
+def _is_not_exempt(node: tree.Expression) -> bool:
+    return not (isinstance(node, tree.Call) and node.function == EXEMPT_FUNCTION)
 
 
 def _mixed_list(node: tree.CreateList) -> Iterator[errors.Issue]:
-    """The first element that has not the type of the first."""
     first: types.Type | None = None
-    for position, element in enumerate(node.elements):
-        given = _inner(element.type) if position in node.optional else element.type
+    for index, element in enumerate(node.elements):
+        found = _held(element, optional=index in node.optional)
         if first is None:
-            first = given
-        elif given != first:
-            yield _mismatch(element, first, given)
+            first = found
+        elif not equivalent(first, found):
+            yield _mismatch(element, first, found)
             return
 
 
 def _mixed_map(node: tree.CreateMap) -> Iterator[errors.Issue]:
-    """All keys and values that have not the types of the first."""
     first: tuple[types.Type, types.Type] | None = None
     for entry in node.entries:
         assert entry.key is not None
-        given = _inner(entry.value.type) if entry.optional else entry.value.type
+        found = entry.key.type, _held(entry.value, optional=entry.optional)
         if first is None:
-            first = (entry.key.type, given)
+            first = found
             continue
-        if entry.key.type != first[0]:
-            yield _mismatch(entry.key, first[0], entry.key.type)
-        if given != first[1]:
-            yield _mismatch(entry.value, first[1], given)
+        for part, expected, actual in zip((entry.key, entry.value), first, found, strict=True):
+            if not equivalent(expected, actual):
+                yield _mismatch(part, expected, actual)
 
 
-def _inner(optional: types.Type) -> types.Type:
-    return optional.parameters[0] if optional.parameters else optional
+def _held(node: tree.Expression, *, optional: bool) -> types.Type:
+    return node.type.parameters[0] if optional and node.type.parameters else node.type
 
 
-def _mismatch(node: tree.Expression, expected: types.Type, given: types.Type) -> errors.Issue:
-    return errors.Issue(f"expected type '{expected}' but found '{given}'", node.offset)
+def _mismatch(node: tree.Expression, expected: types.Type, found: types.Type) -> errors.Issue:
+    return errors.Issue(f"expected type '{expected}' but found '{found}'", node.offset)
+
+
+def equivalent(left: types.Type, right: types.Type) -> bool:
+    """Whether two types are the same; type parameters are, whatever their names."""
+    if left.kind is not right.kind or len(left.parameters) != len(right.parameters):
+        return False
+    if left.kind is not Kind.TYPE_PARAMETER and left.name != right.name:
+        return False
+    return all(map(equivalent, left.parameters, right.parameters))
+
+
+def duration_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+    """``duration('1x')``."""
+    return _literals(root, "duration", times.parse_duration)
+
+
+def timestamp_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+    """``timestamp('yesterday')``."""
+    return _literals(root, "timestamp", times.parse_timestamp)
+
+
+def regex_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+    """``'a'.matches('(')``. Of ``matches('a', '(')`` upstream looks at the first argument."""
+    return _literals(root, "matches", regex.compiled)
+
+
+def _literals(root: tree.Expression, function: str, parse: Callable[[str], Any]) -> Iterator[errors.Issue]:
+    for node in nodes(root):
+        if not isinstance(node, tree.Call) or node.function != function or not node.arguments:
+            continue
+        argument = node.arguments[0]
+        if isinstance(argument, tree.Literal) and isinstance(argument.value, str):
+            try:
+                parse(argument.value)
+            except (errors.EvaluationError, regex.RegexError):
+                yield errors.Issue(f"invalid {function} argument", argument.offset)

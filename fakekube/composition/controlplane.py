@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apis.bootstrap import GATES
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
@@ -96,12 +97,13 @@ class ControlPlane(NamedTuple):
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
+    audit: "Callable[[bytes], None] | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
 
     ``identity`` says whose tokens and certificates it knows, ``calls`` carries what is sent to
-    webhooks. A new storage has the objects that every cluster begins with. Raises OptionError for a
-    release, gate, API or plugin that does not exist.
+    webhooks, ``audit`` takes audit events. A new storage has the objects that every cluster begins
+    with. Raises OptionError for a release, gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -113,13 +115,14 @@ def build_apiserver(
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
+    facts = ServerFacts(tracks_tokens=False) if state is not None else ServerFacts(
+        gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
     first = FirstObjects(
         resources, with_namespace_defaults=state is None and service_accounts(),
-        facts=ServerFacts(gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
-        if state is None else ServerFacts(tracks_tokens=False))
+        facts=facts._replace(gates=tuple(gate for gate in GATES if gates.get(gate))))
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
-        credentials=identity.credentials, nodes=nodes,
+        credentials=identity.credentials, nodes=nodes, audit=audit,
         authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
     apiserver.use_admission(admission)
     if state is None:
