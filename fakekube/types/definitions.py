@@ -19,8 +19,11 @@ cannot say (a union of models, a model that holds itself) takes any value.
 Upstream: controller-tools/cmd/controller-gen. Left out: webhook conversion.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core.core_schema import ModelSchema
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.types.object import Object
@@ -61,8 +64,8 @@ class Scale(NamedTuple):
 class Definition(NamedTuple):
     """What a kind's model does not say by its fields. Where nothing is given, upstream's defaults.
 
-    ``rules`` are expressions in CEL over the whole object with the text for who breaks one. ``deprecated`` is the
-    warning of a version that is going.
+    ``rules`` are expressions in CEL over the whole object, with the text for who breaks one.
+    ``deprecated`` is the warning of a version that is going.
     """
 
     short_names: tuple[str, ...] = ()
@@ -135,9 +138,19 @@ def _column(column: Column) -> Tree:
     return tree
 
 
+class _Descriptions(GenerateJsonSchema):
+    """As the base; models of the API itself are described where they are used."""
+
+    def model_schema(self, schema: ModelSchema) -> Tree:
+        told = super().model_schema(schema)
+        if schema["cls"].__module__.startswith(__package__ + "."):
+            told.pop("description", None)
+        return told
+
+
 def schema_of(model: type[Object]) -> Tree:
     """The ``openAPIV3Schema`` of a kind: structural, as definitions must be."""
-    told = model.model_json_schema(by_alias=True)
+    told = model.model_json_schema(by_alias=True, schema_generator=_Descriptions)
     schema = _Conversion(told.get("$defs", {})).schema(told)
     schema["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
     return schema
@@ -170,7 +183,7 @@ class _Conversion:
             schema |= self._inside(type_, told)
         elif INT_OR_STRING not in schema:
             schema[ANYTHING] = True
-        if _says_something(told.get("default")):
+        if told.get("default"):  # not the zero value of its type
             schema["default"] = told["default"]
         return schema
 
@@ -204,14 +217,11 @@ class _Conversion:
         return self.schema(rest)
 
 
-def _type_of_all(values: "tuple[Json, ...] | list[Json]") -> str:
+def _type_of_all(values: Iterable[Json]) -> str:
     """The type of values that a field is confined to, where they have one."""
+    known = [*values]
     for type_, name in ((bool, "boolean"), (int, "integer"), (str, "string")):
-        if values and all(isinstance(value, type_) for value in values):
+        if known and all(isinstance(value, type_) for value in known):
             return name
     return ""
 
-
-def _says_something(default: Any) -> bool:
-    """Whether a default is not the zero value of its type."""
-    return bool(default)
