@@ -1,4 +1,4 @@
-"""``fakekube run`` and ``fakekube crds``: controllers and add-ons outside of fakekube's own clusters.
+"""``fakekube run`` and ``fakekube crds``: controllers and add-ons outside of a Cluster.
 
 The same declarations that a Cluster runs in its process run here against any server, a real one
 included.

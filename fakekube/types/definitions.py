@@ -20,10 +20,9 @@ Upstream: controller-tools/cmd/controller-gen. Left out: webhook conversion.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core.core_schema import ModelSchema
 
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.types.object import Object
@@ -39,7 +38,7 @@ _EXCLUSIVE = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _FORMATS = {"integer": "int64", "number": "double"}
 
 
-class Column(NamedTuple):
+class PrinterColumn(NamedTuple):
     """One column of ``kubectl get``; ``path`` is JSONPath as ``.spec.replicas``.
 
     ``priority`` above 0 shows with ``-o wide`` only.
@@ -53,7 +52,7 @@ class Column(NamedTuple):
     priority: int = 0
 
 
-class Scale(NamedTuple):
+class ScalePaths(NamedTuple):
     """Where ``kubectl scale`` and autoscalers find replicas and their selector."""
 
     replicas: str = ".spec.replicas"
@@ -70,9 +69,9 @@ class Definition(NamedTuple):
 
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[PrinterColumn, ...] = ()
     selectable_fields: tuple[str, ...] = ()
-    scale: Scale | None = None
+    scale: ScalePaths | None = None
     rules: Mapping[str, str] = {}
     singular: str = ""
     list_kind: str = ""
@@ -130,7 +129,7 @@ def _version(model: type[Object], *, storage: bool) -> Tree:
     return version
 
 
-def _column(column: Column) -> Tree:
+def _column(column: PrinterColumn) -> Tree:
     tree: Tree = {"name": column.name, "type": column.type, "jsonPath": column.path}
     for name in ("format", "description", "priority"):
         if value := getattr(column, name):
@@ -141,7 +140,7 @@ def _column(column: Column) -> Tree:
 class _Descriptions(GenerateJsonSchema):
     """As the base; models of the API itself are described where they are used."""
 
-    def model_schema(self, schema: ModelSchema) -> Tree:
+    def model_schema(self, schema: Any) -> Tree:
         told = super().model_schema(schema)
         if schema["cls"].__module__.startswith(__package__ + "."):
             told.pop("description", None)
