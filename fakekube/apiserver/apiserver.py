@@ -13,6 +13,7 @@ from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
+from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
@@ -22,7 +23,7 @@ from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authenticator import Authenticator, Credentials
 from fakekube.auth.authorizer import AlwaysAllow, Authorization
-from fakekube.auth.impersonation import any_impersonation, wanted_user
+from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
@@ -86,6 +87,7 @@ class APIServer:
         known = credentials or Credentials()
         self.tokens = Tokens(clock, rng.fork("tokens"), known.secret, self.cluster.lookup)
         self.authenticator = Authenticator(known, self.tokens, self.cluster.lookup, clock)
+        self._impersonation = Impersonation(authorizer, constrained=gates("ConstrainedImpersonation"))
         special = special_routes(lambda: self.nodes, authorizer, self.tokens, self.authenticator)
         self.routes = Routes(self.services, special)
         self.log = RequestLog()
@@ -106,8 +108,8 @@ class APIServer:
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request, info.warnings)
-            if any_impersonation(request.headers):
-                request.user = wanted_user(request.headers) or request.user
+            if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
+                request.user = self._impersonation.act_as(request.user, wanted, access_of(info, request))
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":

@@ -77,10 +77,12 @@ class Scope:
     def reader(self, gvk: GroupVersionKind) -> BodyReader | None:
         """What reads bodies of a kind that come here; None for a kind that is registered nowhere.
         """
-        kind = self.kind
-        if kind.custom and self.gvk is kind.gvk:
-            return kind.codec
-        return self.services.codec(gvk)
+        return self.kind.codec if self.is_custom else self.services.codec(gvk)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether what comes here are custom objects themselves, not a Scale of one."""
+        return self.kind.custom and self.gvk is self.kind.gvk
 
     @property
     def minor(self) -> int:

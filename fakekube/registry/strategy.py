@@ -127,6 +127,11 @@ class Strategy:
                     obj[name] = orjson.loads(orjson.dumps(value))
         self.default(obj, ctx)
 
+    def authorize(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        """Refuse what this user may not write, whatever verbs they may use; ``old`` is None for a
+        new object. Admission has made its changes. Raises APIError.
+        """
+
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Clear what a client may not set (status, say) and set what only the server knows. uid and
         name are set.
