@@ -107,7 +107,7 @@ async def test_manifests_are_files_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("manifest", "error"), [
-    ("a: b", OptionError), (DEFINITION.replace("{plural: bells, kind: Bell}", "{plural: bells}"), APIError)])
+    ("a: b", OptionError), (BELL.replace("first", "First") + "---" + DEFINITION, APIError)])
 async def test_what_cannot_be_installed_stops_the_start(manifest: str, error: type[Exception]) -> None:
     """Given an add-on with a broken manifest, when a cluster starts with it, then the start fails
     with what is wrong, and leaves no task behind.
