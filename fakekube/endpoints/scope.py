@@ -119,7 +119,7 @@ class Scope:
         context = WriteContext(
             services.cluster, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
             subresource=self.name,
-            warnings=info.warnings,
+            warnings=info.warnings, audit_annotations=info.audit_annotations,
         )
         if options is not None:
             context.dry_run, context.options = options.dry_run, options.tree

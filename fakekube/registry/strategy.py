@@ -76,6 +76,8 @@ class WriteContext:
     options: Mapping[str, Any] = field(default_factory=dict)
     # texts for Warning headers, in order, may repeat
     warnings: list[str] = field(default_factory=list)
+    # what the audit log says of the request, by key
+    audit_annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def minor(self) -> int:
@@ -85,6 +87,10 @@ class WriteContext:
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""
         self.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Say something in the audit log; of several who use a key, the first counts."""
+        self.audit_annotations.setdefault(key, value)
 
 
 class Strategy:
