@@ -158,9 +158,9 @@ def schema(name: str) -> None:
     "Run only while this process holds the Lease of that name in kube-system."))
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
 def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...]) -> None:
-    """Run controllers and add-ons against any cluster, a real one too.
+    """Run controllers and add-ons against any cluster.
 
-    NAME is one that is installed (job, cronjob ...), or MODULE:NAME. Definitions and manifests of
+    It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME. Definitions and manifests of
     an add-on are applied first.
     """
     from fakekube.cli.operators import run as run_there
@@ -172,8 +172,9 @@ def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, leas
 @cli.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def crds(names: tuple[str, ...]) -> None:
-    """Print the CustomResourceDefinitions of add-ons as YAML: NAME is an installed one, or
-    MODULE:NAME.
+    """Print what add-ons define, as YAML.
+
+    NAME is one that is installed, or MODULE:NAME.
     """
     from fakekube.cli.operators import show_definitions
 
