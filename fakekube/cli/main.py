@@ -160,8 +160,8 @@ def schema(name: str) -> None:
 def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...]) -> None:
     """Run controllers and add-ons against any cluster.
 
-    It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME. Definitions and manifests of
-    an add-on are applied first.
+    It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME.
+    Definitions and manifests of an add-on are applied first.
     """
     from fakekube.cli.operators import run as run_there
     from fakekube.composition.options import switches
