@@ -151,6 +151,36 @@ def schema(name: str) -> None:
     show(name, serve)
 
 
+@cli.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@where
+@click.option("--lease", default="", metavar="NAME", help=(
+    "Run only while this process holds the Lease of that name in kube-system."))
+@click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
+def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...]) -> None:
+    """Run controllers and add-ons against any cluster.
+
+    It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME.
+    Definitions and manifests of an add-on are applied first.
+    """
+    from fakekube.cli.operators import run as run_there
+    from fakekube.composition.options import switches
+
+    run_there(names, server, kubeconfig, lease=lease, gates=switches(feature_gates))
+
+
+@cli.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def crds(names: tuple[str, ...]) -> None:
+    """Print what add-ons define, as YAML.
+
+    NAME is one that is installed, or MODULE:NAME.
+    """
+    from fakekube.cli.operators import show_definitions
+
+    show_definitions(names)
+
+
 @cli.group(invoke_without_command=True)
 @where
 @click.pass_context
