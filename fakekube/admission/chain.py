@@ -22,7 +22,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "LimitPodHardAntiAffinityTopology": "",
     "LimitRanger": "limit_ranger:LimitRanger",
     "ServiceAccount": "service_account:ServiceAccount",
-    "NodeRestriction": "",
+    "NodeRestriction": "node_restriction:NodeRestriction",
     "TaintNodesByCondition": "defaults:TaintNodesByCondition",
     "AlwaysPullImages": "",
     "ImagePolicyWebhook": "",
@@ -61,6 +61,10 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
 Those without a place are off by default upstream, or not modelled. A new plugin is a class and a
 line here.
 """
+
+
+OFF_BY_DEFAULT = ("NodeRestriction",)
+"""Plugins that somebody has to enable."""
 
 
 class Passes(NamedTuple):
@@ -119,20 +123,28 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
-def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True) -> Chain:
-    """The plugins that are on by default, less those in ``disabled``.
+def build_chain(
+    *, disabled: Collection[str] = (), enabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
+) -> Chain:
+    """The plugins that are on by default, less those in ``disabled``, and those in ``enabled``.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
     once, at the first write.
 
     Raises:
-        ValueError: ``disabled`` holds a name that is no plugin's.
+        ValueError: either holds a name that is no plugin's, or both hold the same.
     """
     check_names(disabled)
+    check_names(enabled, flag="enable-admission-plugins")
+    both = [name for name in enabled if name in disabled]
+    if both:
+        raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")
 
     def load() -> Sequence[Plugin]:
-        off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
+        off = [*disabled, *(name for name in OFF_BY_DEFAULT if name not in enabled)]
+        if not service_accounts():
+            off.append("ServiceAccount")
         return [_made(where) for name, where in PLUGINS.items() if where and name not in off]
 
     return Chain(Lazy(load))
