@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow fuzz clients releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
+.PHONY: help demo dev test slow fuzz mutate clients releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ slow: $(VENV)/dev.stamp  ## run the slow sweeps too
 
 fuzz: $(VENV)/dev.stamp  ## send REQUESTS blown requests of SEED, with a budget of CPU time for each byte
 	@nice $(BIN)/python -m tests.fuzz $(or $(REQUESTS),100000) $(or $(SEED),1)
+
+mutate: $(VENV)/dev.stamp  ## change the code in MUTANTS places of SEED: do the tests of each area notice? PROCESSES at once, AREAS only
+	@nice $(BIN)/python -u -m tests.mutation $(or $(MUTANTS),200) $(or $(SEED),1) $(or $(PROCESSES),1) $(AREAS)
 
 clients: $(VENV)/dev.stamp  ## run clients in Go, Node and Java, where their tool chains are (fetches modules)
 	@$(BIN)/python -m pytest -q -rs -m "toolchain" $(TESTS)/clients

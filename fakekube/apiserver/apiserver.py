@@ -5,22 +5,23 @@ kube-apiserver's control plane, without the aggregation layer.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.customresources import follow_definitions
-from fakekube.apiserver.filters import ADMIN, Authenticator, Decorator, RequestLog, check_timeout
+from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
-from fakekube.auth.authorizer import ANONYMOUS, AlwaysAllow, Authorization
+from fakekube.auth.authenticator import Authenticator, Credentials
+from fakekube.auth.authorizer import AlwaysAllow, Authorization
 from fakekube.auth.impersonation import any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
@@ -54,10 +55,9 @@ class APIServer:
     """A Handler. Make one a cluster.
 
     ``resources`` names what is served, ``storage`` holds the objects, ``first`` knows those that a
-    resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of
-    service accounts. ``authorization`` allows everybody everything unless another one is given;
-    with another one, who has no token is anonymous. ``buckets`` and ``cluster`` are the way in for
-    the cluster's own parts. ``log`` keeps what was asked.
+    resource has from the beginning, ``credentials`` whom the server knows besides service accounts.
+    ``authorization`` allows everybody everything unless another one is given. ``buckets`` and
+    ``cluster`` are the way in for the cluster's own parts. ``log`` keeps what was asked.
     ``extra_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
     ``/metrics`` says besides the server's own.
     """
@@ -65,7 +65,7 @@ class APIServer:
     def __init__(
         self, resources: ResourceRegistry, storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
         release: str, gates: Callable[[str], bool], first: FirstObjects,
-        tokens: Mapping[str, UserInfo] | None = None, authorization: MakeAuthorization = _open,
+        credentials: Credentials | None = None, authorization: MakeAuthorization = _open,
         nodes: NodeProxy | None = None,
     ) -> None:
         self.clock, self.resources, self.storage = clock, resources, storage
@@ -83,14 +83,14 @@ class APIServer:
         follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
-        self.tokens = Tokens(clock, rng.fork("tokens"))
-        self.authenticator = Authenticator(
-            tokens or {}, self.tokens, self.cluster.lookup, ADMIN if self._authorizer is None else ANONYMOUS)
+        known = credentials or Credentials()
+        self.tokens = Tokens(clock, rng.fork("tokens"), known.secret, self.cluster.lookup)
+        self.authenticator = Authenticator(known, self.tokens, self.cluster.lookup, clock)
         special = special_routes(lambda: self.nodes, authorizer, self.tokens, self.authenticator)
         self.routes = Routes(self.services, special)
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
-        self._paths = MetaPaths(self.services, self.log, release, self.metric_texts)
+        self._paths = MetaPaths(self.services, self.log, release, self.metric_texts, self.tokens)
         self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
 
@@ -105,7 +105,7 @@ class APIServer:
         info: RequestInfo | None = None
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
-            request.user = self.authenticator.authenticate(request)
+            request.user = self.authenticator.authenticate(request, info.warnings)
             if any_impersonation(request.headers):
                 request.user = wanted_user(request.headers) or request.user
             if "timeout" in request.query:

@@ -22,6 +22,7 @@ from fakekube.composition import controllermanager, fakekube_api
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import WebhookCalls, build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
 from fakekube.util.activity import Activity
@@ -98,8 +99,9 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
+        self._identity = Identity(self.options)
+        self.token = self._identity.token
         self._webhook_calls = WebhookCalls(self.activity)
-        self.token = f"fakekube-{Rng(self.options.seed).fork('token').suffix(16)}"
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -115,8 +117,8 @@ class Cluster:
         if state is not None:
             rng.load(state.rng)
         plane = build_apiserver(
-            options, self._clock, rng, tokens={self.token: users.admin()},
-            nodes=NodeAgents(self._controllers.kubelet), service_accounts=self._has_service_accounts,
+            options, self._clock, rng, identity=self._identity, nodes=NodeAgents(self._controllers.kubelet),
+            service_accounts=self._has_service_accounts,
             state=state.storage.fork() if state is not None else None, calls=self._webhook_calls)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
@@ -366,13 +368,14 @@ class Cluster:
         """Listen on a port (0: one that is free) until the cluster stops.
 
         Whoever reaches it is the cluster's administrator: a ``host`` that other machines reach is
-        an OptionError unless ``insecure``. Raises OSError when the port is taken.
+        an OptionError unless ``insecure``, or with the option ``tls``, where its token is needed.
+        Raises OSError when the port is taken.
         """
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
-            compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
+            self.apiserver, identity=self._identity, clock=self.clock, activity=self.activity, host=host, port=port,
+            insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
             allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()

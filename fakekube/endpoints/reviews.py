@@ -13,7 +13,7 @@ from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision
 from fakekube.auth.rules import PolicyRule
-from fakekube.auth.tokens import Token
+from fakekube.auth.tokens import ISSUER, InvalidToken, Token
 from fakekube.endpoints import bodies, negotiation
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
@@ -28,8 +28,8 @@ EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must b
 class TokenCheck(Protocol):
     """Who knows tokens."""
 
-    def check_token(self, token: str) -> Token | None:
-        """Whom a token names, or None."""
+    def check_token(self, token: str, audiences: tuple[str, ...]) -> Token:
+        """Whom a token names, and for which of the audiences. Raises InvalidToken."""
 
 
 class Reviews:
@@ -85,16 +85,12 @@ class Reviews:
         spec = review.get("spec") or {}
         if not spec.get("token"):
             raise errors.bad_request("token is required for TokenReview in authentication")
-        found = self._tokens.check_token(spec["token"])
-        wanted = tuple(spec.get("audiences") or ())
-        shared = [audience for audience in wanted if found and audience in found.audiences]
-        if found is None:
-            review["status"] = {"user": {}, "error": "invalid bearer token"}
-        elif wanted and not shared:
-            review["status"] = {"user": {}, "error": "token audiences are invalid for the target audiences"}
+        try:
+            found = self._tokens.check_token(spec["token"], tuple(spec.get("audiences") or (ISSUER,)))
+        except InvalidToken as error:
+            review["status"] = {"user": {}, "error": str(error)}
         else:
-            review["status"] = {
-                "authenticated": True, "user": user_tree(found.user), "audiences": shared or list(found.audiences)}
+            review["status"] = {"authenticated": True, "user": user_tree(found.user), "audiences": list(found.audiences)}
         return object_answer(scope, request, form, review, status=201)
 
 

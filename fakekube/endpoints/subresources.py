@@ -16,7 +16,7 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name, check_place
 from fakekube.managedfields.manager import FieldManager
-from fakekube.registry import subresources
+from fakekube.registry import scale, subresources
 from fakekube.registry.strategy import WriteContext
 
 
@@ -59,7 +59,7 @@ async def get_scale(scope: Scope, info: RequestInfo, request: Request) -> Respon
     store, version = scope.store, request.param("resourceVersion")
     record = await get_object(
         store.kind, store.bucket, info.namespace, info.name, version, request.patience or scope.services.clock)
-    return object_answer(scope, request, form, subresources.scale_of(store, store.load(record)))
+    return object_answer(scope, request, form, scale.scale_of(store, store.load(record)))
 
 
 async def update_scale(scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -97,10 +97,10 @@ async def _rescale(
     scope: Scope, info: RequestInfo, request: Request, form: Form, context: WriteContext, change: Change,
 ) -> Response:
     """The write of the object behind the Scale; ``change`` has seen to who owns what."""
-    transform = subresources.rescaled(scope.store, info.name, change)
+    transform = scale.rescaled(scope.store, info.name, change)
     context.patched = True
     written = await scope.store.update(context, info.namespace, info.name, transform, tracked=False)
-    return object_answer(scope, request, form, subresources.scale_of(scope.store, written.tree))
+    return object_answer(scope, request, form, scale.written_scale_of(scope.store, written.tree))
 
 
 def _owned(scope: Scope, context: WriteContext, change: Change) -> Change:

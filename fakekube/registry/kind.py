@@ -59,6 +59,15 @@ class Selectable(NamedTuple):
 NAME_ONLY = Selectable()
 
 
+class ScalePaths(NamedTuple):
+    """Where a custom kind has what its Scale shows: ``.spec.replicas``; ``selector`` may be empty.
+    """
+
+    replicas: str
+    status_replicas: str
+    selector: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Subresource:
     """A path below an object.
@@ -137,6 +146,7 @@ class Kind:
     # the path of the pod template, for kinds whose controllers make pods of it
     pod_template: tuple[str, ...] = ()
     selector_is_map: bool = False  # spec.selector is a map of labels
+    scale_paths: ScalePaths | None = None  # where a custom kind's Scale comes from; None: as built-ins
     deprecation: str = ""  # what each answer warns of
     orphan_warning: str = ""  # what a DELETE without a propagation policy warns of
     # what metadata.name must look like: a rule of apimachinery.names.object_name

@@ -1,20 +1,18 @@
-"""Endpoints below an object that are more than a write to it: binding, eviction, scale.
+"""Endpoints below an object that are more than a write to it: binding and eviction.
 
-Upstream: pkg/registry/core/pod/storage (binding, eviction) and pkg/registry/apps/*/storage (scale).
-Those that are a write with other rules (status, finalize, approval, resize) are strategies of their
-Subresource instead.
+Upstream: pkg/registry/core/pod/storage. The third, scale, is in ``scale.py``. Those that are a
+write with other rules (status, finalize, approval, resize) are strategies of their Subresource
+instead.
 """
 
-from collections.abc import Callable
 
 from fakekube.apimachinery import conditions, errors, field_errors, labels, names
 from fakekube.apimachinery.errors import APIError
-from fakekube.apimachinery.gvk import GroupKind, GroupResource
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
-from fakekube.managedfields import scale as scalefields
 from fakekube.registry import deletion, preconditions, validation
 from fakekube.registry.deletion import DeleteOptions
-from fakekube.registry.store import Store, Transform
+from fakekube.registry.store import Store
 from fakekube.registry.strategy import SERVER_MANAGER, WriteContext
 from fakekube.storage.memory import Record, Stale
 
@@ -189,51 +187,3 @@ def _mark_disrupted(pods: Store, ctx: WriteContext, namespace: str, name: str, o
     }
     status = {**old["status"], "conditions": with_condition(old["status"].get("conditions") or [], condition, ctx.now)}
     pods.replace({**old, "metadata": dict(old["metadata"]), "status": status}, record)
-
-
-def scale_of(store: Store, obj: Tree) -> Tree:
-    """The autoscaling/v1 Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController.
-    """
-    meta, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
-    selector = spec.get("selector") or {}
-    parse = labels.from_set if store.kind.selector_is_map else labels.from_label_selector
-    text = str(parse(selector))
-    replicas = spec.get("replicas", 0)
-    result: Tree = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {
-        key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in meta}}
-    result["spec"] = {"replicas": replicas} if replicas else {}
-    result["status"] = {"replicas": status.get("replicas", 0)} | ({"selector": text} if text else {})
-    return result
-
-
-def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transform:
-    """From a change of the Scale to a change of the object behind it.
-
-    ``change`` gets the present Scale, with the managedFields of its replicas, and gives the wanted
-    one, with those that it leads to; so the store has nothing to track any more. Raises Invalid for
-    replicas below zero, Conflict for another uid.
-    """
-    def transform(old: Tree | None) -> Tree:
-        resource = GroupResource(store.kind.group, f"{store.kind.plural}/scale")
-        if old is None:
-            raise errors.not_found(resource, name)
-        live = old["metadata"].get("managedFields")
-        present = scale_of(store, old)
-        if owners := scalefields.to_scale(live):
-            present["metadata"]["managedFields"] = owners
-        scale = change(present)
-        meta, replicas = scale.get("metadata") or {}, (scale.get("spec") or {}).get("replicas", 0)
-        if replicas < 0:
-            raise errors.invalid(GroupKind("autoscaling", "Scale"), name, [
-                field_errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0")])
-        uid = old["metadata"]["uid"]
-        if meta.get("uid", uid) != uid:
-            raise preconditions.uid_conflict(store.kind, old["metadata"]["namespace"], name, meta["uid"], uid)
-        new_meta = dict(old["metadata"])
-        new_meta["resourceVersion"] = meta.get("resourceVersion", "")
-        new_meta.pop("managedFields", None)
-        if owners := scalefields.to_parent(live, meta.get("managedFields"), store.kind.api_version):
-            new_meta["managedFields"] = owners
-        return {**old, "metadata": new_meta, "spec": {**old["spec"], "replicas": replicas}}
-
-    return transform

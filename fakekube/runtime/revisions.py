@@ -15,8 +15,11 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import Json, ReadOnlyTree, Tree
 from fakekube.client.client import Client
-from fakekube.client.resources import CONTROLLER_REVISIONS
+from fakekube.client.resources import CONTROLLER_REVISIONS, Resource
+from fakekube.runtime.context import Context
 from fakekube.runtime.gotemplate import printed
+from fakekube.runtime.owned import selector_of
+from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
 from fakekube.util.rng import SUFFIX_ALPHABET
 
 REVISION_HASH = "controller.kubernetes.io/hash"
@@ -133,3 +136,30 @@ async def renumber(client: Client, revision: ReadOnlyTree, number: int) -> Tree:
     if revision["revision"] == number:
         return dict(revision)
     return await client.update(CONTROLLER_REVISIONS, {**revision, "revision": number})
+
+
+class History:
+    """The revisions of all owners of one resource."""
+
+    def __init__(self, ctx: Context, owners: Resource) -> None:
+        self._client, self._owners, self._revisions = ctx.client, owners, ctx.lister(CONTROLLER_REVISIONS)
+
+    async def claim(self, owner: Tree, *, releases: bool) -> list[Tree]:
+        """An owner's revisions, after it has adopted those without an owner that its selector
+        matches.
+
+        ``releases``: whether it lets go of those of its own that the selector does not match; else
+        they are only left out. Raises ClaimFailed.
+        """
+        found = [*self._revisions.controlled_by(meta.uid_of(owner)), *self._revisions.orphans(meta.namespace_of(owner))]
+        selector = selector_of(owner)
+        manager = ControllerRefManager(
+            self._client, CONTROLLER_REVISIONS, owner, selector, can_adopt=recheck_deletion(self._client, self._owners, owner))
+        return await manager.claim(found if releases else [one for one in found if selector.matches(meta.labels_of(one))])
+
+    async def delete_oldest(self, unused: Sequence[ReadOnlyTree], surplus: int) -> None:
+        """Delete the first ``surplus`` of revisions that nobody uses, given in their order. Raises
+        APIError.
+        """
+        for one in unused[:max(0, surplus)]:
+            await self._client.delete(CONTROLLER_REVISIONS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)

@@ -14,9 +14,9 @@ from fakekube.cache.expectations import Expectations
 from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS, Resource
 from fakekube.client.retry import update_with_retry
+from fakekube.runtime import revisions
 from fakekube.runtime.context import Context
-from fakekube.runtime.owned import OwnedObjects, selector_of
-from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
+from fakekube.runtime.owned import OwnedObjects
 from fakekube.runtime.podcontrol import PodControl, create_expected, delete_expected
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
@@ -42,7 +42,7 @@ class DaemonSetReconciler:
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
         self.owners, self.nodes, self.pods = ctx.lister(DAEMON_SETS), ctx.lister(NODES), ctx.lister(PODS)
-        self.revisions = ctx.lister(CONTROLLER_REVISIONS)
+        self.history = revisions.History(ctx, DAEMON_SETS)
         self.pods.add_index(BY_NODE, by_node_name)
         self.recorder = ctx.recorder("daemonset-controller")
         self.control = PodControl(ctx.client, self.recorder)
@@ -93,7 +93,7 @@ class DaemonSetReconciler:
             return None  # its revisions may be gone already, and nothing could be told from them
         found = await self.children.claim(owner, self.children.candidates(owner))
         current, old = await history.current_and_old(
-            self.client, owner, await self._history(owner), found,
+            self.client, owner, await self.history.claim(owner, releases=True), found,
             lambda written: self._wrote(key, CONTROLLER_REVISIONS, written), self.ctx.version)
         revision_hash = meta.labels_of(current)[placing.HASH_LABEL]
         step = Step(owner, self.nodes.list(), found, revision_hash, self.ctx.clock.time())
@@ -109,17 +109,6 @@ class DaemonSetReconciler:
     def _wrote(self, key: Request, resource: Resource, written: Tree) -> None:
         self.consistency.wrote(key, self.ctx.informer(resource), written)
 
-    async def _history(self, owner: Tree) -> list[Tree]:
-        """The set's revisions: it adopts what its selector matches, and releases the rest.
-
-        Raises ClaimFailed.
-        """
-        candidates = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
-        manager = ControllerRefManager(
-            self.client, CONTROLLER_REVISIONS, owner, selector_of(owner),
-            can_adopt=recheck_deletion(self.client, DAEMON_SETS, owner))
-        return await manager.claim(candidates)
-
     async def _manage(self, step: Step, old: Sequence[Tree], found: Sequence[Tree]) -> APIError | None:
         """Create and delete pods; what went wrong first, to be tried again."""
         owner, key = step.owner, meta.key_of(step.owner)
@@ -129,7 +118,7 @@ class DaemonSetReconciler:
             await self._carry_out(step, plan)
             if self.expectations.satisfied(key) and owner["spec"]["updateStrategy"].get("type") == "RollingUpdate":
                 await self._carry_out(step, step.rolling_update())
-            await history.truncate(self.client, owner, old, found)
+            await history.truncate(self.history, owner, old, found)
         except APIError as error:
             return error
         return None

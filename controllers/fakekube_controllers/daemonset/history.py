@@ -91,12 +91,8 @@ async def _count_collision(client: Client, owner: Tree, known: int | None) -> No
         await client.update_status(DAEMON_SETS, {**fresh, "status": {**status, "collisionCount": (known or 0) + 1}})
 
 
-async def truncate(client: Client, owner: ReadOnlyTree, old: Sequence[Tree], found: Iterable[Tree]) -> None:
+async def truncate(history: revisions.History, owner: ReadOnlyTree, old: Sequence[Tree], found: Iterable[Tree]) -> None:
     """Delete the oldest revisions that no pod has, beyond the limit. Raises APIError."""
-    surplus = len(old) - owner["spec"].get("revisionHistoryLimit", 10)
-    if surplus <= 0:
-        return
     live = dict.fromkeys(meta.labels_of(pod).get(HASH_LABEL) for pod in found)
     unused = [one for one in revisions.in_order(old) if meta.labels_of(one).get(HASH_LABEL) not in live]
-    for one in unused[:surplus]:
-        await client.delete(CONTROLLER_REVISIONS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
+    await history.delete_oldest(unused, len(old) - owner["spec"].get("revisionHistoryLimit", 10))

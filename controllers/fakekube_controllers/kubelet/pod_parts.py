@@ -58,7 +58,7 @@ class PodParts:
         """Begin to look after pods."""
         runs, modes, addresses = self.runs, self._modes, self._addresses
         defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        events = PodEvents(ctx.recorder("kubelet"), pull_checked=ctx.enabled(PULL_CHECKED))
+        events = PodEvents(ctx.recorder("kubelet"), addresses, pull_checked=ctx.enabled(PULL_CHECKED))
         failures = OutcomeFailures(events, self._failure_lines)
         queue = ctx.queue("kubelet")
         references = References(ctx, queue.add)

@@ -16,8 +16,7 @@ from fakekube.client.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CL
 from fakekube.client.retry import update_with_retry
 from fakekube.runtime import pods, revisions
 from fakekube.runtime.context import Context
-from fakekube.runtime.owned import OwnedObjects, selector_of
-from fakekube.runtime.ownership import ControllerRefManager, recheck_deletion
+from fakekube.runtime.owned import OwnedObjects
 from fakekube.runtime.reconcile import Request, Result
 from fakekube.workqueue.queue import WorkQueue
 from fakekube_controllers.statefulset import identity
@@ -37,7 +36,7 @@ class StatefulSetReconciler:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
-        self.owners, self.revisions = ctx.lister(STATEFUL_SETS), ctx.lister(CONTROLLER_REVISIONS)
+        self.owners, self.history = ctx.lister(STATEFUL_SETS), revisions.History(ctx, STATEFUL_SETS)
         self.claims = ctx.lister(PERSISTENT_VOLUME_CLAIMS)
         self.recorder = ctx.recorder("statefulset-controller")
         self.consistency = Consistency()
@@ -57,7 +56,7 @@ class StatefulSetReconciler:
             return None
         if not self.consistency.satisfied(key):
             return Result(requeue_after=CATCH_UP)
-        history = await self._history(owner)
+        history = revisions.in_order(await self.history.claim(owner, releases=False))
         found = await self.children.claim(
             owner, self.children.candidates(owner), lambda pod: identity.is_member(owner, pod))
         now = self.ctx.clock.time()
@@ -91,18 +90,6 @@ class StatefulSetReconciler:
 
     # revisions
 
-    async def _history(self, owner: Tree) -> list[Tree]:
-        """The set's revisions in order; those that lost their owner are adopted.
-
-        Raises ClaimFailed.
-        """
-        found = [*self.revisions.controlled_by(meta.uid_of(owner)), *self.revisions.orphans(meta.namespace_of(owner))]
-        selector = selector_of(owner)
-        manager = ControllerRefManager(
-            self.client, CONTROLLER_REVISIONS, owner, selector,
-            can_adopt=recheck_deletion(self.client, STATEFUL_SETS, owner))
-        return revisions.in_order(await manager.claim(one for one in found if selector.matches(meta.labels_of(one))))
-
     async def _revisions(self, owner: Tree, history: Sequence[Tree], control: StatefulPodControl) -> Revisions:
         """The current revision and that of the template, which is made or renumbered where needed.
 
@@ -131,7 +118,5 @@ class StatefulSetReconciler:
         limit = owner["spec"].get("revisionHistoryLimit", 10)
         live = dict.fromkeys([*(meta.name_of(one) for one in kept), *(identity.revision_of(pod) for pod in found)])
         past = [one for one in history if meta.name_of(one) not in live]
-        if limit < 0:
-            return
-        for one in past[:max(0, len(past) - limit)]:
-            await self.client.delete(CONTROLLER_REVISIONS, meta.name_of(one), meta.namespace_of(one), missing_ok=True)
+        if limit >= 0:
+            await self.history.delete_oldest(past, len(past) - limit)

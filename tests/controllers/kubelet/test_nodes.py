@@ -1,7 +1,7 @@
 """Nodes that the kubelet registers and looks after."""
 
 from fakekube.apimachinery.releases import NEWEST
-from fakekube.client.resources import LEASES, NODES
+from fakekube.client.resources import EVENTS, LEASES, NODES
 from fakekube.composition.cluster import Cluster
 
 
@@ -63,3 +63,63 @@ async def test_no_two_nodes_have_the_same_address(machine):
     await machine.client.create(NODES, {"metadata": {"name": "third"}})
     await machine.advance(1)
     assert await address("third") != await address("second")
+
+
+async def schedulable_events(cluster):
+    """Reason, message, source and count of the Events that tell of cordons."""
+    found = (await cluster.client.list(EVENTS)).items
+    return [
+        (event["reason"], event["message"], event["source"], event["count"]) for event in found
+        if "Schedulable" in event["reason"]]
+
+
+async def cordon(cluster, name, on=True):
+    await cluster.client.patch(NODES, name, body={"spec": {"unschedulable": on or None}})
+    await cluster.settle()
+
+
+async def test_cordons_are_told():
+    """Given a node / when it is cordoned, labelled, uncordoned and cordoned again / then its
+    kubelet tells of each change once, in upstream's words, and of nothing else.
+    """
+    async with Cluster(nodes=1, clock="manual") as cluster:
+        await cluster.settle()
+        assert await schedulable_events(cluster) == []
+        await cordon(cluster, "node-0")
+        await cluster.client.patch(NODES, "node-0", body={"metadata": {"labels": {"a": "b"}}})
+        await cordon(cluster, "node-0", on=False)
+        source = {"component": "kubelet", "host": "node-0"}
+        told = [
+            ("NodeNotSchedulable", "Node node-0 status is now: NodeNotSchedulable", source, 1),
+            ("NodeSchedulable", "Node node-0 status is now: NodeSchedulable", source, 1)]
+        assert await schedulable_events(cluster) == told
+        await cordon(cluster, "node-0")
+        assert [event[3] for event in await schedulable_events(cluster)] == [2, 1]
+
+
+async def test_a_kubelet_that_starts_does_not_tell_of_old_cordons():
+    """Given a cordoned node / when its kubelet starts anew / then it tells of it no second time;
+    but a node that registers cordoned is told.
+    """
+    async with Cluster(nodes=1, clock="manual") as cluster:
+        await cordon(cluster, "node-0")
+        await cluster.restart_controller("kubelet")
+        await cluster.settle()
+        assert [event[3] for event in await schedulable_events(cluster)] == [1]
+        await cluster.client.create(NODES, {"metadata": {"name": "late"}, "spec": {"unschedulable": True}})
+        await cluster.settle()
+        assert sorted(event[1] for event in await schedulable_events(cluster)) == [
+            "Node late status is now: NodeNotSchedulable", "Node node-0 status is now: NodeNotSchedulable"]
+
+
+async def test_a_stopped_kubelet_tells_of_a_cordon_when_it_runs_again():
+    """Given a node whose kubelet is stopped / when it is cordoned / then nobody tells; once the
+    kubelet runs again, it does.
+    """
+    async with Cluster(nodes=1, clock="manual") as cluster:
+        await cluster.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": "stopped"}}})
+        await cordon(cluster, "node-0")
+        assert await schedulable_events(cluster) == []
+        await cluster.client.patch(NODES, "node-0", body={"metadata": {"annotations": {"fakekube.dev/kubelet": None}}})
+        await cluster.settle()
+        assert [event[0] for event in await schedulable_events(cluster)] == ["NodeNotSchedulable"]

@@ -108,8 +108,8 @@ async def test_a_container_crashes_so_often_and_then_runs(machine):
 
 
 async def test_readiness_comes_and_goes(machine):
-    """Given readiness from five to twenty seconds / then the pod is ready in between alone, and an
-    Event tells of its loss.
+    """Given readiness from five to twenty seconds and no probe / then the pod is ready in between
+    alone, and no Event speaks of a probe.
     """
     await machine.run(restart_policy="Always", annotations={"ready-after": "5s", "unready-after": "20s"})
     seen = []
@@ -117,22 +117,93 @@ async def test_readiness_comes_and_goes(machine):
         await machine.advance(5)
         seen.append((await machine.condition("Ready"))[0])
     assert seen == ["False", "True", "True", "True", "False"]
-    assert "Unhealthy" in await reasons(machine)
+    assert "Unhealthy" not in await reasons(machine)
+
+
+async def unhealthy(machine):
+    """Message and count of every Event of a failed probe."""
+    return [(event["message"], event["count"]) for event in await machine.events() if event["reason"] == "Unhealthy"]
+
+
+HTTP_TEXT = "Readiness probe failed: HTTP probe failed with statuscode: 503"
+
+
+async def test_a_readiness_probe_fails_as_often_as_it_may_before_the_container_is_unready(machine):
+    """Given a readiness probe of HTTP every 10 s, and unready-after 20 s / then the container is
+    unready once three probes in a row have failed, at 40 s; the Event is counted to three and no
+    further.
+    """
+    probe = {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 10, "failureThreshold": 3}
+    await machine.run(container(readinessProbe=probe), restart_policy="Always", annotations={"unready-after": "20s"})
+    await machine.advance(22)
+    assert ((await machine.condition("Ready"))[0], await unhealthy(machine)) == ("True", [(HTTP_TEXT, 1)])
+    await machine.advance(10)
+    assert ((await machine.condition("Ready"))[0], await unhealthy(machine)) == ("True", [(HTTP_TEXT, 2)])
+    await machine.advance(10)
+    assert ((await machine.condition("Ready"))[0], await unhealthy(machine)) == ("False", [(HTTP_TEXT, 3)])
+    await machine.advance(600)
+    assert await unhealthy(machine) == [(HTTP_TEXT, 3)]
+
+
+async def test_a_readiness_probe_fails_until_the_container_is_ready(machine):
+    """Given a probe after 2 s and then every 5 s, which must succeed twice, and ready-after 13 s /
+    then it failed at 2 s and at 7 s, of 8 s and 13 s it found nothing to say.
+    """
+    probe = {"httpGet": {"port": 80}, "initialDelaySeconds": 2, "periodSeconds": 5, "successThreshold": 2}
+    await machine.run(container(readinessProbe=probe), restart_policy="Always", annotations={"ready-after": "13s"})
+    await machine.advance(60)
+    assert ((await machine.condition("Ready"))[0], await unhealthy(machine)) == ("True", [(HTTP_TEXT, 2)])
+
+
+@pytest.mark.parametrize(("probe", "annotations", "text"), [
+    ({"tcpSocket": {"port": 80}}, {}, "dial tcp {ip}:80: connect: connection refused"),
+    ({"tcpSocket": {"port": "web"}}, {}, "dial tcp {ip}:8080: connect: connection refused"),
+    ({"tcpSocket": {"port": 80, "host": "fd00::1"}}, {}, "dial tcp [fd00::1]:80: connect: connection refused"),
+    ({"grpc": {"port": 80}}, {}, 'service unhealthy (responded with "NOT_SERVING")'),
+    ({"exec": {"command": ["sh", "-c", "echo not yet; exit 1"]}}, {}, "not yet"),
+    ({"exec": {"command": ["false"]}}, {}, "command terminated with exit code 1"),
+    ({"exec": {"command": ["fsck"]}}, {"exec": '{"fsck": {"stderr": "disk on fire\\n", "exitCode": 8}}'}, "disk on fire"),
+    ({"exec": {"command": ["fsck"]}}, {"exec": '{"fsck": 8}'}, "command terminated with exit code 8"),
+    ({"exec": {"command": ["fsck"]}}, {}, "command terminated with exit code 1"),
+])
+async def test_a_probe_that_fails_says_how(machine, probe, annotations, text):
+    """Given a probe of each kind that fails / then its Event says what upstream's prober does of
+    such a failure, and is never empty after the colon.
+    """
+    main = container(readinessProbe=probe, ports=[{"name": "web", "containerPort": 8080}])
+    await machine.run(main, restart_policy="Always", annotations={"ready-after": "never", **annotations})
+    await machine.advance(30)
+    ip = (await machine.status())["podIP"]
+    assert await unhealthy(machine) == [(f"Readiness probe failed: {text.format(ip=ip)}", 3)]
 
 
 async def test_a_failing_liveness_probe_restarts_the_container(machine):
-    """Given a liveness probe that fails from a minute on / then after three failures the container
-    is killed and starts anew.
+    """Given a liveness probe that fails from a minute on / then after three failures, each of which
+    an Event counts, the container is killed and starts anew.
     """
     await machine.run(container(livenessProbe=PROBE), restart_policy="Always", annotations={"unhealthy-after": "60s"})
     await machine.advance(80)
     assert (await machine.status())["containerStatuses"][0]["restartCount"] == 0
+    text = "Liveness probe failed: command terminated with exit code 1"
+    assert await unhealthy(machine) == [(text, 2)]
     await machine.advance(2)
     status = (await machine.status())["containerStatuses"][0]
     assert (status["restartCount"], status["lastState"]["terminated"]["exitCode"]) == (1, 143)
+    assert await unhealthy(machine) == [(text, 3)]
     messages = [event["message"] for event in await machine.events()]
-    assert "Liveness probe failed: " in messages
     assert "Container main failed liveness probe, will be restarted" in messages
+
+
+async def test_a_container_that_is_being_stopped_is_not_asked_whether_it_lives(machine):
+    """Given a liveness probe that would fail while a deleted pod takes its time to end / then
+    nothing is told of it.
+    """
+    await machine.run(
+        container(livenessProbe=PROBE), restart_policy="Always", annotations={"unhealthy-after": "10s", "term-duration": "20s"})
+    await machine.advance(5)
+    await machine.delete()
+    await machine.advance(19)
+    assert await unhealthy(machine) == []
 
 
 async def test_a_startup_probe_holds_readiness_back(machine):
@@ -143,6 +214,7 @@ async def test_a_startup_probe_holds_readiness_back(machine):
     await machine.advance(10)
     status = (await machine.status())["containerStatuses"][0]
     assert (status["started"], status["ready"], await machine.states()) == (False, False, ["running"])
+    assert await unhealthy(machine) == [("Startup probe failed: command terminated with exit code 1", 1)]
     await machine.advance(6)
     status = (await machine.status())["containerStatuses"][0]
     assert (status["started"], status["ready"]) == (True, True)
@@ -155,6 +227,7 @@ async def test_a_startup_probe_that_never_succeeds_restarts_the_container(machin
     await machine.run(container(startupProbe=PROBE), restart_policy="Always", annotations={"started-after": "never"})
     await machine.advance(22)
     assert (await machine.status())["containerStatuses"][0]["restartCount"] == 1
+    assert (await unhealthy(machine))[0][1] >= 3
     assert "Container main failed startup probe, will be restarted" in [e["message"] for e in await machine.events()]
 
 

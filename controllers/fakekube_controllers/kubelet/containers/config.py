@@ -22,12 +22,18 @@ class Probe(NamedTuple):
     delay_seconds: float
     period_seconds: float
     failure_threshold: int
+    success_threshold: int
     grace_seconds: float | None  # terminationGracePeriodSeconds of the probe itself
 
     @property
     def seconds_to_fail(self) -> float:
         """How long after its first failure it has failed as often as it may."""
         return self.period_seconds * (self.failure_threshold - 1)
+
+    @property
+    def seconds_to_succeed(self) -> float:
+        """How long after its first success it has succeeded as often as it must."""
+        return self.period_seconds * (self.success_threshold - 1)
 
 
 class ContainerConfig(NamedTuple):
@@ -38,6 +44,7 @@ class ContainerConfig(NamedTuple):
     rules: Sequence[Spec] = ()
     liveness: Probe | None = None
     startup: Probe | None = None
+    readiness: Probe | None = None
     pre_stop_seconds: float = 0.0
     grace_seconds: float = 30.0  # the pod's terminationGracePeriodSeconds
     pull_policy: str = "IfNotPresent"
@@ -68,6 +75,7 @@ def config_of(container: Spec, pod: Spec, *, rules: bool, quick: bool) -> Contai
     return ContainerConfig(
         rules=tuple(container.get("restartPolicyRules") or ()) if rules else (),
         liveness=_probe(container.get("livenessProbe")), startup=_probe(container.get("startupProbe")),
+        readiness=_probe(container.get("readinessProbe")),
         pre_stop_seconds=_pre_stop_seconds((container.get("lifecycle") or {}).get("preStop")),
         grace_seconds=granted_seconds(pod["spec"].get("terminationGracePeriodSeconds", 30)),
         pull_policy=container.get("imagePullPolicy", "IfNotPresent"),
@@ -87,7 +95,8 @@ def _probe(probe: Spec | None) -> Probe | None:
     grace = probe.get("terminationGracePeriodSeconds")
     return Probe(
         float(probe.get("initialDelaySeconds") or 0), float(probe.get("periodSeconds") or 10),
-        int(probe.get("failureThreshold") or 3), None if grace is None else granted_seconds(grace))
+        int(probe.get("failureThreshold") or 3), int(probe.get("successThreshold") or 1),
+        None if grace is None else granted_seconds(grace))
 
 
 def _pre_stop_seconds(handler: Spec | None) -> float:

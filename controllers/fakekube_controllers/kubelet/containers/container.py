@@ -8,34 +8,25 @@ pkg/kubelet/prober.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, assert_never
 
 from fakekube.apimachinery import times
 from fakekube.apimachinery.types import Tree
 from fakekube.workqueue.ratelimit import doubled_seconds
-from fakekube_controllers.kubelet.containers import images, states
+from fakekube_controllers.kubelet.containers import images, probing, states
 from fakekube_controllers.kubelet.containers.config import DEFAULT_CONFIG, MIN_GRACE_SECONDS, RESTART_ALL, ContainerConfig
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
+from fakekube_controllers.kubelet.containers.timers import Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 
 BACK_OFF_RESET_SECONDS = 600.0  # a run of this length has the back-off begin again
+CREATING, INITIALIZING = "ContainerCreating", "PodInitializing"
+"""Why it waits before anything else is known, in a pod without and in one with init containers."""
 CONFIG_ERROR = "CreateContainerConfigError"
 SIGTERM_CODE, SIGKILL_CODE, START_ERROR_CODE = 143, 137, 128
 
 Plan = Callable[[int], Outcome]
 """``plan(attempt)`` says how a run goes. It may raise InvalidOutcome."""
-
-
-class Timer(StrEnum):
-    """What is to happen to a container besides its end, its readiness and its restart."""
-
-    PULL = "pull"  # the end of a pull, or the next try
-    PULL_BACK_OFF = "pull-backoff"
-    STARTUP = "started"
-    READINESS_FAILURE = "unready"
-    LIVENESS_FAILURE = "unhealthy"
-    KILL = "kill"
 
 
 @dataclass(slots=True)
@@ -48,7 +39,7 @@ class Container:
     restarts_on: str  # Always, OnFailure, Never
     pod: str = ""  # as texts name it: name_namespace(uid)
     config: ContainerConfig = DEFAULT_CONFIG
-    waiting: str = "ContainerCreating"  # the reason
+    waiting: str = CREATING  # the reason
     waiting_message: str = ""
     attempt: int = 0
     restart_count: int = 0
@@ -63,6 +54,7 @@ class Container:
     ready_at: float | None = None
     restarts_at: float | None = None
     later: dict[Timer, float] = field(default_factory=dict)
+    failed_probes: dict[Timer, int] = field(default_factory=dict)  # in a row
     pulls: int = 0
     pulled: bool = False
     failures: int = 0  # since the back-off began
@@ -87,7 +79,7 @@ class Container:
     @property
     def begun(self) -> bool:
         """Whether it was told to start: it runs, has run, or waits for its image."""
-        return self.started_at is not None or bool(self.later) or self.waiting not in ("ContainerCreating", "PodInitializing")
+        return self.started_at is not None or bool(self.later) or self.waiting not in (CREATING, INITIALIZING)
 
     @property
     def done(self) -> bool:
@@ -136,7 +128,7 @@ class Container:
             return ContainerEvent.START_ERROR
         self.ends_at = None if outcome.run_seconds is None else now + outcome.run_seconds
         self.log = [(now + at, line) for at, line in outcome.log]
-        self._await_probes(now, outcome)
+        probing.begin(self, now, outcome)
         return ContainerEvent.STARTED
 
     def look_again(self, now: float) -> None:
@@ -146,30 +138,8 @@ class Container:
         assert self.outcome is not None, "it was planned"
         self.waiting_message = self.outcome.config_error or self.missing()
         if not self.waiting_message:
-            self.waiting = "ContainerCreating"
+            self.waiting = CREATING
             self.later[Timer.PULL] = now
-
-    def _await_probes(self, now: float, outcome: Outcome) -> None:
-        """Startup comes first, readiness and liveness after it."""
-        after, startup = outcome.started_after_seconds, self.config.startup
-        self.started = startup is None or (after is not None and after <= 0)
-        if startup is not None and not self.started:
-            limit = startup.delay_seconds + startup.seconds_to_fail
-            if after is None or after > limit + startup.period_seconds:
-                self.later[Timer.KILL] = now + limit
-                self.detail = "startup"
-                self.ready, self.ready_at = False, None
-                return
-            self.later[Timer.STARTUP] = now + after
-        begin = now + (after or 0.0) if startup is not None else now
-        ready = outcome.ready_after_seconds
-        due = None if ready is None else max(now + ready, begin)
-        self.ready = due is not None and due <= now
-        self.ready_at = None if self.ready else due
-        if outcome.unready_after_seconds is not None:
-            self.later[Timer.READINESS_FAILURE] = max(now + outcome.unready_after_seconds, begin)
-        if outcome.unhealthy_after_seconds is not None and self.config.liveness is not None:
-            self.later[Timer.LIVENESS_FAILURE] = max(now + outcome.unhealthy_after_seconds, begin)
 
     def _pull(self, now: float) -> ContainerEvent:
         assert self.outcome is not None, "it was planned"
@@ -186,7 +156,7 @@ class Container:
             self.later[Timer.PULL] = now + images.back_off_seconds(self.pulls)
             return ContainerEvent.PULL_FAILED
         seconds = 0.0 if wanted == "ok" else float(wanted)
-        self.pulled, self.waiting, self.waiting_message = True, "ContainerCreating", ""
+        self.pulled, self.waiting, self.waiting_message = True, CREATING, ""
         self.later[Timer.PULL] = now + seconds
         self.detail = f"{seconds:g}s"
         return ContainerEvent.PULLING
@@ -205,6 +175,7 @@ class Container:
             return event
         if self.ready_at is not None and self.ready_at <= now:
             self.ready, self.ready_at = True, None
+            probing.succeed(self, now)
             return ContainerEvent.READY
         return None
 
@@ -223,25 +194,12 @@ class Container:
                 return ContainerEvent.PULL_BACK_OFF
             case Timer.STARTUP:
                 self.started = True
+                self.later.pop(Timer.STARTUP_FAILURE, None)
                 return ContainerEvent.STARTUP_SUCCEEDED
-            case Timer.READINESS_FAILURE:
-                self.ready, self.ready_at = False, None
-                return ContainerEvent.READINESS_FAILED
-            case Timer.LIVENESS_FAILURE:
-                assert self.config.liveness is not None, "it was asked for"
-                self.later[Timer.KILL], self.detail = now + self.config.liveness.seconds_to_fail, "liveness"
-                return ContainerEvent.LIVENESS_FAILED
-            case Timer.KILL:
-                self._kill_by_probe(now)
-                return ContainerEvent.KILLED_BY_PROBE
+            case Timer.STARTUP_FAILURE | Timer.READINESS_FAILURE | Timer.LIVENESS_FAILURE:
+                return probing.fail(self, timer, now)
             case _:
                 assert_never(timer)
-
-    def _kill_by_probe(self, now: float) -> None:
-        """A probe failed too often: it is stopped, and started again if it may."""
-        probe = self.config.startup if self.detail == "startup" else self.config.liveness
-        grace = self.config.grace_seconds if probe is None or probe.grace_seconds is None else probe.grace_seconds
-        self._terminate(now, grace)
 
     def _end(self, now: float, exit_code: int) -> None:
         self.finished_at, self.exit_code = now, exit_code
@@ -285,7 +243,7 @@ class Container:
         self._keep_last_run()
         self.started_at = self.finished_at = self.restarts_at = None
         self.restarts_all = False
-        self.waiting, self.waiting_message = "ContainerCreating", ""
+        self.waiting, self.waiting_message = CREATING, ""
 
     # stopping
 
@@ -294,6 +252,8 @@ class Container:
         again.
         """
         self.stopping, self.restarts_at = True, None
+        for timer in (Timer.STARTUP_FAILURE, Timer.LIVENESS_FAILURE):
+            self.later.pop(timer, None)  # these probes are not asked any more
         if self.finished_at is not None:
             return
         if self.started_at is None:
@@ -302,9 +262,10 @@ class Container:
             self.exit_code = SIGKILL_CODE
             self.outcome = Outcome(exit_code=SIGKILL_CODE, reason="ContainerStatusUnknown")
             return
-        self._terminate(now, grace_seconds)
+        self.terminate(now, grace_seconds)
 
-    def _terminate(self, now: float, grace_seconds: float) -> None:
+    def terminate(self, now: float, grace_seconds: float) -> None:
+        """Send SIGTERM to what runs, which is started again if it may."""
         outcome = self.outcome or Outcome()
         pre_stop = min(self.config.pre_stop_seconds, grace_seconds)
         left = grace_seconds if not pre_stop else max(grace_seconds - pre_stop, MIN_GRACE_SECONDS)

@@ -15,7 +15,9 @@ class ContainerEvent(StrEnum):
     START_ERROR = "start-error"
     STARTED = "started"
     STARTUP_SUCCEEDED = "startup-succeeded"
+    STARTUP_FAILED = "startup-failed"
     READY = "ready"
+    UNREADY = "unready"  # without a probe that says so
     READINESS_FAILED = "readiness-failed"
     LIVENESS_FAILED = "liveness-failed"
     KILLED_BY_PROBE = "killed-by-probe"

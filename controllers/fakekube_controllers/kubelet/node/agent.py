@@ -45,6 +45,7 @@ class NodeAgent:
         self._recorder = ctx.recorder("kubelet")
         self._addresses, self._modes, self._mode_changed, self._is_staged = addresses, modes, mode_changed, is_staged
         self._queue = ctx.queue("kubelet_nodes")
+        self._unschedulable: dict[str, bool] = {}  # by node, as it was told last
         ctx.add_handler(NODES, self._node_changed, lambda _, new: self._node_changed(new), self._node_gone)
         Worker(ctx, self._queue, self._sync).start()
 
@@ -69,13 +70,28 @@ class NodeAgent:
             if self._modes.is_stopped(name):
                 self._leases.stop(name)
             self._mode_changed(name)
+        if not self._modes.is_stopped(name):
+            self._tell_schedulable(name, node)
         self._queue.add(name)
+
+    def _tell_schedulable(self, name: str, node: Tree) -> None:
+        """Record that a node was cordoned or uncordoned, as recordNodeSchedulableEvent does. How a
+        node is that has a status already is no news to a kubelet that starts.
+        """
+        unschedulable = bool(node["spec"].get("unschedulable"))
+        has_status = bool((node.get("status") or {}).get("conditions"))
+        before = self._unschedulable.setdefault(name, unschedulable and has_status)
+        if unschedulable != before:
+            reason = "NodeNotSchedulable" if unschedulable else "NodeSchedulable"
+            self._recorder.event(node, "Normal", reason, f"Node {name} status is now: {reason}", host=name)
+            self._unschedulable[name] = unschedulable
 
     def _node_gone(self, node: Tree) -> None:
         name = meta.name_of(node)
         self._addresses.forget_node(name)
         self._modes.forget(name)
         self._leases.forget(name)
+        self._unschedulable.pop(name, None)
 
     async def _sync(self, name: str) -> None:
         """A node that somebody made gets an agent too; its lease is renewed from then on."""

@@ -13,10 +13,14 @@ PAUSE = "pause"
 AGNHOST = "agnhost"
 """The image of upstream's tests: its first argument says what it is, and without any it pauses."""
 AGNHOST_SERVERS = ("pause", "netexec", "nettest", "porter", "serve-hostname", "test-webserver")
-SERVERS = (
-    "caddy", "cassandra", "envoy", "haproxy", "httpd", "mariadb", "memcached", "mongo", "mysql", "nats", "nginx", "postgres",
-    "rabbitmq", "redis", "registry", "tomcat", "traefik", "valkey",
-)
+PORTS_OF_SERVERS: Mapping[str, tuple[int, ...]] = {
+    "caddy": (80, 443), "cassandra": (), "echoserver": (8080,), "envoy": (), "haproxy": (), "hello-app": (8080,),
+    "hello-kubernetes": (8080,), "hello-node": (8080,), "http-echo": (5678,), "httpd": (80,), "jetty": (8080,),
+    "kubernetes-bootcamp": (8080,), "mariadb": (), "memcached": (), "mongo": (), "mysql": (), "nats": (), "nginx": (80,),
+    "nginx-unprivileged": (8080,), "podinfo": (9898,), "postgres": (), "rabbitmq": (), "redis": (), "registry": (),
+    "tomcat": (8080,), "traefik": (80,), "valkey": (), "whoami": (80,),
+}
+"""Images whose server runs until it is stopped, and the ports on which it answers over HTTP."""
 
 
 def runs_until_stopped(container: Mapping[str, Any]) -> bool:
@@ -32,7 +36,14 @@ def runs_until_stopped(container: Mapping[str, Any]) -> bool:
         return True
     if name == AGNHOST:
         return not arguments or arguments[0] in AGNHOST_SERVERS
-    return name in SERVERS and (not arguments or arguments[0].startswith("-"))
+    return name in PORTS_OF_SERVERS and (not arguments or arguments[0].startswith("-"))
+
+
+def http_ports(container: Mapping[str, Any]) -> tuple[int, ...]:
+    """The ports on which the server in a container's image answers over HTTP, if that is what
+    runs.
+    """
+    return () if container.get("command") else PORTS_OF_SERVERS.get(image_name(container.get("image") or ""), ())
 
 
 def image_name(image: str) -> str:

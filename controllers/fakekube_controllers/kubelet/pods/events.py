@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from fakekube.apimachinery import meta
 from fakekube.client.recorder import Recorder
 from fakekube_controllers.kubelet.containers.container import Container
 from fakekube_controllers.kubelet.containers.events import ContainerEvent
+from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.outcomes import probes
 from fakekube_controllers.kubelet.pods.run import PodRun
 
 EventType = Literal["Normal", "Warning"]
@@ -23,8 +26,8 @@ class PodEvents:
     ``pull_checked``: whether the kubelet says of an image that is there that the pod may use it.
     """
 
-    def __init__(self, recorder: Recorder, *, pull_checked: bool) -> None:
-        self._recorder, self._pull_checked = recorder, pull_checked
+    def __init__(self, recorder: Recorder, addresses: Addresses, *, pull_checked: bool) -> None:
+        self._recorder, self._addresses, self._pull_checked = recorder, addresses, pull_checked
 
     def pod(self, run: PodRun, type_: EventType, reason: str, message: str) -> None:
         """Record an Event of a pod as a whole."""
@@ -39,8 +42,18 @@ class PodEvents:
             return
         field = "initContainers" if any(container is other for other in run.init) else "containers"
         field_path, host = f"spec.{field}{{{container.name}}}", run.pod["spec"]["nodeName"]
-        for type_, reason, message in described(container, self._pull_checked):
+        events = described(container, self._pull_checked)
+        if (probe := _FAILED_PROBES.get(event)) is not None:
+            events = (self._unhealthy(run, container.name, field, probe or container.detail), *events)
+        for type_, reason, message in events:
             self._recorder.event(run.pod, type_, reason, message, field_path=field_path, host=host)
+
+    def _unhealthy(self, run: PodRun, name: str, field: str, probe: str) -> Event:
+        """What the failure of a probe (startup, readiness, liveness) is told as."""
+        pod, spec = run.pod, next(each for each in run.pod["spec"][field] if each["name"] == name)
+        pod_ip = self._addresses.of_pod(pod["spec"]["nodeName"], meta.uid_of(pod), bool(pod["spec"].get("hostNetwork")))
+        output = probes.failure_output(meta.annotations_of(pod), spec, spec[f"{probe}Probe"], pod_ip)
+        return ("Warning", "Unhealthy", f"{probe.capitalize()} probe failed: {output}")
 
 
 def _started(container: Container, pull_checked: bool) -> tuple[Event, ...]:
@@ -61,10 +74,7 @@ def _killing(container: Container, _: bool) -> tuple[Event, ...]:
 
 def _killed_by_probe(container: Container, _: bool) -> tuple[Event, ...]:
     restarted = "" if container.restarts_on == "Never" else ", will be restarted"
-    killing: Event = ("Normal", "Killing", f"Container {container.name} failed {container.detail} probe{restarted}")
-    if container.detail == "startup":
-        return (("Warning", "Unhealthy", "Startup probe failed: "), killing)
-    return (killing,)
+    return (("Normal", "Killing", f"Container {container.name} failed {container.detail} probe{restarted}"),)
 
 
 def _back_off(container: Container, _: bool) -> tuple[Event, ...]:
@@ -100,14 +110,15 @@ def _not_started(container: Container, _: bool) -> tuple[Event, ...]:
     return (("Warning", "Failed", f"Error: {start_error or container.waiting_message}"),)
 
 
-def _readiness_failed(_: Container, __: bool) -> tuple[Event, ...]:
-    return (("Warning", "Unhealthy", "Readiness probe failed: "),)
+def _nothing_more(_: Container, __: bool) -> tuple[Event, ...]:
+    return ()
 
 
-def _liveness_failed(_: Container, __: bool) -> tuple[Event, ...]:
-    return (("Warning", "Unhealthy", "Liveness probe failed: "),)
-
-
+_FAILED_PROBES: Mapping[ContainerEvent, str] = MappingProxyType({
+    ContainerEvent.STARTUP_FAILED: "startup", ContainerEvent.READINESS_FAILED: "readiness",
+    ContainerEvent.LIVENESS_FAILED: "liveness", ContainerEvent.KILLED_BY_PROBE: "",
+})
+"""The probe that failed; empty where the container says which one it was."""
 _EVENTS: Mapping[ContainerEvent, Callable[[Container, bool], tuple[Event, ...]]] = MappingProxyType({
     ContainerEvent.STARTED: _started,
     ContainerEvent.KILLING: _killing,
@@ -120,6 +131,7 @@ _EVENTS: Mapping[ContainerEvent, Callable[[Container, bool], tuple[Event, ...]]]
     ContainerEvent.INVALID_IMAGE_NAME: _invalid_image_name,
     ContainerEvent.START_ERROR: _not_started,
     ContainerEvent.CONFIG_ERROR: _not_started,
-    ContainerEvent.READINESS_FAILED: _readiness_failed,
-    ContainerEvent.LIVENESS_FAILED: _liveness_failed,
+    ContainerEvent.STARTUP_FAILED: _nothing_more,
+    ContainerEvent.READINESS_FAILED: _nothing_more,
+    ContainerEvent.LIVENESS_FAILED: _nothing_more,
 })

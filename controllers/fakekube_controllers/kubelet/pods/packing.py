@@ -12,7 +12,8 @@ import orjson
 from fakekube.apimachinery.types import Tree
 from fakekube.util.jsonbytes import encode_to_keep
 from fakekube.util.memory import memoized
-from fakekube_controllers.kubelet.containers.container import Container, Timer
+from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.containers.timers import Timer
 from fakekube_controllers.kubelet.outcomes.outcome import Outcome
 from fakekube_controllers.kubelet.pods.run import PodRun
 

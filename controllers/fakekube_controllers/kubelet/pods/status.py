@@ -9,7 +9,7 @@ from fakekube.apimachinery import meta, times
 from fakekube.apimachinery.conditions import transition_time
 from fakekube.apimachinery.pods import FINISHED_PHASES
 from fakekube.apimachinery.types import Tree
-from fakekube_controllers.kubelet.containers.container import Container
+from fakekube_controllers.kubelet.containers.container import CREATING, INITIALIZING, Container
 from fakekube_controllers.kubelet.pods.run import PodRun
 
 Verdict = tuple[str, str, str]
@@ -31,10 +31,10 @@ def render(
     """
     if run.rejected:
         return _rejected(run, present, observed_generation)
-    phase, waiting = run.phase, "ContainerCreating" if run.initialized else "PodInitializing"
-    for container in run.apps:
-        if not container.begun:
-            container.waiting = waiting
+    phase = run.phase
+    for container in run.containers:
+        if container.waiting in (CREATING, INITIALIZING):
+            container.waiting = INITIALIZING if run.init else CREATING
     status: Tree = {
         **present, "phase": phase, "hostIP": host_ip, "hostIPs": [{"ip": host_ip}],
         "startTime": present.get("startTime") or times.format_time(run.accepted_at),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.types import ReadOnlyTree
+from fakekube_controllers.kubelet.outcomes import servers
 
 if TYPE_CHECKING:
     import h11
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from fakekube_controllers.kubelet.server.process import Connection
 
 METHODS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"PATCH ", b"DELETE ", b"OPTIONS ", b"TRACE ")
-PORTS_OF_IMAGES = {
-    "nginx": (80,), "nginx-unprivileged": (8080,), "httpd": (80,), "caddy": (80, 443), "whoami": (80,), "traefik": (80,),
-    "echoserver": (8080,), "kubernetes-bootcamp": (8080,), "hello-app": (8080,), "hello-kubernetes": (8080,),
-    "hello-node": (8080,), "http-echo": (5678,), "podinfo": (9898,), "tomcat": (8080,), "jetty": (8080,),
-}
-"""The ports of images of servers that lessons use, by the last part of their names."""
 
 
 def container_on(pod: ReadOnlyTree, port: int) -> ReadOnlyTree | None:
@@ -35,14 +30,9 @@ def container_on(pod: ReadOnlyTree, port: int) -> ReadOnlyTree | None:
             if declared["containerPort"] == port and declared.get("protocol", "TCP") == "TCP":
                 return found
     for found in spec.get("containers") or ():
-        if not found.get("command") and port in PORTS_OF_IMAGES.get(_short_name(str(found.get("image", ""))), ()):
+        if port in servers.http_ports(found):
             return found
     return None
-
-
-def _short_name(image: str) -> str:
-    """``registry:5000/library/nginx:1.27@sha256:...`` is ``nginx``."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 async def serve(connection: "Connection", container: ReadOnlyTree) -> None:

@@ -1,0 +1,105 @@
+"""The public way in: an environment compiles texts to programs, a program gives values.
+
+Upstream: cel/env.go and cel/program.go.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fakekube.cel import checker, errors, macros, parser, planner, tree, types
+from fakekube.cel.declarations import Declarations
+from fakekube.cel.libraries import Library
+from fakekube.cel.standard import library as standard
+from fakekube.cel.tree import Declaration
+
+UNLIMITED = 2**64 - 1
+
+
+class Environment:
+    """What expressions may name: variables with types, functions, macros, types.
+
+    The standard library of CEL is always part of it; ``libraries`` adds to it. An environment is
+    immutable; compile as many texts with it as there are.
+    """
+
+    def __init__(
+        self,
+        variables: Mapping[str, types.Type] | None = None,
+        *,
+        libraries: Iterable[Library] = (),
+        named_types: Mapping[str, types.Type] | None = None,
+        options: checker.Options | None = None,
+    ) -> None:
+        """``named_types`` are types that expressions may name, above all to create objects."""
+        self.options = options or checker.Options()
+        self.declarations = Declarations()
+        self.macros: dict[tuple[str, int, bool], macros.Macro] = {}
+        self.optional_syntax = False
+        for library in (standard.library(), *libraries):
+            self.declarations.add_functions(library.functions)
+            self.declarations.add_types(library.named_types)
+            self.macros |= {(macro.name, macro.arguments, macro.receiver): macro for macro in library.macros}
+            self.optional_syntax = self.optional_syntax or library.optional_syntax
+        self.declarations.add_types(named_types or {})
+        self.declarations.variables = {name: Declaration(name, of) for name, of in (variables or {}).items()}
+
+    def extended(self, variables: Mapping[str, types.Type], named_types: Mapping[str, types.Type] | None = None) -> "Environment":
+        """An environment with more variables and named types; cheap."""
+        extended = Environment.__new__(Environment)
+        extended.options = self.options
+        extended.macros = self.macros
+        extended.optional_syntax = self.optional_syntax
+        declared = self.declarations.variables | {name: Declaration(name, of) for name, of in variables.items()}
+        named = self.declarations.named_types | dict(named_types or {})
+        extended.declarations = Declarations(declared, self.declarations.functions, named)
+        return extended
+
+    def compile(self, text: str) -> "Program":
+        """The program of a text. Raises CompileError."""
+        root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
+        try:
+            checker.check(text, root, self.declarations, self.options)
+            return Program(text, root)
+        except RecursionError:
+            message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"
+            raise errors.CompileError(text, [errors.Issue(message, -1)]) from None
+
+
+class Program:
+    """An expression that is ready to run; immutable.
+
+    ``type`` is the type of its value, ``root`` the checked tree.
+    """
+
+    def __init__(self, text: str, root: tree.Expression) -> None:
+        self.text = text
+        self.root = root
+        self.type = root.type
+        planned = planner.Planner()
+        self._code, self._cost = planned.plan(root)
+        self._names = tuple(planned.names.items())
+        self._blank = [None] * planned.size
+
+    def evaluate(self, variables: Mapping[str, Any], *, cost_limit: int = UNLIMITED) -> Any:
+        """The value. Raises EvaluationError, and CostExceeded if it costs more than the limit."""
+        return self.run(variables, cost_limit)[0]
+
+    def run(self, variables: Mapping[str, Any], cost_limit: int = UNLIMITED) -> tuple[Any, int]:
+        """The value, and what it cost. Raises EvaluationError and CostExceeded."""
+        frame: list[Any] = self._blank.copy()
+        frame[0] = left = cost_limit - self._cost
+        if left < 0:
+            raise errors.CostExceeded
+        try:
+            for name, index in self._names:
+                frame[index] = variables[name]
+            value = self._code(frame)
+        except errors.CelError:
+            raise
+        except KeyError as missing:
+            raise errors.EvaluationError(f"no such attribute(s): {missing.args[0]}") from None
+        except (RecursionError, TypeError, AttributeError, ValueError, ArithmeticError):
+            raise errors.no_such_overload() from None
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return value, cost_limit - frame[0]

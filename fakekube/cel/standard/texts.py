@@ -1,0 +1,74 @@
+"""Functions of strings and collections: ``contains``, ``matches``, ``in``, ``size``, ``+``.
+
+Upstream: common/types/string.go, list.go and map.go.
+"""
+
+from typing import Any
+
+import re2
+
+from fakekube.cel import values
+from fakekube.cel.errors import EvaluationError
+
+
+def contains(text: str, part: str) -> bool:
+    """Whether the part stands in the text."""
+    return part in text
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether the regular expression is found in the text. Raises EvaluationError."""
+    return compiled(pattern).search(text) is not None
+
+
+def compiled(pattern: str) -> Any:
+    """The regular expression of RE2. Raises EvaluationError if it is none."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as invalid:
+        reason = invalid.args[0]
+        shown = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        raise EvaluationError(f"error parsing regexp: {shown}") from None
+
+
+def in_list(element: Any, elements: list[Any]) -> bool:
+    """Whether an element of the list equals it."""
+    return any(values.equal(element, candidate) for candidate in elements)
+
+
+def in_map(key: Any, of: dict[Any, Any]) -> bool:
+    """Whether the map has the key."""
+    try:
+        return values.map_key(key) in of
+    except TypeError:
+        return False
+
+
+def size(value: Any) -> int:
+    """How many code points, bytes, elements or entries it has."""
+    return len(value)
+
+
+def add_lists(left: list[Any], right: list[Any]) -> list[Any]:
+    """One list after the other; sets and maps of a schema are merged."""
+    if isinstance(left, values.SetList):
+        return values.SetList([*left, *(element for element in right if not in_list(element, left))])
+    if isinstance(left, values.MapList):
+        return merged_by_keys(left, right)
+    return [*left, *right]
+
+
+def merged_by_keys(left: values.MapList, right: list[Any]) -> values.MapList:
+    """The elements of the left list, replaced by those of the right that have the same keys."""
+    merged: dict[Any, Any] = {}
+    for element in (*left, *right):
+        identity = tuple(values.digest(element.get(key)) for key in left.keys)
+        merged[identity] = element
+    return values.MapList(list(merged.values()), left.keys)
+
+
+def not_a_result(*_: Any) -> Any:
+    """What the planner computes itself has no implementation here."""
+    raise EvaluationError("no such overload")

@@ -1,0 +1,83 @@
+"""The areas of the code, each with the tests that have to notice a change in it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Area(NamedTuple):
+    """``code`` and ``tests`` are files and folders below the root of the checkout."""
+
+    name: str
+    code: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def files(self, root: Path) -> list[Path]:
+        """Its modules, in the order of their paths."""
+        found: list[Path] = []
+        for place in self.code:
+            path = root / place
+            found += [path] if path.is_file() else sorted(path.rglob("*.py"))
+        return found
+
+
+def _library(name: str, packages: str, tests: str) -> Area:
+    return Area(name, tuple(f"fakekube/{package}" for package in packages.split()), _below("tests", tests))
+
+
+def _controllers(name: str, packages: str, more_tests: str = "") -> Area:
+    folders = packages.split()
+    code = tuple(f"controllers/fakekube_controllers/{package}" for package in folders)
+    return Area(name, code, (*_below("tests/controllers", packages), *_below("tests", more_tests)))
+
+
+def _below(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}" for name in names.split())
+
+
+STATED = (
+    _library("storage", "storage", "storage"),
+    _library("registry", "registry", "registry endpoints apiserver"),
+    _library("endpoints", "endpoints", "endpoints apiserver registry"),
+    _library("apiserver", "apiserver", "apiserver endpoints"),
+    _library("auth", "auth", "auth apiserver"),
+    _library("managedfields", "managedfields", "managedfields"),
+    _library("patch", "patch", "patch endpoints"),
+    _library("schema", "schema", "schema endpoints"),
+    _library("apimachinery", "apimachinery util", "apimachinery util patch schema"),
+    _library("apis", "apis", "apis endpoints"),
+    _library("admission", "admission", "admission"),
+    _library("client", "client workqueue types", "client workqueue types cache"),
+    _library("runtime", "cache runtime", "cache runtime"),
+    _library("server", "server", "server"),
+    _library(
+        "composition",
+        "composition testing __init__.py __main__.py pytest_plugin.py",
+        "composition plugin runtime",
+    ),
+    _library("cli", "cli", "cli"),
+    _controllers("job", "job cronjob ttlafterfinished"),
+    _controllers("deployment", "deployment replicaset disruption"),
+    _controllers("statefulset", "statefulset daemonset"),
+    _controllers("garbagecollector", "garbagecollector namespace podgc resourcequota clusterroleaggregation podgroupprotection"),
+    _controllers("nodelifecycle", "nodelifecycle tainteviction ttl endpoints serviceaccount"),
+    _controllers("podautoscaler", "podautoscaler"),
+    _controllers(
+        "volumes",
+        "persistentvolume pvcprotection pvprotection volumeprovisioner vacprotection ephemeralvolume resourceclaim",
+    ),
+    _controllers("kubelet", "kubelet"),
+    _controllers("scheduler", "scheduler"),
+)
+
+
+def areas(root: Path) -> tuple[Area, ...]:
+    """The stated ones, and each package that is in none of them as an area of its own."""
+    known = {place for area in STATED for place in area.code}
+    libraries = [_library(name, name, name) for name in _packages(root / "fakekube") if f"fakekube/{name}" not in known]
+    folder = "controllers/fakekube_controllers"
+    controllers = [_controllers(name, name) for name in _packages(root / folder) if f"{folder}/{name}" not in known]
+    return (*STATED, *libraries, *controllers)
+
+
+def _packages(folder: Path) -> list[str]:
+    return sorted(file.parent.name for file in folder.glob("*/__init__.py"))
