@@ -31,8 +31,8 @@ class Reinvocation:
 class Attributes:
     """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE.
 
-    A mutating plugin may change ``obj``, or put another in its place. Parts that ``obj`` has in common with ``old`` are shared:
-    replace such a part by a copy before changing it.
+    A mutating plugin may change ``obj``, or put another in its place. Parts that ``obj`` has in
+    common with ``old`` are shared: replace such a part by a copy before changing it.
     """
 
     kind: Kind

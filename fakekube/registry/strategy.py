@@ -76,6 +76,8 @@ class WriteContext:
     options: Mapping[str, Any] = field(default_factory=dict)
     # texts for Warning headers, in order, may repeat
     warnings: list[str] = field(default_factory=list)
+    of_collection: bool = False  # one of many that are deleted: admission is not told its name
+    annotations: dict[str, str] | None = None  # for the audit log
 
     @property
     def minor(self) -> int:
@@ -85,6 +87,12 @@ class WriteContext:
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""
         self.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Tell the audit log something; what was told first under a key stays."""
+        if self.annotations is None:
+            self.annotations = {}
+        self.annotations.setdefault(key, value)
 
 
 class Strategy:

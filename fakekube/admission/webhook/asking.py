@@ -111,5 +111,5 @@ def denial(hook: Hook, verdict: Verdict) -> APIError:
     told = status.get("message") or status.get("reason")
     code = status.get("code", 0)
     return APIError(
-        code if code >= BAD_REQUEST else BAD_REQUEST, status.get("reason", ""),
+        max(code, BAD_REQUEST), status.get("reason", ""),
         f"{denied}: {told}" if told else f"{denied} without explanation", status.get("details"), metadata=status.get("metadata"))

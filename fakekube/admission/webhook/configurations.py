@@ -5,12 +5,18 @@ apiserver/pkg/admission/configuration, plugin/webhook/accessors.go. Left out: st
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from fakekube.admission.conditions import Conditions
 from fakekube.admission.matching import CONFIGURATIONS, Matcher
 from fakekube.admission.services import Services
+from fakekube.apimachinery import errors
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.types import Tree
+from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+
+if TYPE_CHECKING:
+    from fakekube.admission.expressions import Conditions
 
 
 class Hook:
@@ -31,7 +37,33 @@ class Hook:
         self.reinvocable = tree.get("reinvocationPolicy") == "IfNeeded"
         self.matcher = Matcher(services, tree, tree.get("rules") or ())
         conditions = tree.get("matchConditions") or ()
-        self.conditions = Conditions(services, conditions, ignores_failures=self.ignores_failures) if conditions else None
+        self._conditions = _conditions(services, conditions, self.ignores_failures) if conditions else None
+        self._services = services
+
+    def wants(self, attrs: Attributes, *, final: bool) -> Kind | None:
+        """The kind in which the webhook wants to see a write; None when it does not.
+
+        Raises APIError where a condition cannot be decided.
+        """
+        kind = self.matcher.matches(attrs)
+        if kind is None or self._conditions is None:
+            return kind
+        from fakekube.admission import expressions
+
+        budget = expressions.Budget(expressions.admission.CONDITIONS_COST_BUDGET)
+        activation = expressions.Activation(self._services, attrs, kind, final=final, budget=budget)
+        try:
+            return kind if self._conditions.hold(activation) else None
+        except expressions.Failed as error:
+            raise errors.forbidden(attrs.kind.group_resource, attrs.name, str(error)) from None
+
+
+def _conditions(services: Services, conditions: list[Tree], ignores_failures: bool) -> "Conditions":
+    from fakekube.admission.expressions import Conditions
+    from fakekube.cel import admission
+
+    within = admission.environment(services.minor, admission.Seen(), stored=True)
+    return Conditions(within, conditions, ignores_failures=ignores_failures)
 
 
 class Hooks:

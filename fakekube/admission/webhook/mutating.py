@@ -24,6 +24,7 @@ from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 from fakekube.managedfields import entries
+from fakekube.managedfields.fieldsv1 import FieldsError
 from fakekube.patch import json_patch
 from fakekube.patch.json_patch import PatchError
 from fakekube.registry.attributes import Attributes, Reinvocation
@@ -50,8 +51,9 @@ class MutatingAdmissionWebhook(Plugin):
     """Asks the webhooks of MutatingWebhookConfigurations."""
 
     name = "MutatingAdmissionWebhook"
-    _services: Services
-    _hooks: Hooks
+
+    def __init__(self) -> None:
+        self._hooks: Hooks | None = None
 
     def initialize(self, services: Services) -> None:
         """Read configurations from the server."""
@@ -63,7 +65,7 @@ class MutatingAdmissionWebhook(Plugin):
 
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now()
+        hooks = self._hooks.now() if self._hooks is not None else ()
         return self._dispatch(attrs, hooks) if hooks else None
 
     async def _dispatch(self, attrs: Attributes, hooks: tuple[Hook, ...]) -> None:
@@ -76,8 +78,8 @@ class MutatingAdmissionWebhook(Plugin):
             if not same(rounds.last, attrs.obj):
                 rounds.require_invoked()
         for hook in hooks:
-            kind = hook.matcher.matches(attrs)
-            if kind is None or (hook.conditions is not None and not hook.conditions.hold(attrs, kind, final=False)):
+            kind = hook.wants(attrs, final=False)
+            if kind is None:
                 continue
             if rounds is not None and reinvocation is not None and reinvocation.again and hook.uid not in rounds.again:
                 continue
@@ -169,8 +171,8 @@ def _check_managed_fields(attrs: Attributes, before: list[Tree] | None) -> None:
     if after is None or after == before:
         return
     try:
-        entries.check(after)
-    except ValueError as error:
+        entries.decode(after, trusted=False)
+    except FieldsError as error:
         if before is None:
             meta.pop("managedFields", None)
         else:

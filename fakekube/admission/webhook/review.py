@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fakekube.admission.requests import described, options_of
 from fakekube.admission.services import Services
 from fakekube.admission.versions import shown, shown_kind
 from fakekube.apimachinery import gojson
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.gvk import GroupVersionKind
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -23,13 +22,13 @@ from fakekube.webhooks.requests import AdmissionRequest
 
 GROUP, KIND, JSON_PATCH = "admission.k8s.io", "AdmissionReview", "JSONPatch"
 VERSIONS = ("v1", "v1beta1")
-_OF_META = ("Status", "WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions")
+_OF_META = ("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions")
 
 
 def _expected(version: str) -> ReviewKind:
     """What upstream reads besides, and then cannot make a review of that version of."""
     others = {(f"{GROUP}/{other}", KIND): f"{other}.{KIND}" for other in VERSIONS if other != version}
-    others |= {(f"{GROUP}/{each}", kind): f"v1.{kind}" for each in VERSIONS for kind in _OF_META[1:]}
+    others |= {(f"{GROUP}/{each}", kind): f"v1.{kind}" for each in VERSIONS for kind in _OF_META}
     return ReviewKind(f"{GROUP}/{version}", KIND, MappingProxyType(others))
 
 
@@ -54,43 +53,11 @@ class InvalidResponse(Exception):
     """A response that breaks the rules; the text is upstream's."""
 
 
-def options_of(attrs: Attributes) -> Tree | None:
-    """The options of a write as admission sees them: a patch is a create or an update."""
-    options = dict(attrs.options)
-    if options.get("kind") == "PatchOptions":
-        options["kind"] = "CreateOptions" if attrs.operation == "CREATE" else "UpdateOptions"
-        options.pop("force", None)
-    return options or None
-
-
-def user_tree(user: UserInfo) -> Tree:
-    """Who asks, as reviews print it: what is empty is absent."""
-    tree: Tree = {"username": user.name} if user.name else {}
-    if user.uid:
-        tree["uid"] = user.uid
-    if user.groups:
-        tree["groups"] = list(user.groups)
-    if user.extra:
-        tree["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
-    return tree
-
-
 def request_of(services: Services, attrs: Attributes, wanted: Kind, uid: str, *, final: bool) -> Tree:
     """The request of a review, in the version ``wanted``."""
-    kind, sub = attrs.kind, attrs.subresource
-    asked, told = shown_kind(kind, sub), shown_kind(wanted, sub)
-    tree: Tree = {
-        "uid": uid, "kind": _kind(told), "resource": _resource(wanted), "requestKind": _kind(asked), "requestResource": _resource(kind)}
-    if sub:
-        tree["subResource"] = tree["requestSubResource"] = sub
-    for name, value in (("name", attrs.name), ("namespace", attrs.namespace)):
-        if value:
-            tree[name] = value
-    tree["operation"], tree["userInfo"] = attrs.operation, user_tree(attrs.ctx.user)
-    tree["object"] = shown(services, attrs, attrs.obj, wanted, final=final)
-    tree["oldObject"] = shown(services, attrs, attrs.old, wanted, final=final)
-    tree["dryRun"], tree["options"] = attrs.ctx.dry_run, options_of(attrs)
-    return tree
+    return {
+        "uid": uid, **described(attrs, wanted), "object": shown(services, attrs, attrs.obj, wanted, final=final),
+        "oldObject": shown(services, attrs, attrs.old, wanted, final=final)}
 
 
 def review_of(version: str, request: Tree) -> Tree:
@@ -102,17 +69,10 @@ def call_of(services: Services, attrs: Attributes, wanted: Kind, uid: str, *, fi
     """What a Python function gets in place of a review."""
     return AdmissionRequest(
         uid=uid, kind=shown_kind(wanted, attrs.subresource), resource=wanted.plural, subresource=attrs.subresource,
-        name=attrs.name, namespace=attrs.namespace, operation=attrs.operation, user=attrs.ctx.user, dry_run=attrs.ctx.dry_run,
-        options=attrs.options, shown=shown(services, attrs, attrs.obj, wanted, final=final),
+        name="" if attrs.ctx.of_collection else attrs.name, namespace=attrs.namespace,
+        operation=attrs.operation, user=attrs.ctx.user, dry_run=attrs.ctx.dry_run,
+        options=options_of(attrs) or {}, shown=shown(services, attrs, attrs.obj, wanted, final=final),
         shown_old=shown(services, attrs, attrs.old, wanted, final=final))
-
-
-def _kind(gvk: GroupVersionKind) -> Tree:
-    return {"group": gvk.group, "version": gvk.version, "kind": gvk.kind}
-
-
-def _resource(kind: Kind) -> Tree:
-    return {"group": kind.group, "version": kind.version, "resource": kind.plural}
 
 
 # what comes back
@@ -144,7 +104,8 @@ def read_response(review: Tree, version: str, uid: str, *, mutating: bool) -> Ve
         patch = patch if mutating else b""
     texts = [_text(each, "AdmissionResponse", "response.warnings") for each in found["warnings"] or ()]
     annotations = {
-        key: _text(value, "AdmissionResponse", "response.auditAnnotations") for key, value in (found["auditAnnotations"] or {}).items()}
+        key: _text(value, "AdmissionResponse", "response.auditAnnotations")
+        for key, value in (found["auditAnnotations"] or {}).items()}
     return Verdict(
         bool(found["allowed"]), {name: value for name, value in status.items() if value}, patch, found["patchType"] or "", None,
         tuple(texts), annotations)

@@ -24,8 +24,9 @@ class ValidatingAdmissionWebhook(Plugin):
     """Asks the webhooks of ValidatingWebhookConfigurations."""
 
     name = "ValidatingAdmissionWebhook"
-    _services: Services
-    _hooks: Hooks
+
+    def __init__(self) -> None:
+        self._hooks: Hooks | None = None
 
     def initialize(self, services: Services) -> None:
         """Read configurations from the server."""
@@ -37,13 +38,10 @@ class ValidatingAdmissionWebhook(Plugin):
 
     def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now()
+        hooks = self._hooks.now() if self._hooks is not None else ()
         if not hooks:
             return None
-        wanted = [
-            (hook, kind) for hook in hooks
-            if (kind := hook.matcher.matches(attrs)) is not None
-            and (hook.conditions is None or hook.conditions.hold(attrs, kind, final=True))]
+        wanted = [(hook, kind) for hook in hooks if (kind := hook.wants(attrs, final=True)) is not None]
         return self._dispatch(attrs, wanted) if wanted else None
 
     async def _dispatch(self, attrs: Attributes, wanted: list[tuple[Hook, Kind]]) -> None:
