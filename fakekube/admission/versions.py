@@ -8,7 +8,7 @@ from fakekube.apimachinery import errors
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
-from fakekube.registry import subresources
+from fakekube.registry import scale
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind, strategy_of
 from fakekube.schema.decode import DecodeError
@@ -39,7 +39,7 @@ def shown(services: Services, attrs: Attributes, tree: Tree | None, wanted: Kind
     if tree is None:
         return None
     if attrs.subresource == "scale":
-        return subresources.scale_of(services.stores.store(attrs.kind), tree)
+        return scale.written_scale_of(services.stores.store(attrs.kind), tree)
     if shown_kind(attrs.kind, attrs.subresource) != attrs.kind.gvk:
         return tree
     if attrs.operation == "CREATE" and tree is attrs.obj and not final:
@@ -59,8 +59,7 @@ def taken(services: Services, attrs: Attributes, tree: Tree, wanted: Kind) -> Tr
         strategy_of(wanted).default(decoded, attrs.ctx)
     if attrs.subresource == "scale":
         assert attrs.obj is not None
-        replicas = (decoded.get("spec") or {}).get("replicas", 0)
-        return {**attrs.obj, "spec": {**attrs.obj["spec"], "replicas": replicas}}
+        return scale.with_scale(services.stores.store(attrs.kind), attrs.obj, decoded)
     found = in_version(decoded, wanted, attrs.kind) if gvk == wanted.gvk else decoded
     assert found is not None
     return found

@@ -6,7 +6,8 @@ out: priority and fairness (its headers are there), CORS, HSTS.
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import errors
@@ -16,6 +17,8 @@ from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.util.rng import Rng
 
 LOG_ENTRIES = 10_000
+ALLOWED, FORBIDDEN = "allow", "forbid"
+NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 MAX_AUDIT_ID_CHARACTERS = 64
 CACHE_CONTROL = "Cache-Control"
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d++\.?\d*+|\.\d++)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
@@ -25,6 +28,8 @@ class LogEntry(NamedTuple):
     """One answered request.
 
     ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock.
+    ``decision`` is ``allow`` or ``forbid``, empty where nobody was known to decide about, and
+    ``reason`` says why. ``annotations`` are what admission says of it to the audit log.
     """
 
     time: float
@@ -39,6 +44,9 @@ class LogEntry(NamedTuple):
     user_agent: str
     code: int
     latency_seconds: float
+    decision: str = ""
+    reason: str = ""
+    annotations: Mapping[str, str] = NO_ANNOTATIONS
 
 
 class RequestLog:
@@ -65,7 +73,15 @@ class RequestLog:
         agent = request.headers.get("user-agent", "")
         self._entries.append((
             time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user, agent,
-            code, latency_seconds))
+            code, latency_seconds, *_verdict(info, request)))
+
+
+def _verdict(info: RequestInfo, request: Request) -> tuple[Any, ...]:
+    """What was decided, as a LogEntry ends; nothing more where nobody had to decide."""
+    decision, annotations = info.decision, info.audit_annotations or NO_ANNOTATIONS
+    if decision is not None:
+        return ALLOWED if decision.allowed else FORBIDDEN, decision.reason, annotations
+    return (ALLOWED if request.user is not None else "", "", annotations)
 
 
 class Decorator:
@@ -75,12 +91,16 @@ class Decorator:
         self._rng = rng
         self._fixed: Headers = []
 
-    def decorate(self, request: Request, response: Response) -> Response:
+    def audit_id(self, request: Request) -> str:
+        """The Audit-Id of a request: the one that its client gave, or a new one."""
+        return request.headers.get("audit-id", "")[:MAX_AUDIT_ID_CHARACTERS] or self._rng.uid()
+
+    def decorate(self, request: Request, response: Response, audit_id: str = "") -> Response:
         """Add the headers of every answer: Audit-Id, and those of priority and fairness.
 
         Cache-Control is added unless the endpoint set one.
         """
-        given = request.headers.get("audit-id", "")
+        given = audit_id or request.headers.get("audit-id", "")
         response.complete_headers(lambda headers: self._completed(given, headers))
         return response
 

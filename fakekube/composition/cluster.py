@@ -19,6 +19,7 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
 from fakekube.composition import controllermanager, fakekube_api
+from fakekube.composition.auditfile import AuditFile
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import WebhookCalls, build_apiserver
@@ -101,6 +102,7 @@ class Cluster:
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
         self._identity = Identity(self.options)
         self.token = self._identity.token
+        self._audit = AuditFile(self.options.audit_log) if self.options.audit_log else None
         self._webhook_calls = WebhookCalls(self.activity)
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
@@ -119,7 +121,8 @@ class Cluster:
         plane = build_apiserver(
             options, self._clock, rng, identity=self._identity, nodes=NodeAgents(self._controllers.kubelet),
             service_accounts=self._has_service_accounts,
-            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls)
+            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls,
+            audit=self._audit.write if self._audit is not None else None)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self._remembered: Mapping[str, Json] = {}
@@ -287,6 +290,8 @@ class Cluster:
         self._plane.stop()
         await self.tasks.close()
         await self._webhook_calls.close()
+        if self._audit is not None:
+            self._audit.close()
 
     @property
     def manager(self) -> "Manager":

@@ -99,12 +99,13 @@ class ControlPlane(NamedTuple):
 def build_apiserver(
     options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
+    audit: "Callable[[bytes], None] | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
 
     ``identity`` says whose tokens and certificates it knows, ``calls`` carries what is sent to
-    webhooks. A new storage has the objects that every cluster begins with. Raises OptionError for a
-    release, gate, API or plugin that does not exist.
+    webhooks, ``audit`` takes audit events. A new storage has the objects that every cluster begins
+    with. Raises OptionError for a release, gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -123,7 +124,7 @@ def build_apiserver(
         if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
-        credentials=identity.credentials, nodes=nodes,
+        credentials=identity.credentials, nodes=nodes, audit=audit,
         authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
     apiserver.use_admission(chain.build_chain(

@@ -14,7 +14,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision
 from fakekube.auth.rules import PolicyRule
 from fakekube.auth.tokens import ISSUER, InvalidToken, Token
-from fakekube.endpoints import bodies, negotiation
+from fakekube.endpoints import bodies, negotiation, selectorattributes
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -50,7 +50,8 @@ class Reviews:
         else:
             extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
             user = UserInfo(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra)
-        review["status"] = _status(self._authorizer.decide(user, _access(spec)))
+        access, ignored = _access(spec)
+        review["status"] = _status(self._authorizer.decide(user, access), ignored)
         return object_answer(scope, request, form, review, status=201)
 
     async def rules(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -145,8 +146,11 @@ def _validate(kind: str, review: Tree, minor: int) -> None:
         found.append(field_errors.invalid("spec", _go_path(path), EXACTLY_ONE)._replace(before=before))
     if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
         found.append(field_errors.invalid("spec.user", "", "at least one of user or group must be specified"))
-    if kind == "LocalSubjectAccessReview":
-        namespace = meta.get("namespace", "")
+    found += selectorattributes.selector_errors(resource)
+    local, namespace = kind == "LocalSubjectAccessReview", meta.get("namespace", "")
+    if any(name not in ("managedFields", "namespace") or (name == "namespace" and not local) for name in meta):
+        found.append(field_errors.invalid("metadata", meta, "must be empty except for namespace" if local else "must be empty"))
+    if local:
         if resource is not None and resource.get("namespace", "") != namespace:
             asked = resource.get("namespace", "")
             found.append(
@@ -155,9 +159,6 @@ def _validate(kind: str, review: Tree, minor: int) -> None:
         if path is not None:
             found.append(field_errors.invalid(
                 "spec.nonResourceAttributes", _go_path(path), "disallowed on this kind of request"))
-        meta = {name: value for name, value in meta.items() if name != "namespace"}
-    if any(name != "managedFields" for name in meta):
-        found.append(field_errors.invalid("metadata", meta, "must be empty"))
     if found:
         raise errors.invalid(GroupKind(GROUP, ""), "", as_told(found, minor))
 
@@ -169,12 +170,18 @@ def _go_path(path: Tree | None) -> object:
         field_errors.go_quote(path.get("path", "")), field_errors.go_quote(path.get("verb", ""))))
 
 
-def _access(spec: Tree) -> Access:
+def _access(spec: Tree) -> tuple[Access, str]:
+    """What a review asks about, and what of its selectors does not count."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes") or {}
     if resource is None:
-        return Access(path.get("verb", ""), path=path.get("path", ""))
-    names = ("group", "version", "resource", "subresource", "namespace", "name")
-    return Access(resource.get("verb", ""), **{name: resource.get(name, "") for name in names})
+        return Access(path.get("verb", ""), path=path.get("path", "")), ""
+    names = ("group", "resource", "subresource", "namespace", "name")
+    by_fields = selectorattributes.field_selector_text(resource.get("fieldSelector"))
+    by_labels = selectorattributes.label_selector_text(resource.get("labelSelector"))
+    access = Access(
+        resource.get("verb", ""), **{name: resource.get(name, "") for name in names}, version=resource.get("version") or "*",
+        field_selector=by_fields.text, label_selector=by_labels.text)
+    return access, "; ".join(one.ignored for one in (by_fields, by_labels) if one.ignored)
 
 
 def _resource_rule(rule: PolicyRule) -> Tree:
@@ -183,5 +190,6 @@ def _resource_rule(rule: PolicyRule) -> Tree:
     return {name: list(values) for name, values in shown if values}
 
 
-def _status(decision: Decision) -> Tree:
-    return {"allowed": decision.allowed} | ({"reason": decision.reason} if decision.reason else {})
+def _status(decision: Decision, ignored: str) -> Tree:
+    told = {"reason": decision.reason, "evaluationError": ignored}
+    return {"allowed": decision.allowed} | {name: text for name, text in told.items() if text}

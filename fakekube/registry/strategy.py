@@ -77,7 +77,8 @@ class WriteContext:
     # texts for Warning headers, in order, may repeat
     warnings: list[str] = field(default_factory=list)
     of_collection: bool = False  # one of many that are deleted: admission is not told its name
-    annotations: dict[str, str] | None = None  # for the audit log
+    # what the audit log says of the request, by key
+    audit_annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def minor(self) -> int:
@@ -89,10 +90,8 @@ class WriteContext:
         self.warnings.append(text)
 
     def annotate(self, key: str, value: str) -> None:
-        """Tell the audit log something; what was told first under a key stays."""
-        if self.annotations is None:
-            self.annotations = {}
-        self.annotations.setdefault(key, value)
+        """Say something in the audit log; of several who use a key, the first counts."""
+        self.audit_annotations.setdefault(key, value)
 
 
 class Strategy:
@@ -134,6 +133,11 @@ class Strategy:
                 if value is old.get(name):
                     obj[name] = orjson.loads(orjson.dumps(value))
         self.default(obj, ctx)
+
+    def authorize(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        """Refuse what this user may not write, whatever verbs they may use; ``old`` is None for a
+        new object. Admission has made its changes. Raises APIError.
+        """
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Clear what a client may not set (status, say) and set what only the server knows. uid and

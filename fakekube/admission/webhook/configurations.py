@@ -49,8 +49,9 @@ class Hook:
         if kind is None or self._conditions is None:
             return kind
         from fakekube.admission import expressions
+        from fakekube.cel import admission
 
-        budget = expressions.Budget(expressions.admission.CONDITIONS_COST_BUDGET)
+        budget = expressions.Budget(admission.CONDITIONS_COST_BUDGET)
         activation = expressions.Activation(self._services, attrs, kind, final=final, budget=budget)
         try:
             return kind if self._conditions.hold(activation) else None
