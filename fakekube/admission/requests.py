@@ -30,6 +30,8 @@ def described(attrs: Attributes, wanted: Kind) -> Tree:
 def options_of(attrs: Attributes) -> Tree | None:
     """The options of a write as admission sees them: a patch is a create or an update."""
     options = dict(attrs.options)
+    if attrs.operation == "DELETE":
+        return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **options}
     if options.get("kind") == "PatchOptions":
         options["kind"] = "CreateOptions" if attrs.operation == "CREATE" else "UpdateOptions"
         options.pop("force", None)

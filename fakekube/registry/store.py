@@ -18,7 +18,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import same_but_for_times
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, write
-from fakekube.registry.attributes import Admission
+from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.kind import Kind, strategy_of
 from fakekube.registry.strategy import SERVER_MANAGER, Cluster, Strategy, WriteContext
 from fakekube.registry.write import FieldOwnership, Write
@@ -250,6 +250,19 @@ class Store:
         """What admission is told about this write, and the stages with it."""
         name = ((obj or old or {}).get("metadata") or {}).get("name", "")
         return Write(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
+
+    async def admitted(self, ctx: WriteContext, namespace: str, name: str, obj: Tree) -> Tree:
+        """What admission makes of an object that is posted to a sub-resource, and not stored.
+
+        ``ctx`` says to which, and whether it is a CREATE or a CONNECT. Raises what admission
+        refuses with.
+        """
+        chain = self.admission()
+        attrs = Attributes(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, None, ctx.options, ctx)
+        await chain.admit(attrs)
+        await chain.validate(attrs)
+        assert attrs.obj is not None, "admission does not take objects away"
+        return attrs.obj
 
     def replace(self, obj: Tree, expected: Record) -> Record:
         """Commit a change that needs no checks any more.

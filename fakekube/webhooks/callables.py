@@ -6,7 +6,6 @@ deletes it ends the calls.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 from urllib.parse import quote
 
 from fakekube.apimachinery.types import Tree
@@ -37,10 +36,3 @@ class Callables:
     def find(self, config: Tree) -> Function | None:
         """The function that a ``clientConfig`` leads to; None where it leads elsewhere."""
         return self._functions.get(config.get("url", ""))
-
-
-class Registration(NamedTuple):
-    """A function with the configuration object that stands for it."""
-
-    function: Function
-    configuration: Tree
