@@ -21,6 +21,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kubeconfig", default="", help="run the client tests against this cluster instead of one of ours")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getini("fakekube_tls"):
+        # clients leave it to the collector to close their sockets, and only those of TLS complain
+        unclosed = "ignore:Exception ignored in. <(ssl.SSLSocket|function _SelectorTransport.__del__)"
+        config.addinivalue_line("filterwarnings", f"{unclosed}:pytest.PytestUnraisableExceptionWarning")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Against a real cluster only the client tests make sense, and of them those that can hold
     there.
