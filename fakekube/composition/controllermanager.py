@@ -160,7 +160,8 @@ class ControllerManager:
                 version=options.kubernetes_version, gates=plane.gates,
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
-                    "root_ca": plane.identity.root_ca},
+                    "root_ca": plane.identity.root_ca,
+                    "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
             for name in names:
