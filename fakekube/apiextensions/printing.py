@@ -11,11 +11,10 @@ from typing import Any
 from fakekube.apimachinery import ages, jsonpath
 from fakekube.apimachinery.times import TimeError, parse_time
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.registry.kind import Column, Printer
+from fakekube.registry.kind import CREATED_DESCRIPTION, NAME_DESCRIPTION, Column, Printer
 
-NAME = Column("Name", "string", "name", "Name must be unique within a namespace.")
-AGE: Tree = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": (
-    "CreationTimestamp is a timestamp representing the server time when this object was created.")}
+NAME = Column("Name", "string", "name", NAME_DESCRIPTION)
+AGE: Tree = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp", "description": CREATED_DESCRIPTION}
 DESCRIPTION = "Custom resource definition column (in JSONPath format): "
 
 Cell = Callable[[Any, float], Json]

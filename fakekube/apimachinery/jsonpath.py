@@ -1,9 +1,9 @@
 r"""JSONPath as kubectl and printer columns speak it.
 
 Not the JSONPath of RFC 9535, nor that of any library: fields with escaped dots
-(``.metadata.labels.probe\.dev/x``), slices with negative bounds, filters with one comparison, unions,
-recursive descent. Upstream: client-go/util/jsonpath. Left out: ``range`` and text around braces,
-which belong to templates; wildcards over the letters of a text.
+(``.metadata.labels.probe\.dev/x``), slices with negative bounds, filters with one comparison,
+unions, recursive descent. Upstream: client-go/util/jsonpath. Left out: ``range`` and text around
+braces, which belong to templates; wildcards over the letters of a text.
 """
 
 import re
@@ -21,6 +21,10 @@ Step = Callable[[Values], Values]
 
 TERMINATORS = " \t\r\n.,[]$@{}"
 SLICE = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
+MAX_VALUES = 10_000
+"""No path leads to more: each of many steps may lead from each value to many."""
+MAX_LEVELS = 20
+"""So many filters and unions may stand in one another; none that upstream can read has three."""
 KEY = re.compile(r"'([^']*)'")
 COMPARISON = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
 
@@ -80,7 +84,13 @@ def _escaped(text: str) -> str:
 
 def _walk(steps: list[Step], values: Values) -> Values:
     for step in steps:
-        values = step(values)
+        values = _bounded(step(values))
+    return values
+
+
+def _bounded(values: Values) -> Values:
+    if len(values) > MAX_VALUES:
+        raise NotApplicable(f"more than {MAX_VALUES} values")
     return values
 
 
@@ -112,11 +122,13 @@ def _contents(value: Any) -> Iterator[Any]:
 
 def _descendants(values: Values) -> Values:
     """All that has contents, each before what is in it."""
-    found = []
+    found: Values = []
     for value in values:
         contents = list(_contents(value))
         if contents:
-            found += [value, *_descendants(contents)]
+            found.append(value)
+            found.extend(_descendants(contents))
+            _bounded(found)
     return found
 
 
@@ -146,7 +158,13 @@ def _slice(first: int | None, end: int | None, every: int | None, *, single: boo
 
 
 def _union(parts: list[list[Step]]) -> Step:
-    return lambda values: [found for part in parts for found in _walk(part, values)]
+    def step(values: Values) -> Values:
+        found: Values = []
+        for part in parts:
+            found = _bounded(found + _walk(part, values))
+        return found
+
+    return step
 
 
 def _filter(left: list[Step], operator: str, right: list[Step]) -> Step:
@@ -195,8 +213,13 @@ def _compared(left: Any, operator: str, right: Any) -> bool:
 class _Parser:
     """Reads one action of a template, from left to right."""
 
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+    def __init__(self, text: str, level: int = 0) -> None:
+        if level > MAX_LEVELS:
+            raise BadPath("too many filters in one another")
+        self._text, self._at, self._level = text, 0, level
+
+    def _steps_of(self, text: str) -> list[Step]:
+        return _Parser(text, self._level + 1).steps()
 
     def steps(self) -> list[Step]:
         """The steps of the path. Raises BadPath."""
@@ -290,9 +313,9 @@ class _Parser:
         text, self._at = self._text[self._at:end], end + 1
         parts = text.split(",")
         if len(parts) > 1:
-            return [_union([_Parser(f"[{part.strip(' ')}]").steps() for part in parts])]
+            return [_union([self._steps_of(f"[{part.strip(' ')}]") for part in parts])]
         if (name := KEY.fullmatch(text)) is not None:
-            return _Parser(f".{name[1]}").steps()
+            return self._steps_of(f".{name[1]}")
         found = SLICE.fullmatch(":" if text == "*" else text)
         if found is None:
             raise BadPath(f"invalid array index {text}")
@@ -308,8 +331,8 @@ class _Parser:
             raise BadPath("unclosed array expect ]")
         found = COMPARISON.fullmatch(text)
         if found is None:
-            return _filter(_Parser(text).steps(), "exists", [])
-        return _filter(_Parser(found[1]).steps(), found[2], _Parser(found[3]).steps())
+            return _filter(self._steps_of(text), "exists", [])
+        return _filter(self._steps_of(found[1]), found[2], self._steps_of(found[3]))
 
     def _end_of_filter(self) -> int:
         """Where the closing bracket of a filter is; those in one quoted text do not count."""
