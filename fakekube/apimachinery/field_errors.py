@@ -85,7 +85,13 @@ def show(value: Any) -> str:
         return "null"
     if isinstance(value, int | float):
         return str(value)
-    return orjson.dumps(value).decode()
+    return go_json(value)
+
+
+def go_json(value: Any, *, sort_keys: bool = False) -> str:
+    """A value as Go's encoding/json prints it, where it escapes what HTML could trip over."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else 0).decode()
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 class FieldError(NamedTuple):

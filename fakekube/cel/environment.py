@@ -67,7 +67,10 @@ class Environment:
         return extended
 
     def compile(self, text: str) -> "Program":
-        """The program of a text. Raises CompileError."""
+        """The program of a text.
+
+        Raises CompileError, and ProgramError for a constant that has no value.
+        """
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)

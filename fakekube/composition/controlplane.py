@@ -4,19 +4,20 @@ Upstream: cmd/kube-apiserver/app.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apis.bootstrap import GATES
+from fakekube.apis.bootstrap import GATES, bootstrap_objects
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.auth import modes
+from fakekube.auth.rules import PolicyRule, rules_of
 from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
@@ -123,7 +124,8 @@ def build_apiserver(
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
         credentials=identity.credentials, nodes=nodes, audit=audit,
-        authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
+        authorization=partial(
+            modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
     apiserver.use_admission(admission)
     if state is None:
         storage.begin(first.version)
@@ -146,6 +148,12 @@ def _webhooks(
         return WebhookClient(calls.transport(), resolver, calls.activity)
 
     return client
+
+
+def _node_rules() -> Sequence[PolicyRule]:
+    """What all kubelets may do, by the role of upstream's Node authorizer."""
+    roles = bootstrap_objects(GroupResource("rbac.authorization.k8s.io", "clusterroles"))
+    return next(rules_of(role) for role in roles if role["metadata"]["name"] == "system:node")
 
 
 def serve_metrics(apiserver: APIServer) -> None:
