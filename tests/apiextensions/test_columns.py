@@ -13,7 +13,8 @@ __all__ = ["api"]
 
 FIELDS: Tree = {
     "text": {"type": "string"}, "count": {"type": "integer"}, "ratio": {"type": "number"}, "on": {"type": "boolean"},
-    "when": {"type": "string"}, "list": {"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}
+    "when": {"type": "string"},
+    "list": {"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}
 SCHEMA: Tree = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}
 
 
@@ -64,8 +65,8 @@ async def names(api: Api, selector: str) -> list[str]:
 
 @pytest.mark.spec("API-069")
 async def test_selectable_fields(api: Api) -> None:
-    """Given selectable fields of several types / when lists and watches name them / then they choose
-    by their texts; other fields are refused.
+    """Given selectable fields of several types / when lists and watches name them / then they
+    choose by their texts; other fields are refused.
     """
     fields = [{"jsonPath": ".spec.text"}, {"jsonPath": ".spec.count"}, {"jsonPath": ".spec.on"}]
     await create(api, definition(versions=[version(schema=SCHEMA, selectableFields=fields)]))
@@ -86,7 +87,9 @@ async def test_selectable_fields(api: Api) -> None:
 
 @pytest.mark.spec("API-069")
 async def test_objects_that_are_there_become_selectable(api: Api) -> None:
-    """Given objects / when their definition makes a field selectable / then they are found by it."""
+    """Given objects / when their definition makes a field selectable / then they are found by
+    it.
+    """
     await create(api, definition(versions=[version(schema=SCHEMA)]))
     await create(api, custom_object("a", spec={"text": "red"}), WIDGETS)
     entry = version(schema=SCHEMA, selectableFields=[{"jsonPath": ".spec.text"}])
@@ -97,23 +100,23 @@ async def test_objects_that_are_there_become_selectable(api: Api) -> None:
 
 @pytest.mark.spec("API-131")
 async def test_paths_that_no_definition_has(api: Api) -> None:
-    """Given a definition without sub-resources / when paths are asked for that it has not / then the
-    answers are those of upstream's handler of custom resources.
+    """Given a definition without sub-resources / when paths are asked for that it has not / then
+    the answers are those of upstream's handler of custom resources.
     """
     await create(api, definition())
     await create(api, custom_object("w"), WIDGETS)
     status = await api("GET", f"{WIDGETS}/w/status")
     assert (status.status, status.message) == (404, 'widgets.probe.dev "w" not found')
-    for path in ("/apis/probe.dev/v9", "/apis/probe.dev/v9/widgets", "/apis/probe.dev/v1/gadgets", "/apis/probe.dev/v1/widgets/w"):
-        assert bytes((await api("GET", path)).response.body) == b"404 page not found\n", path
+    for path in ("v9", "v9/widgets", "v1/gadgets", "v1/widgets/w"):
+        assert bytes((await api("GET", f"/apis/probe.dev/{path}")).response.body) == b"404 page not found\n", path
     refused = await api("PUT", WIDGETS, custom_object("w"))
     assert (refused.status, refused.message) == (405, 'update is not supported on resources of kind "widgets.probe.dev"')
 
 
 @pytest.mark.spec("API-107")
 async def test_custom_objects_take_no_strategic_merge_patch(api: Api) -> None:
-    """Given a custom object / when a strategic merge patch comes / then it is refused with the types
-    that are taken.
+    """Given a custom object / when a strategic merge patch comes / then it is refused with the
+    types that are taken.
     """
     await create(api, definition())
     await create(api, custom_object("w"), WIDGETS)
