@@ -140,6 +140,10 @@ class Routes:
     def _forget(self, kind: Kind, _last: bool) -> None:
         self._resources.pop((kind.group, kind.version, kind.plural), None)
 
+    def _is_custom(self, group: str) -> bool:
+        """Whether the kinds of a group are those of definitions."""
+        return any(kind.custom for kind in self._served.kinds if kind.group == group)
+
     def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
         """What answers a request for a resource; None for a path in a group that is not served.
 
@@ -154,10 +158,14 @@ class Routes:
                 return None
             kind = self._served.kind(*key)
             if kind is None:
+                if self._is_custom(info.group):
+                    return None
                 raise errors.no_such_path()
             resource = self._resources[key] = ResourceRoutes(self._services, kind, self._special)
         route = resource.route(info)
         if route is None:
+            if resource.kind.custom and len(info.parts) == 3:
+                raise errors.not_found(resource.kind.group_resource, info.parts[1])
             raise errors.no_such_path()
         method = request.method
         endpoint = route.methods.get(method)
