@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fakekube.cel import errors, functions, values
+from fakekube.cel.errors import EvaluationError
 from fakekube.util import regex
 
 Code = Callable[[list[Any]], Any]
@@ -61,9 +62,38 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
                 if frame[0] < 0:
                     raise errors.CostExceeded
                 return result
-        raise errors.no_such_overload()
+        raise _no_such_overload(name, len(overloads), given)
 
     return run
+
+
+_NUMBERS = frozenset({"int", "uint", "double"})
+_TEXTS = frozenset({"string", "bytes"})
+_TIMES = frozenset({"google.protobuf.Duration", "google.protobuf.Timestamp"})
+_ORDERED = _NUMBERS | _TEXTS | _TIMES | {"bool"}
+_OPERANDS: dict[str, frozenset[str]] = {
+    "_+_": _NUMBERS | _TEXTS | _TIMES | {"list"},
+    "_-_": _NUMBERS | _TIMES,
+    "_*_": _NUMBERS,
+    "_/_": _NUMBERS,
+    "_%_": frozenset({"int", "uint"}),
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _ORDERED),
+    "-_": frozenset({"bool", "double", "int", "google.protobuf.Duration"}),
+    "size": _TEXTS | {"list", "map"},
+}
+_RECEIVERS = _TIMES | {"string"}
+
+
+def _no_such_overload(name: str, choices: int, given: Sequence[Any]) -> EvaluationError:
+    """The error of a call that no overload takes; its text depends on the first argument."""
+    found = [values.type_of(argument).name for argument in given]
+    operands = _OPERANDS.get(name)
+    if operands is not None:
+        plain = found[0] in operands or found[0] in _RECEIVERS
+        return errors.no_such_overload() if plain else EvaluationError(f"no such overload: {name}")
+    if choices > 1 and name != "@in":
+        return EvaluationError(f"no such overload: {name}({', '.join(found)})")
+    return errors.no_such_overload()
 
 
 def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | None) -> Code:
@@ -90,9 +120,9 @@ def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | Non
 
 def members(elements: Sequence[Any]) -> frozenset[Any] | None:
     """The elements of a list for a quick look-up; None if one of them is no plain scalar."""
-    if not all(element is None or element.__class__ in _HASHABLE for element in elements):
+    if not all(element.__class__ in _HASHABLE for element in elements):
         return None
-    return frozenset(values.digest(element) for element in elements)
+    return frozenset(values.digest(element) for element in elements if values.equal(element, element))
 
 
 _HASHABLE = frozenset({str, int, bool, float, values.Uint})
@@ -103,8 +133,7 @@ def in_set(element: Code, found: frozenset[Any]) -> Code:
 
     def run(frame: list[Any]) -> bool:
         value = element(frame)
-        kind = value.__class__
-        return (value if kind is str else values.digest(value)) in found if kind is not float or value == value else False
+        return (value if value.__class__ is str else values.digest(value)) in found
 
     return run
 

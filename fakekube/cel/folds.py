@@ -75,7 +75,20 @@ def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
                 frame[second] = element
             yield
     else:
-        raise EvaluationError(f"got '{values.type_of(ranged).name}', expected iterable type")
+        kind = _GO_TYPES.get(values.type_of(ranged).name, "types.Unknown")
+        if second:
+            raise EvaluationError(f"unsupported comprehension range type: {kind}")
+        raise EvaluationError(f"got '{kind}', expected iterable type")
+
+
+_GO_TYPES = {
+    **{name: f"types.{name.capitalize()}" for name in ("bool", "bytes", "double", "int", "string", "uint")},
+    "null_type": "types.Null",
+    "google.protobuf.Duration": "types.Duration",
+    "google.protobuf.Timestamp": "types.Timestamp",
+    "type": "*types.Type",
+    "optional_type": "*types.Optional",
+}
 
 
 def _spend(frame: list[Any], cost: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fakekube.cel import costs, errors, folds, values
 from fakekube.cel.errors import EvaluationError
+from fakekube.cel.standard.conversions import double_to_string
 
 Code = Callable[[list[Any]], Any]
 
@@ -107,10 +108,10 @@ def has_field(operand: Code, key: str) -> Code:
     def run(frame: list[Any]) -> bool:
         value = operand(frame)
         if value.__class__ is values.OptionalValue:
-            return bool(value.present and key in value.value)
-        if not isinstance(value, dict):
-            raise errors.no_such_overload()
-        return key in value
+            value = value.value if value.present else {}
+        if isinstance(value, list | tuple):
+            raise EvaluationError("unsupported index type 'string' in list")
+        return isinstance(value, dict) and key in value
 
     return run
 
@@ -123,7 +124,9 @@ def index_value(value: Any, key: Any) -> Any:
         except (KeyError, TypeError):
             raise errors.no_such_key(key) from None
     if isinstance(value, list | tuple):
-        if key.__class__ is float and key.is_integer():
+        if key.__class__ is float:
+            if not key.is_integer():
+                raise EvaluationError(f"unsupported index value {double_to_string(key)} in list")
             key = int(key)
         if not isinstance(key, int) or isinstance(key, bool):
             raise EvaluationError(f"unsupported index type '{values.type_of(key).name}' in list")
@@ -132,7 +135,7 @@ def index_value(value: Any, key: Any) -> Any:
         return value[key]
     if value.__class__ is values.OptionalValue:
         return optional_index_value(value, key)
-    raise errors.no_such_overload()
+    raise errors.no_such_key(key)
 
 
 def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
@@ -324,10 +327,10 @@ def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
                 if not value.present:
                     continue
                 value = value.value
-            key = values.map_key(key)
-            if key in created:
-                raise EvaluationError(f"Failed with repeated key: {key}")
-            created[key] = value
+            try:
+                created[values.map_key(key)] = value
+            except TypeError:
+                raise EvaluationError(f"unsupported key type: {values.type_of(key).name}") from None
         return created
 
     return run
