@@ -37,7 +37,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
         click.option("--authorization-mode", default="AlwaysAllow", metavar="MODES", show_default=True, help=(
-            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, RBAC. With any but AlwaysAllow, who "
+            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, Node, RBAC. With any but AlwaysAllow, who "
             "has no token is anonymous.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),
@@ -268,6 +268,24 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
     from fakekube.cli.snapshots import diff as show
 
     context.exit(1 if show(first, second, resources) else 0)
+
+
+@cli.command()
+@click.argument("expression")
+@click.option("--data", type=click.File("rb"), metavar="FILE", help=(
+    "YAML or JSON: an object, which is self and object, or variables by their names; - is standard input."))
+@click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
+    f"Kubernetes release whose functions there are, {OLDEST.name} to {NEWEST.name}."))
+@click.option("--new", is_flag=True, help=(
+    "Take the expression as one that is written anew, which may use less than one that is stored already."))
+@click.option("--verbose", is_flag=True, help="Print type and cost as well, on standard error.")
+@click.pass_context
+def cel(context: click.Context, expression: str, data: Any, kubernetes_version: str, *, new: bool, verbose: bool) -> None:
+    """Tell the value of EXPRESSION, one of CEL, as Kubernetes would."""
+    from fakekube.cli.expressions import evaluate
+
+    read = data.read() if data is not None else b""
+    context.exit(evaluate(expression, read, kubernetes_version, new=new, verbose=verbose))
 
 
 @cli.command()
