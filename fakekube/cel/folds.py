@@ -75,20 +75,10 @@ def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
                 frame[second] = element
             yield
     else:
-        kind = _GO_TYPES.get(values.type_of(ranged).name, "types.Unknown")
+        named = values.go_type(ranged)
         if second:
-            raise EvaluationError(f"unsupported comprehension range type: {kind}")
-        raise EvaluationError(f"got '{kind}', expected iterable type")
-
-
-_GO_TYPES = {
-    **{name: f"types.{name.capitalize()}" for name in ("bool", "bytes", "double", "int", "string", "uint")},
-    "null_type": "types.Null",
-    "google.protobuf.Duration": "types.Duration",
-    "google.protobuf.Timestamp": "types.Timestamp",
-    "type": "*types.Type",
-    "optional_type": "*types.Optional",
-}
+            raise EvaluationError(f"unsupported comprehension range type: {named}")
+        raise EvaluationError(f"got '{named}', expected iterable type")
 
 
 def _spend(frame: list[Any], cost: int) -> None:
