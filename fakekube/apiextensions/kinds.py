@@ -6,12 +6,12 @@ apiextensions-apiserver/pkg/apiserver/customresource_handler.go (getOrCreateServ
 customresource_discovery_controller.go.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery.gvk import GroupVersionKind, version_order
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.kind import Conversion, Kind, Subresource
+from fakekube.registry.kind import Conversion, Kind, ScalePaths, Subresource
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 from fakekube.schema.decode import BodyReader
@@ -31,19 +31,20 @@ def kinds_of(definition: Tree, definitions: Definitions) -> tuple[tuple[Kind, De
     """
     entries = definition["spec"]["versions"]
     stored = next(entry["name"] for entry in entries if entry["storage"])
-    versions = [DefinedVersion(definition, entry, definitions) for entry in entries if entry["served"]]
-    return tuple((_kind(version, stored), version) for version in versions)
+    versions = {entry["name"]: DefinedVersion(definition, entry, definitions) for entry in entries}
+    return tuple((_kind(version, versions[stored]), version) for version in versions.values() if version.entry["served"])
 
 
-def _kind(version: DefinedVersion, stored: str) -> Kind:
+def _kind(version: DefinedVersion, stored: DefinedVersion) -> Kind:
     definition, gvk = version.definition, version.gvk
     names = definition["status"]["acceptedNames"]
     return Kind(
         group=gvk.group, version=gvk.version, kind=gvk.kind, plural=names["plural"], singular=names.get("singular", ""),
         namespaced=version.namespaced, verbs=VERBS, short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()), subresources=tuple(_subresources(version)),
-        strategy=_strategy(version), codec=_reader(version), conversion=_conversion(gvk, stored),
-        tracks_generation=True, unconditional_update=False, custom=True, own_list_kind=names.get("listKind", ""),
+        strategy=_strategy(version), codec=_reader(version), conversion=_conversion(version, stored),
+        tracks_generation=True, status_keeps_metadata=True, scale_paths=_scale_paths(version), unconditional_update=False,
+        custom=True, own_list_kind=names.get("listKind", ""),
         refuses_new=version.is_terminating, deprecation=_deprecation(version))
 
 
@@ -52,6 +53,13 @@ def _subresources(version: DefinedVersion) -> Iterator[Subresource]:
         yield Subresource("status", SUBRESOURCE_VERBS)
     if "scale" in version.subresources:
         yield Subresource("scale", SUBRESOURCE_VERBS, SCALE)
+
+
+def _scale_paths(version: DefinedVersion) -> ScalePaths | None:
+    scale = version.subresources.get("scale")
+    if scale is None:
+        return None
+    return ScalePaths(scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath", ""))
 
 
 def _strategy(version: DefinedVersion) -> Lazy[Strategy]:
@@ -65,22 +73,25 @@ def _strategy(version: DefinedVersion) -> Lazy[Strategy]:
 
 def _reader(version: DefinedVersion) -> Lazy[BodyReader]:
     def load() -> BodyReader:
-        from fakekube.apiextensions.reading import CustomReader
-
-        return CustomReader(version)
+        return version.reader
 
     return Lazy(load)
 
 
-def _conversion(gvk: GroupVersionKind, stored: str) -> Conversion | None:
-    if gvk.version == stored:
+def _conversion(version: DefinedVersion, stored: DefinedVersion) -> Conversion | None:
+    """Between two versions the fields stay that both know. The stored one's defaults come with a
+    write, since stored objects are read with them.
+    """
+    if version.name == stored.name:
         return None
-    kept = gvk._replace(version=stored)
-    return Conversion(kept, _renamed(kept.api_version), _renamed(gvk.api_version))
 
+    def to_stored(tree: Tree) -> Tree:
+        return stored.reader.converted(tree, defaults=True)
 
-def _renamed(api_version: str) -> Callable[[Tree], Tree]:
-    return lambda tree: {**tree, "apiVersion": api_version}
+    def from_stored(tree: Tree) -> Tree:
+        return version.reader.converted(tree)
+
+    return Conversion(stored.gvk, to_stored, from_stored)
 
 
 def _deprecation(version: DefinedVersion) -> str:

@@ -1,30 +1,122 @@
-"""From a body to a custom object: metadata as ObjectMeta, the rest as it was sent.
+"""Reading bodies of a custom kind: what upstream's decoder makes of one, before its defaults.
 
-Upstream: schemaCoercingDecoder in apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
+Kind, apiVersion and metadata are typed as those of built-ins are; of the rest, what the schema does
+not know is taken out, and so are nulls that may not be. Values of the wrong type stay: they are for
+the validation. Upstream: unstructuredSchemaCoercer in
+apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
 """
 
-from fakekube.apiextensions.version import DefinedVersion
-from fakekube.apimachinery.types import Tree
-from fakekube.schema.decode import Codec, Decoded
+import json
+from typing import Any
+
+import orjson
+
+from fakekube.apiextensions.objects.defaulting import defaulter
+from fakekube.apiextensions.objects.metadata import MetadataReader, coerce_embedded
+from fakekube.apiextensions.objects.pruning import drop_nulls, is_clean_object, prune, with_go_numbers
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.apimachinery.gvk import GroupVersionKind
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema.decode import Decoded
+from fakekube.schema.duplicates import Members
+from fakekube.schema.structural import Schema
+from fakekube.schema.walk import UNKNOWN_LIMIT
 
 
 class CustomReader:
-    """A BodyReader of one version of a definition."""
+    """A BodyReader of one version of a definition.
 
-    def __init__(self, version: DefinedVersion) -> None:
-        self.schema = version.schema
-        self._metadata = Codec(version.metadata)
+    ``schema`` is the structural schema, ``metadata`` that of ObjectMeta. Bodies of another kind get
+    their metadata read and no more: their kind is for the validation.
+    """
+
+    def __init__(self, gvk: GroupVersionKind, schema: Schema, metadata: Schema) -> None:
+        self.schema = schema
+        self._kind, self._api_version = gvk.kind, gvk.api_version
+        self._fill = defaulter(schema)
+        self._metadata = MetadataReader(metadata)
+        self._is_clean = is_clean_object(schema)
 
     def decode(self, tree: Tree, body: bytes | None = None, *, old: Tree | None = None) -> Decoded:
-        """As ``Codec.decode``."""
+        """As ``Codec.decode``: the object and the fields that are not known, in upstream's order.
+
+        ``old`` has no meaning here: nothing is shared. Raises DecodeError.
+        """
         unknown: list[str] = []
-        metadata = tree.get("metadata")
-        if metadata is not None:
-            decoded = self._metadata.decode(metadata)
-            tree["metadata"] = decoded.tree
-            unknown = [f"metadata.{path}" for path in decoded.unknown]
+        if "metadata" in tree:
+            tree["metadata"] = self._metadata.read(tree["metadata"], "metadata", unknown)
+        if tree.get("kind") == self._kind and not self._is_clean(tree):
+            self._clean(tree, unknown)
         return Decoded(tree, unknown)
 
+    def _clean(self, tree: Tree, unknown: list[str]) -> None:
+        metadata = tree.pop("metadata", None)
+        with_go_numbers(tree)
+        unknown += prune(tree, self.schema)
+        drop_nulls(tree, self.schema)
+        unknown += coerce_embedded(tree, self.schema, self._metadata)
+        if metadata is not None:
+            tree["metadata"] = metadata
+
     def strict(self, body: bytes) -> list[str]:
-        """As ``Codec.strict``."""
-        return []
+        """As ``Codec.strict``: keys given twice, wherever they are, then unknown fields."""
+        told: list[str] = []
+        parsed: Tree = json.loads(body, object_pairs_hook=Members)
+        _find_repeated(parsed, "", told)
+        unknown = self.decode(_plain(parsed)).unknown
+        return told[:UNKNOWN_LIMIT] + [f"unknown field {go_quote(path)}" for path in unknown]
+
+    def converted(self, tree: Tree, *, defaults: bool = False) -> Tree:
+        """An object of another version in this one, which may share parts with it.
+
+        What this version does not know is gone; its defaults come where ``defaults`` says so.
+        """
+        here = {**tree, "apiVersion": self._api_version}
+        fills = defaults and self._fill is not None
+        is_clean = self._is_clean(here)
+        if is_clean and not fills:
+            return here
+        here = dict(orjson.loads(orjson.dumps(here)))
+        if not is_clean:
+            self._clean(here, [])
+        if fills and self._fill is not None:
+            self._fill(here)
+        return here
+
+    def read_stored(self, tree: Tree) -> Tree:
+        """A stored object of this version as the schema has it now, with its defaults: what cannot
+        be read of metadata is gone, what the schema no longer knows is, too.
+
+        The tree may be changed in place.
+        """
+        metadata = tree.pop("metadata", None)
+        prune(tree, self.schema)
+        drop_nulls(tree, self.schema)
+        coerce_embedded(tree, self.schema, self._metadata, lenient=True)
+        read = self._metadata.read_leniently(metadata)
+        tree["metadata"] = metadata if read is None else read
+        if self._fill is not None:
+            self._fill(tree)
+        return tree
+
+
+def _find_repeated(value: Any, path: str, told: list[str]) -> None:
+    if isinstance(value, Members):
+        seen: dict[str, None] = {}
+        for name, item in value.items():
+            here = f"{path}.{name}" if path else name
+            if name in seen:
+                text = f"duplicate field {go_quote(here)}"
+                if text not in told and len(told) < UNKNOWN_LIMIT:
+                    told.append(text)
+            seen[name] = None
+            _find_repeated(item, here, told)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _find_repeated(item, f"{path}[{place}]", told)
+
+
+def _plain(value: Any) -> Json:
+    if isinstance(value, Members):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

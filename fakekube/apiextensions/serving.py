@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fakekube.apiextensions import cleanup, names
 from fakekube.apiextensions.kinds import kinds_of
+from fakekube.apiextensions.restating import Written, restate
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.times import format_time
@@ -55,6 +56,7 @@ class CustomResources:
         self._definitions, self._clock, self._rng = definitions, clock, rng
         self._served: dict[str, Served] = {}
         self._claims: dict[str, Claim] = {}  # by definition
+        self._written: dict[str, Written] = {}
 
     def take_over(self) -> None:
         """Serve what the definitions say that are in storage already."""
@@ -107,6 +109,7 @@ class CustomResources:
         if self._bucket.get("", name) is None:
             self._install(name, Served((), False, ()))
             del self._served[name]
+            self._written.pop(name, None)
             self._reconsider(name, group)
 
     def _reconsider(self, name: str, group: str) -> None:
@@ -135,6 +138,8 @@ class CustomResources:
         for kind, version in made:
             self._definitions.install(kind.gvk, version.load_schema)
         self._install(name, served)
+        if before is not None and before.facts != facts:
+            self._restate(name, definition)
 
     def _install(self, name: str, served: Served) -> None:
         before = self._served.get(name)
@@ -147,6 +152,13 @@ class CustomResources:
             for kind in gone:
                 self._definitions.remove(kind.gvk)
         self._resources.install(*served.kinds)
+
+    def _restate(self, name: str, definition: Tree) -> None:
+        """Keep the objects that are there as their changed definition has them read."""
+        bucket = self._buckets.existing(cleanup.resource_of(definition))
+        if bucket is not None and len(bucket):
+            written = self._written.setdefault(name, {})
+            restate(bucket, written, definition, self._definitions)
 
     def _end_watches(self, kinds: Iterable[Kind]) -> None:
         """End the watches of kinds that change or go; clients begin anew with what is served then.

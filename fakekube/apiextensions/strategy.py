@@ -1,11 +1,41 @@
-"""The rules of custom objects. Upstream: apiextensions-apiserver/pkg/registry/customresource."""
+"""The rules of custom objects: what their definition asks, in the order in which upstream asks it.
 
+Of a new object and of a changed one first the type is looked at, then metadata, the schema, the
+scale, embedded objects, lists that may not repeat themselves, and at last the rules in CEL, which
+are not asked when something is wrong that they could trip over. Upstream:
+apiextensions-apiserver/pkg/registry/customresource.
+"""
+
+from functools import cached_property
+
+from fakekube.apiextensions.objects import acceptors, listtypes
+from fakekube.apiextensions.objects.constraints import Constraints
+from fakekube.apiextensions.objects.correlation import Correlation
+from fakekube.apiextensions.objects.defaulting import Fill, defaulter
+from fakekube.apiextensions.objects.metadata import has_embedded, validate_embedded
+from fakekube.apiextensions.objects.violations import TYPE_INVALID, violations
 from fakekube.apiextensions.version import DefinedVersion
-from fakekube.apimachinery import errors
+from fakekube.apimachinery import errors, field_errors, names
 from fakekube.apimachinery.equality import same
+from fakekube.apimachinery.field_errors import FieldError, go_quote
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.types import Tree
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.registry.metadata import STANDARD_FINALIZERS
+from fakekube.registry.scale import Found, integer_at, text_at
 from fakekube.registry.strategy import Strategy, WriteContext
+
+RATCHETING = "CRDValidationRatcheting"
+MAX_INT32 = (1 << 31) - 1
+BLOCKING = ("Unsupported value", "Required value", "Too long", "Too many")
+"""Errors that keep the rules in CEL from being asked, besides wrong types."""
+NOT_CHECKED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
+PREFER_DOMAIN = (
+    "metadata.finalizers: {}: prefer a domain-qualified finalizer name{} to avoid accidental conflicts with other "
+    "finalizer writers"
+)
 
 
 class CustomResourceStrategy(Strategy):
@@ -13,6 +43,38 @@ class CustomResourceStrategy(Strategy):
 
     def __init__(self, version: DefinedVersion) -> None:
         self.version = version
+        self._constraints: Constraints | None = None
+        self._kind, self._api_version = version.gvk.kind, version.gvk.api_version
+        self._scale: Tree | None = version.subresources.get("scale")
+
+    @cached_property
+    def _fill(self) -> Fill | None:
+        return defaulter(self.version.schema)
+
+    @cached_property
+    def _repeated(self) -> listtypes.Check | None:
+        return listtypes.checker(self.version.schema)
+
+    @cached_property
+    def _embeds(self) -> bool:
+        return has_embedded(self.version.schema)
+
+    def _schema(self, ctx: WriteContext) -> Constraints:
+        """What the schema asks of values; a definition serves one cluster, and so one release."""
+        if self._constraints is None:
+            self._constraints = Constraints(self.version.openapi, ctx.minor)
+        return self._constraints
+
+    # filling in and preparing
+
+    def default(self, obj: Tree, ctx: WriteContext) -> None:
+        """The defaults of the schema."""
+        if self._fill is not None:
+            self._fill(obj)
+
+    def default_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> None:
+        """As ``default``: what a patch made of a custom object shares nothing with the old one."""
+        self.default(obj, ctx)
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """A new object has no status where that is written by an endpoint of its own.
@@ -38,3 +100,136 @@ class CustomResourceStrategy(Strategy):
         """Whether anything but metadata changed."""
         names = dict.fromkeys([*obj, *old])
         return any(not same(obj.get(name), old.get(name)) for name in names if name != "metadata")
+
+    def canonicalize(self, obj: Tree) -> None:
+        """Whole floats are stored as Go prints them: without a fraction."""
+        print_as_go(obj)
+
+    # validating
+
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """All that is wrong with a new object."""
+        found = self._about_type(obj)
+        if not found:
+            found = of_metadata + self._about_values(obj, ctx)
+            if self._scale is not None:
+                found += self._about_scale(self._scale, obj)
+        return found + self._about_parts(obj)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What is wrong with a changed object, unless it was before and is as it was."""
+        found = self._about_type(obj)
+        if not found:
+            found = self._about_values(obj, ctx, old)
+            if self._scale is not None:
+                found += self._about_scale(self._scale, obj)
+        return found + self._about_parts(obj, old)
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """What is wrong with a status write: the schema is asked about the status alone."""
+        found = self._about_type(obj)
+        if not found:
+            found = self._about_status(obj, ctx, old)
+            if self._scale is not None:
+                found += self._about_status_scale(self._scale, obj)
+        return found + self._about_repetitions(obj, old)
+
+    def _about_type(self, obj: Tree) -> list[FieldError]:
+        kind, api_version = obj.get("kind", ""), obj.get("apiVersion", "")
+        found = [] if kind == self._kind else [field_errors.invalid("kind", kind, f"must be {self._kind}")]
+        if api_version != self._api_version:
+            found.append(field_errors.invalid("apiVersion", api_version, f"must be {self._api_version}"))
+        return found
+
+    def _about_values(self, obj: Tree, ctx: WriteContext, old: Tree | None = None) -> list[FieldError]:
+        schema = self._schema(ctx)
+        if acceptors.fits(schema, obj):
+            return []
+        ratchets = old is not None and ctx.cluster.gate(RATCHETING)
+        return violations(schema, obj, Correlation(obj, old, schema) if ratchets else None)
+
+    def _about_status(self, obj: Tree, ctx: WriteContext, old: Tree) -> list[FieldError]:
+        schema = self._schema(ctx).field("status")
+        if schema is None or "status" not in obj:
+            return []
+        status = obj["status"]
+        if status is not None and acceptors.fits(schema, status):
+            return []
+        ratchets = "status" in old and ctx.cluster.gate(RATCHETING)
+        found = violations(schema, status, Correlation(status, old["status"], schema) if ratchets else None)
+        return [error._replace(field=field_errors.child("status", error.field) if error.field else "status") for error in found]
+
+    def _about_parts(self, obj: Tree, old: Tree | None = None) -> list[FieldError]:
+        found = validate_embedded(obj, self.version.schema) if self._embeds else []
+        return found + self._about_repetitions(obj, old)
+
+    def _about_repetitions(self, obj: Tree, old: Tree | None) -> list[FieldError]:
+        """Repetitions in sets and keyed lists; where the old object has some, more may come."""
+        if self._repeated is None:
+            return []
+        found: list[FieldError] = []
+        self._repeated(obj, "", found)
+        if found and old is not None:
+            before: list[FieldError] = []
+            self._repeated(old, "", before)
+            return [] if before else found
+        return found
+
+    # scale
+
+    def _about_scale(self, scale: Tree, obj: Tree) -> list[FieldError]:
+        path = scale["specReplicasPath"]
+        return _about_replicas(path, integer_at(obj, path)) + self._about_status_scale(scale, obj)
+
+    def _about_status_scale(self, scale: Tree, obj: Tree) -> list[FieldError]:
+        path, selector_path = scale["statusReplicasPath"], scale.get("labelSelectorPath")
+        found = _about_replicas(path, integer_at(obj, path))
+        if selector_path:
+            selector = text_at(obj, selector_path)
+            if selector.error:
+                found.append(field_errors.invalid(selector_path, "", selector.error))
+        return found
+
+    # warning
+
+    def warnings(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[str]:
+        """What is odd about finalizers that came."""
+        finalizers = obj["metadata"].get("finalizers")
+        if not finalizers:
+            return []
+        before = old["metadata"].get("finalizers", ()) if old is not None else ()
+        return [text for name in sorted(set(finalizers) - set(before)) for text in _about_finalizer(name)]
+
+
+def is_blocking(found: list[FieldError]) -> bool:
+    """Whether something is wrong that rules in CEL could trip over."""
+    return any(error.type in BLOCKING or error.reason == TYPE_INVALID for error in found)
+
+
+def _about_replicas(path: str, found: Found) -> list[FieldError]:
+    value = found.value or 0
+    if found.error:
+        return [field_errors.invalid(path, 0, found.error)]
+    if value < 0:
+        return [field_errors.invalid(path, value, "should be a non-negative integer")]
+    if value > MAX_INT32:
+        return [field_errors.invalid(path, value, f"should be less than or equal to {MAX_INT32}")]
+    return []
+
+
+def _about_finalizer(name: str) -> list[str]:
+    found = [f"metadata.finalizers: {go_quote(name)}: {text}" for text in names.qualified_name(name)]
+    if "/" not in name and name not in STANDARD_FINALIZERS:
+        found.append(PREFER_DOMAIN.format(go_quote(name), " including a path (/)" if "." in name else ""))
+    return found
+
+
+def print_as_go(value: Json) -> None:
+    """Make whole floats integers, at any depth, in place."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for place, item in items:
+        kind = item.__class__
+        if kind is dict or kind is list:
+            print_as_go(item)
+        elif kind is float and item.is_integer() and abs(item) < 1e21:
+            value[place] = int(item)

@@ -5,12 +5,16 @@ Upstream: ``crdInfo`` in apiextensions-apiserver/pkg/apiserver/customresource_ha
 """
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.types import Tree
 from fakekube.schema.definitions import Definitions
 from fakekube.schema.structural import Schema, from_openapi
+
+if TYPE_CHECKING:
+    from fakekube.apiextensions.reading import CustomReader
 
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 OF_EVERY_OBJECT = {"apiVersion": "string", "kind": "string", "metadata": OBJECT_META}
@@ -74,6 +78,13 @@ class DefinedVersion:
     def load_schema(self) -> Schema:
         """The structural schema, made at the first call."""
         return self.schema
+
+    @cached_property
+    def reader(self) -> "CustomReader":
+        """What reads its objects."""
+        from fakekube.apiextensions.reading import CustomReader
+
+        return CustomReader(self.gvk, self.schema, self.metadata)
 
     @cached_property
     def metadata(self) -> Schema:

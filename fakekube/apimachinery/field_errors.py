@@ -5,7 +5,6 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go. Paths are plain stri
 root and prints ``<nil>``.
 """
 
-import json
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -51,9 +50,26 @@ def key(path: str, name: str) -> str:
 
 
 def go_quote(text: str) -> str:
-    """A string as Go's %q prints it, near enough: JSON quoting without escaping what is printable.
-    """
-    return json.dumps(text, ensure_ascii=False).replace("\\u00", "\\x")
+    """A string as Go's %q prints it."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_go_escaped, text)) + '"'
+
+
+_GO_ESCAPES = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\"",
+}
+
+
+def _go_escaped(letter: str) -> str:
+    if letter in _GO_ESCAPES:
+        return _GO_ESCAPES[letter]
+    if letter.isprintable():
+        return letter
+    number = ord(letter)
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def show(value: Any) -> str:

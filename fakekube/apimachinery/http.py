@@ -36,7 +36,9 @@ class Request:
     ``canonical`` says that the caller encoded the body from a tree, so that no object in it gives a
     key twice. ``patience`` is the clock by which the caller waits, for timeouts that the caller
     asks for; None is the cluster's. A caller on the network waits by the wall's, however fast the
-    cluster's time runs.
+    cluster's time runs. ``certificate`` is the one (DER) that the client showed, signed by an
+    authority that the front knows. ``exposed`` says that the request came by an address that other
+    machines reach.
     """
 
     method: str
@@ -48,6 +50,8 @@ class Request:
     peer: str = ""
     patience: "Clock | None" = None
     canonical: bool = False
+    certificate: bytes = b""
+    exposed: bool = False
 
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

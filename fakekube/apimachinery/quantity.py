@@ -60,6 +60,39 @@ def parse(value: str | float) -> Quantity:
     return _parse(str(value))
 
 
+class Exact(NamedTuple):
+    """An amount as Go holds it: ``number`` times ten to the power of ``scale``.
+
+    ``small`` says that the number is one of 64 bits; else Go has it in any number of them.
+    """
+
+    number: int
+    scale: int
+    small: bool
+
+
+def parse_exact(text: str) -> Exact:
+    """Read a quantity as Go does, spaces around it forbidden. Raises QuantityError."""
+    nano = _parse(text).nano
+    if text == "0":
+        return Exact(0, 0, small=True)
+    found = _TEXT.fullmatch(text)
+    assert found is not None
+    sign = -1 if found[1] == "-" else 1
+    whole, fraction = found[2] or "0", found[3] or ""
+    form, exponent = _interpret(found[4])
+    number = int(whole + fraction)
+    if form == BINARY:
+        number <<= exponent
+        if _is_fast_binary(whole, fraction, exponent) and number <= MAX_INT64:
+            return Exact(sign * number, 0, small=True)
+    elif len(whole + fraction) <= FAST_DIGITS and exponent - len(fraction) >= -9:
+        return Exact(sign * number, exponent - len(fraction), small=True)
+    if form == BINARY and abs(nano) == MAX_INT64 * NANO:
+        return Exact(sign * MAX_INT64, 0, small=False)
+    return Exact(nano, -9, small=False)
+
+
 def canonical(value: str | float) -> str:
     """The text that upstream prints: ``1000m`` is ``1``, ``1024Ki`` is ``1Mi``.
 
@@ -110,7 +143,7 @@ def _parse(text: str) -> Quantity:
         raise QuantityError("unable to parse numeric part of quantity")
     if form == BINARY:
         amount, exact = int(digits) * 2**exponent * NANO, 10 ** len(fraction)
-        fast = not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0
+        fast = _is_fast_binary(whole, fraction, exponent)
         kept = fast and int(whole) & 7 != 0
     else:
         scale = exponent - len(fraction)
@@ -126,6 +159,11 @@ def _parse(text: str) -> Quantity:
             form = DECIMAL
     nano = -nano if sign == "-" else nano
     return Quantity(nano, form, text if kept else render(nano, form))
+
+
+def _is_fast_binary(whole: str, fraction: str, exponent: int) -> bool:
+    """Whether Go reads a number with a binary suffix into 64 bits."""
+    return not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0
 
 
 def _interpret(suffix: str) -> tuple[str, int]:

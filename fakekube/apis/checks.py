@@ -56,19 +56,6 @@ def port_number_or_name(path: str, value: int | str) -> list[FieldError]:
     return ruled(path, value, names.port_name)
 
 
-def domain_prefixed_path(path: str, text: str) -> list[FieldError]:
-    """``acme.io/foo``."""
-    if not text:
-        return [required(path)]
-    host, slash, rest = text.partition("/")
-    if not (host and slash and rest):
-        return [invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-    found = ruled(path, host, names.dns1123_subdomain)
-    if not names.matches(names.HTTP_PATH, rest):
-        found.append(invalid(path, rest, names.mismatch("Invalid path", names.HTTP_PATH)))
-    return found
-
-
 def fully_qualified_name(path: str, text: str) -> list[FieldError]:
     """A domain of at least three segments."""
     if not text:

@@ -38,12 +38,13 @@ class ServerFacts(NamedTuple):
 
     ``tracks_tokens``: whether it notes since when it has been watching the use of old tokens.
     ``client_ca`` is the PEM of the CA whose clients it says to know, ``advertise_address`` the IP
-    address at which it says to be; empty for none.
+    address at which it says to be; empty for none. ``root_ca`` is the PEM of the cluster's own CA.
     """
 
     tracks_tokens: bool
     client_ca: str = ""
     advertise_address: str = ""
+    root_ca: str = namespace_defaults.CERTIFICATE
 
 
 class FirstObjects:
@@ -80,7 +81,8 @@ class FirstObjects:
         history begins.
         """
         if resource in NAMESPACE_DEFAULTS:
-            trees = [_namespace_default(resource, namespace) for namespace in FIRST_NAMESPACES] if self._with_defaults else []
+            namespaces = FIRST_NAMESPACES if self._with_defaults else ()
+            trees = [self._namespace_default(resource, namespace) for namespace in namespaces]
         else:
             trees = bootstrap_objects(resource, self._resources.kinds)
         if resource in VERSIONS:
@@ -93,10 +95,9 @@ class FirstObjects:
             trees.append(server_objects.endpoints(resource, self._facts.advertise_address))
         return trees
 
-
-def _namespace_default(resource: GroupResource, namespace: str) -> Tree:
-    if resource == ACCOUNTS:
-        return {"kind": "ServiceAccount", "apiVersion": "v1", **namespace_defaults.default_account(namespace)}
-    tree = namespace_defaults.root_ca(namespace, namespace_defaults.CERTIFICATE)
-    tree["metadata"]["managedFields"] = [dict(ROOT_CA_OWNERSHIP)]
-    return {"kind": "ConfigMap", "apiVersion": "v1", **tree}
+    def _namespace_default(self, resource: GroupResource, namespace: str) -> Tree:
+        if resource == ACCOUNTS:
+            return {"kind": "ServiceAccount", "apiVersion": "v1", **namespace_defaults.default_account(namespace)}
+        tree = namespace_defaults.root_ca(namespace, self._facts.root_ca)
+        tree["metadata"]["managedFields"] = [dict(ROOT_CA_OWNERSHIP)]
+        return {"kind": "ConfigMap", "apiVersion": "v1", **tree}

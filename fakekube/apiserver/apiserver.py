@@ -5,23 +5,26 @@ kube-apiserver's control plane, without the aggregation layer.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import Request, Response, UserInfo
+from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
+from fakekube.apiserver.audit import AuditLog, Write
+from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
 from fakekube.apiserver.customresources import follow_definitions
-from fakekube.apiserver.filters import ADMIN, Authenticator, Decorator, RequestLog, check_timeout
+from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
 from fakekube.apiserver.metapaths import MetaPaths
 from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
-from fakekube.auth.authorizer import ANONYMOUS, AlwaysAllow, Authorization
-from fakekube.auth.impersonation import any_impersonation, wanted_user
+from fakekube.auth.authenticator import Authenticator, Credentials
+from fakekube.auth.authorizer import AlwaysAllow, Authorization
+from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
@@ -54,19 +57,18 @@ class APIServer:
     """A Handler. Make one a cluster.
 
     ``resources`` names what is served, ``storage`` holds the objects, ``first`` knows those that a
-    resource has from the beginning, ``tokens`` are the bearer tokens that are known beside those of
-    service accounts. ``authorization`` allows everybody everything unless another one is given;
-    with another one, who has no token is anonymous. ``buckets`` and ``cluster`` are the way in for
-    the cluster's own parts. ``log`` keeps what was asked.
+    resource has from the beginning, ``credentials`` whom the server knows besides service accounts.
+    ``authorization`` allows everybody everything unless another one is given. ``buckets`` and
+    ``cluster`` are the way in for the cluster's own parts. ``log`` keeps what was asked.
     ``extra_paths`` answer paths that Kubernetes does not have; ``metric_texts`` are asked for what
-    ``/metrics`` says besides the server's own.
+    ``/metrics`` says besides the server's own. ``audit`` takes audit events.
     """
 
     def __init__(
         self, resources: ResourceRegistry, storage: Storage, clock: Clock, rng: Rng, definitions: Definitions, *,
         release: str, gates: Callable[[str], bool], first: FirstObjects,
-        tokens: Mapping[str, UserInfo] | None = None, authorization: MakeAuthorization = _open,
-        nodes: NodeProxy | None = None,
+        credentials: Credentials | None = None, authorization: MakeAuthorization = _open,
+        nodes: NodeProxy | None = None, audit: Write | None = None,
     ) -> None:
         self.clock, self.resources, self.storage = clock, resources, storage
         self.first_objects = FirstObjectsWriter(first, rng, format_time(clock.time()))
@@ -83,16 +85,18 @@ class APIServer:
         follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
-        self.tokens = Tokens(clock, rng.fork("tokens"))
-        self.authenticator = Authenticator(
-            tokens or {}, self.tokens, self.cluster.lookup, ADMIN if self._authorizer is None else ANONYMOUS)
+        known = credentials or Credentials()
+        self.tokens = Tokens(clock, rng.fork("tokens"), known.secret, self.cluster.lookup)
+        self.authenticator = Authenticator(known, self.tokens, self.cluster.lookup, clock)
+        self._impersonation = Impersonation(authorizer, constrained=gates("ConstrainedImpersonation"))
         special = special_routes(lambda: self.nodes, authorizer, self.tokens, self.authenticator)
         self.routes = Routes(self.services, special)
         self.log = RequestLog()
         self.metric_texts: list[Callable[[], str]] = []
-        self._paths = MetaPaths(self.services, self.log, release, self.metric_texts)
+        self._paths = MetaPaths(self.services, self.log, release, self.metric_texts, self.tokens)
         self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
+        self._audit = None if audit is None else AuditLog(audit, clock)
 
     def use_admission(self, admission: Admission) -> None:
         """Let this chain see every write from now on."""
@@ -103,33 +107,40 @@ class APIServer:
         clock = self.clock
         started = clock.time()
         info: RequestInfo | None = None
+        failure: APIError | None = None
+        asked = None if self._audit is None else self._audit.received(request, self._decorator.audit_id(request))
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
-            request.user = self.authenticator.authenticate(request)
-            if any_impersonation(request.headers):
-                request.user = wanted_user(request.headers) or request.user
+            request.user = self.authenticator.authenticate(request, info.warnings)
+            if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
+                info.impersonator = request.user
+                request.user = self._impersonation.act_as(request.user, wanted, access_of(info, request))
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":
                 agent = request.headers.get("user-agent", "")
                 CAUSE.set(Cause(started, request.method, request.path, request.user.name, agent, ACTING.get()))
-            denial = None if self._authorizer is None else denial_of(self._authorizer, info, request)
-            if denial is None:
+            failure = None if self._authorizer is None else denial_of(self._authorizer, info, request)
+            if failure is None:
                 response = await self._serve(info, request)
             else:
-                response = error_answer(request, denial, self.services)
+                response = error_answer(request, failure, self.services)
                 response.headers.append(NOSNIFF)
         except APIError as error:
-            response = error_answer(request, error, self.services)
+            failure, response = error, error_answer(request, error, self.services)
         except Exception as error:
             log.exception("panic serving %s %s", request.method, request.path)
-            response = error_answer(request, errors.internal(f"{type(error).__name__}: {error}"), self.services)
+            failure = errors.internal(f"{type(error).__name__}: {error}")
+            response = error_answer(request, failure, self.services)
         CAUSE.set(None)
         info = info or RequestInfo(request.path, request.method.lower())
         if info.warnings:
             add_warnings(response, info.warnings)
         self.log.add(started, info, request, response.status, clock.time() - started)
-        return self._decorator.decorate(request, response)
+        if asked is None or self._audit is None:
+            return self._decorator.decorate(request, response)
+        self._audit.answered(asked, info, request, response, failure)
+        return self._decorator.decorate(request, response, asked.audit_id)
 
     async def _serve(self, info: RequestInfo, request: Request) -> Response:
         if not info.is_resource:

@@ -1,29 +1,26 @@
-"""What every request passes around its endpoint: authentication, request log, headers.
+"""What every request passes around its endpoint: request log, headers.
 
 Upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain) and pkg/endpoints/filters. Left
 out: priority and fairness (its headers are there), CORS, HSTS.
 """
 
-import base64
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.field_errors import go_quote
-from fakekube.apimachinery.http import Headers, Request, Response, UserInfo
-from fakekube.apimachinery.types import Tree
-from fakekube.auth.tokens import ISSUER, PREFIX, Token, Tokens
+from fakekube.apimachinery.http import Headers, Request, Response
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.util.rng import Rng
 
-ADMIN = UserInfo("kubernetes-admin", ("system:masters", "system:authenticated"))
 LOG_ENTRIES = 10_000
+ALLOWED, FORBIDDEN = "allow", "forbid"
+NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
 MAX_AUDIT_ID_CHARACTERS = 64
-BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io."
 CACHE_CONTROL = "Cache-Control"
-_BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:\d++\.?\d*+|\.\d++)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 
 
@@ -31,6 +28,8 @@ class LogEntry(NamedTuple):
     """One answered request.
 
     ``time`` is Unix seconds, ``latency_seconds`` how long the answer took on that clock.
+    ``decision`` is ``allow`` or ``forbid``, empty where nobody was known to decide about, and
+    ``reason`` says why. ``annotations`` are what admission says of it to the audit log.
     """
 
     time: float
@@ -45,6 +44,9 @@ class LogEntry(NamedTuple):
     user_agent: str
     code: int
     latency_seconds: float
+    decision: str = ""
+    reason: str = ""
+    annotations: Mapping[str, str] = NO_ANNOTATIONS
 
 
 class RequestLog:
@@ -71,75 +73,15 @@ class RequestLog:
         agent = request.headers.get("user-agent", "")
         self._entries.append((
             time, info.verb, info.path, info.group, info.resource, info.subresource, info.namespace, info.name, user, agent,
-            code, latency_seconds))
+            code, latency_seconds, *_verdict(info, request)))
 
 
-class Authenticator:
-    """Authenticates by bearer token; a request without one is the administrator's.
-
-    A request that carries its user already comes from the same process and is trusted.
-    """
-
-    def __init__(
-        self, known: Mapping[str, UserInfo], tokens: Tokens, lookup: Callable[[str, str, str, str], Tree | None],
-        nobody: UserInfo = ADMIN,
-    ) -> None:
-        self.known, self.tokens, self.nobody = dict(known), tokens, nobody
-        self._lookup = lookup
-
-    def check_token(self, token: str) -> Token | None:
-        """The user of a token: one of those given, or a service account.
-
-        A service account must still exist with the uid that the token was issued for.
-        """
-        user = self.known.get(token)
-        if user is not None:
-            return Token(user, (ISSUER,))
-        found = self.tokens.verify(token)
-        if found is None:
-            return None
-        namespace, _, name = found.user.name.removeprefix(PREFIX).partition(":")
-        account = self._lookup("", "serviceaccounts", namespace, name)
-        return found if account is not None and account["metadata"]["uid"] == found.user.uid else None
-
-    def authenticate(self, request: Request) -> UserInfo:
-        """The user. Raises 401 for a token that nobody issued."""
-        if request.user is not None:
-            return request.user
-        header = request.headers.get("authorization", "") or token_of_websocket(request)
-        if not header:
-            return self.nobody
-        scheme, _, token = header.partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token:
-            return self.nobody
-        found = self.check_token(token)
-        if found is None:
-            raise errors.unauthorized()
-        return found.user
-
-
-def token_of_websocket(request: Request) -> str:
-    """The Authorization header that a browser could not set, from the sub-protocols that it could.
-
-    Raises 401 when there are several tokens, when one is no text in base64, and when no
-    sub-protocol is left to choose.
-    """
-    offered = request.headers.get("sec-websocket-protocol", "")
-    if BEARER_PROTOCOL not in offered or request.headers.get("upgrade", "").lower() != "websocket":
-        return ""
-    protocols = [text for protocol in offered.split(",") if (text := protocol.strip())]
-    given = [text.removeprefix(BEARER_PROTOCOL) for text in protocols if text.startswith(BEARER_PROTOCOL)]
-    encoded = given[0]
-    if len(given) > 1 or not _BASE64URL.fullmatch(encoded) or len(encoded) % 4 == 1:
-        raise errors.unauthorized()
-    try:
-        token = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
-    except UnicodeDecodeError:
-        raise errors.unauthorized() from None
-    if token and len(protocols) == 1:
-        raise errors.unauthorized()
-    return f"Bearer {token}" if token else ""
+def _verdict(info: RequestInfo, request: Request) -> tuple[Any, ...]:
+    """What was decided, as a LogEntry ends; nothing more where nobody had to decide."""
+    decision, annotations = info.decision, info.audit_annotations or NO_ANNOTATIONS
+    if decision is not None:
+        return ALLOWED if decision.allowed else FORBIDDEN, decision.reason, annotations
+    return (ALLOWED if request.user is not None else "", "", annotations)
 
 
 class Decorator:
@@ -149,12 +91,16 @@ class Decorator:
         self._rng = rng
         self._fixed: Headers = []
 
-    def decorate(self, request: Request, response: Response) -> Response:
+    def audit_id(self, request: Request) -> str:
+        """The Audit-Id of a request: the one that its client gave, or a new one."""
+        return request.headers.get("audit-id", "")[:MAX_AUDIT_ID_CHARACTERS] or self._rng.uid()
+
+    def decorate(self, request: Request, response: Response, audit_id: str = "") -> Response:
         """Add the headers of every answer: Audit-Id, and those of priority and fairness.
 
         Cache-Control is added unless the endpoint set one.
         """
-        given = request.headers.get("audit-id", "")
+        given = audit_id or request.headers.get("audit-id", "")
         response.complete_headers(lambda headers: self._completed(given, headers))
         return response
 

@@ -11,6 +11,7 @@ from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver import version
 from fakekube.apiserver.filters import RequestLog
+from fakekube.auth.tokens import ISSUER, Tokens
 from fakekube.endpoints import discovery, health, negotiation
 from fakekube.endpoints.answers import encode, page_not_found, tree_answer
 from fakekube.endpoints.negotiation import JSON, PRETTY, PROTOBUF, Form, clauses
@@ -32,11 +33,12 @@ class MetaPaths:
     """
 
     def __init__(
-        self, services: Services, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]] = (),
+        self, services: Services, log: RequestLog, release: str, metric_texts: Sequence[Callable[[], str]],
+        tokens: Tokens,
     ) -> None:
         self._services, self._log, self._release = services, log, release
         self._resources = services.resources
-        self._metric_texts = metric_texts
+        self._metric_texts, self._tokens = metric_texts, tokens
         self._kept: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
         self._generation = self._resources.generation
         self._openapi: OpenAPI | None = None
@@ -148,15 +150,17 @@ apiserver_resource_kinds {len(self._resources.kinds)}
 
     def _issuer(self, request: Request) -> Response:
         check_method(request)
-        issuer = version.ISSUER
+        host, jwk = request.headers.get("host", ""), self._tokens.signer.jwk
         document = {
-            "issuer": issuer, "jwks_uri": f"{issuer}/openid/v1/jwks", "response_types_supported": ["id_token"],
-            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256"]}
+            "issuer": ISSUER, "jwks_uri": f"https://{host}/openid/v1/jwks" if host else f"{ISSUER}/openid/v1/jwks",
+            "response_types_supported": ["id_token"], "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [] if jwk is None else [jwk["alg"]]}
         return Response(200, encode(document, negotiation.PLAIN).rstrip(), JSON, [PUBLIC_HOUR])
 
     def _keys(self, request: Request) -> Response:
         check_method(request)
-        return Response(200, b'{"keys":[]}', JWKS, [PUBLIC_HOUR])
+        jwk = self._tokens.signer.jwk
+        return Response(200, encode({"keys": [] if jwk is None else [jwk]}, negotiation.PLAIN).rstrip(), JWKS, [PUBLIC_HOUR])
 
 
 def _is_aggregated(params: object) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.http import Request, Response
-from fakekube.apiserver.filters import BEARER_PROTOCOL
+from fakekube.auth.authenticator import BEARER_PROTOCOL
 
 SPDY_VERSION = "SPDY/3.1"
 V5 = "v5.channel.k8s.io"

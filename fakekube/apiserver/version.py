@@ -3,7 +3,6 @@
 from fakekube.apimachinery import releases
 from fakekube.apimachinery.types import Tree
 
-ISSUER = "https://kubernetes.default.svc.cluster.local"
 MINOR_WITH_EMULATION = 33
 
 

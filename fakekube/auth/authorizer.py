@@ -139,7 +139,7 @@ class Union:
 def forbidden(user: UserInfo, access: Access, reason: str = "") -> APIError:
     """The 403 of a user who may not. Upstream: endpoints/handlers/responsewriters/errors.go."""
     name = go_quote(user.name)
-    if not access.resource:
+    if access.path and not access.resource:
         text = f"User {name} cannot {access.verb} path {go_quote(access.path)}"
     else:
         resource = f"{access.resource}/{access.subresource}" if access.subresource else access.resource

@@ -99,7 +99,7 @@ class RBAC:
     def decide(self, user: UserInfo, access: Access) -> Decision:
         """Whether a rule of any role that the user has allows it."""
         grants = self._granted(user)
-        if not access.resource:
+        if access.path and not access.resource:
             return self._decide_path(user, access, grants)
         shape = (access.verb, access.group, access.resource, access.subresource, access.namespace)
         found = grants.allowances.get(shape)

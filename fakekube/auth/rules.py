@@ -10,7 +10,9 @@ from typing import NamedTuple
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Tree
 
+Words = tuple[str, ...]
 ALL = "*"
+MOST_ATOMS = 10_000
 
 
 class PolicyRule(NamedTuple):
@@ -39,21 +41,26 @@ class PolicyRule(NamedTuple):
         """Whether a verb on a path is among what it says."""
         return (ALL in self.verbs or verb in self.verbs) and any(_url_covers(url, path) for url in self.urls)
 
-    def covers(self, atom: "PolicyRule") -> bool:
-        """Whether this rule allows what ``atom`` does, which is one of ``atoms`` of some rule."""
-        if ALL not in self.verbs and atom.verbs[0] not in self.verbs:
+    def covers(self, other: "PolicyRule") -> bool:
+        """Whether this rule alone allows all that another one does."""
+        if self.names and (not other.names or not _has_all(self.names, other.names)):
             return False
-        if atom.urls:
-            return any(_url_covers(url, atom.urls[0]) for url in self.urls)
-        if ALL not in self.groups and atom.groups[0] not in self.groups:
-            return False
-        if self.names and (not atom.names or atom.names[0] not in self.names):
-            return False
-        resource = atom.resources[0]
-        if ALL in self.resources or resource in self.resources:
+        return (
+            _covers_all(self.verbs, other.verbs) and _covers_all(self.groups, other.groups)
+            and (ALL in self.resources or all(self._covers_resource(resource) for resource in other.resources))
+            and all(any(_url_covers(url, path) for url in self.urls) for path in other.urls))
+
+    def _covers_resource(self, resource: str) -> bool:
+        if resource in self.resources:
             return True
         _, slash, subresource = resource.partition("/")
         return bool(slash) and f"*/{subresource}" in self.resources
+
+    @property
+    def size(self) -> int:
+        """How many ``atoms`` there are."""
+        resources = len(self.groups) * len(self.resources) * max(1, len(self.names))
+        return len(self.verbs) * (resources + len(self.urls))
 
     def atoms(self) -> "Iterator[PolicyRule]":
         """The same as rules of one verb on one resource, one name of it or one path."""
@@ -94,10 +101,18 @@ def rules_of(tree: Tree) -> tuple[PolicyRule, ...]:
 
 
 def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """What of ``wanted`` is not covered by ``held``, in rules of one group and resource each."""
-    compact: dict[tuple[object, ...], list[str]] = {}
+    """What of ``wanted`` is not covered by ``held``, in rules of one group and resource each.
+
+    A short rule can stand for a billion such; one of more than ``MOST_ATOMS`` is judged whole.
+    """
+    compact: dict[tuple[Words, Words, Words], list[str]] = {}
     whole: list[PolicyRule] = []
     for rule in wanted:
+        if any(one.covers(rule) for one in held):
+            continue
+        if rule.size > MOST_ATOMS:
+            whole.append(rule)
+            continue
         for atom in rule.atoms():
             if any(one.covers(atom) for one in held):
                 continue
@@ -106,8 +121,7 @@ def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> list[Po
             else:
                 compact.setdefault((atom.groups, atom.resources, atom.names), []).append(atom.verbs[0])
     return whole + [
-        PolicyRule(tuple(verbs), groups, resources, names)  # type: ignore[arg-type]
-        for (groups, resources, names), verbs in compact.items()]
+        PolicyRule(tuple(verbs), groups, resources, names) for (groups, resources, names), verbs in compact.items()]
 
 
 def errors_text(texts: Iterable[str]) -> str:
@@ -119,6 +133,14 @@ def errors_text(texts: Iterable[str]) -> str:
 def go_texts(values: Iterable[str]) -> str:
     """Texts as Go's %q writes a slice of them."""
     return "[" + " ".join(go_quote(value) for value in values) + "]"
+
+
+def _has_all(words: Words, wanted: Words) -> bool:
+    return all(word in words for word in wanted)
+
+
+def _covers_all(words: Words, wanted: Words) -> bool:
+    return ALL in words or _has_all(words, wanted)
 
 
 def _url_covers(url: str, path: str) -> bool:

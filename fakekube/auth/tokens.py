@@ -1,30 +1,54 @@
 """Tokens of service accounts: JSON web tokens that this cluster signs, and knows again.
 
-Upstream: pkg/serviceaccount (claims.go, jwt.go). Tokens are signed with a secret of the cluster
-(HS256) and not with a key pair, since nobody but the cluster itself ever checks one; claims are
-upstream's.
+Who holds one is the account, while the account and the object that the token is bound to are there.
+Upstream: pkg/serviceaccount (claims.go, jwt.go), whose claims, times and words these are. Left out:
+tokens bound to webhook configurations.
 """
 
 import base64
-from collections.abc import Mapping
+import binascii
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import orjson
 
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.http import UserInfo
+from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.signing import Signer, base64url, signer_of
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
-ISSUER = "https://kubernetes.default.svc.cluster.local"
+ISSUER = "https://kubernetes.default.svc"
 PREFIX = "system:serviceaccount:"
+LEEWAY_SECONDS = 60
+"""How far clocks may be apart (go-jose's DefaultLeeway)."""
+INVALIDATED = "service account token has been invalidated"
+CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+MAX_TOKEN_CHARACTERS = 1 << 16
+
+Lookup = Callable[[str, str, str, str], Tree | None]
+"""An object by group, resource, namespace and name; None where there is none."""
+
+
+class InvalidToken(Exception):
+    """A token that does not count; the text says why, as a TokenReview does."""
 
 
 class Token(NamedTuple):
-    """A valid token: whom it names, and for whom it is meant."""
+    """A valid token: whom it names, and for which of the wanted audiences it is meant."""
 
     user: UserInfo
     audiences: tuple[str, ...]
+
+
+class Bound(NamedTuple):
+    """An object that a token is bound to: its life ends with that of the object."""
+
+    kind: str
+    name: str
+    uid: str
 
 
 def service_account_user(
@@ -36,61 +60,143 @@ def service_account_user(
 
 
 class Tokens:
-    """Issues and checks tokens.
+    """Issues and checks tokens. ``secret`` is what its key is made of, at the first token."""
 
-    Whether the account that one names still stands is the caller's to see.
-    """
+    def __init__(self, clock: Clock, rng: Rng, secret: bytes, lookup: Lookup) -> None:
+        self._clock, self._rng, self._secret, self._lookup = clock, rng, secret, lookup
 
-    def __init__(self, clock: Clock, rng: Rng) -> None:
-        self._clock, self._rng = clock, rng
-        self._secret = rng.uid().encode()
+    @property
+    def signer(self) -> Signer:
+        """What signs the tokens."""
+        return signer_of(self._secret)
 
-    def issue(self, account: Tree, audiences: list[str], expires: float, bound_to: Tree | None = None) -> str:
-        """A token for a service account until ``expires`` (Unix seconds), bound to an object (kind,
-        name, uid) or not.
+    def issue(
+        self, account: Tree, audiences: list[str], expires: float, bound: Iterable[Bound] = (), *, warn_after: float = 0,
+    ) -> str:
+        """A token for a service account until ``expires`` (Unix seconds).
+
+        ``bound`` are the object that it is bound to, and the node of that one. From ``warn_after``
+        on (Unix seconds) its holder should have had a new one.
         """
-        meta, now = account["metadata"], int(self._clock.time())
+        meta, now, signer = account["metadata"], int(self._clock.time()), self.signer
         about: Tree = {"namespace": meta["namespace"]}
-        if bound_to is not None:
-            about[bound_to["kind"].lower()] = {"name": bound_to["name"], "uid": bound_to.get("uid", "")}
+        for each in bound:
+            about[each.kind.lower()] = {"name": each.name} | ({"uid": each.uid} if each.uid else {})
         about["serviceaccount"] = {"name": meta["name"], "uid": meta["uid"]}
+        if warn_after:
+            about["warnafter"] = int(warn_after)
         claims = {
             "aud": audiences or [ISSUER], "exp": int(expires), "iat": now, "iss": ISSUER, "jti": self._rng.uid(),
             "kubernetes.io": about, "nbf": now, "sub": f"{PREFIX}{meta['namespace']}:{meta['name']}",
         }
-        head = {"alg": "HS256", "kid": "fakekube", "typ": "JWT"}
-        text = f"{_encode(orjson.dumps(head))}.{_encode(orjson.dumps(claims))}"
-        return f"{text}.{self._sign(text)}"
+        head = {"alg": signer.algorithm, "kid": signer.key_id}
+        text = f"{base64url(orjson.dumps(head))}.{base64url(orjson.dumps(claims))}"
+        return f"{text}.{base64url(signer.sign(text.encode()))}"
 
-    def verify(self, token: str) -> Token | None:
-        """Whom a token names; None when it is not one of ours or not valid any more."""
-        from hmac import compare_digest
+    def verify(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token | None:
+        """Whom a token names; None when it is none of this issuer.
 
+        Raises InvalidToken for one that does not count, or counts for none of ``audiences``.
+        """
+        if not _is_ours(token):
+            return None
+        claims = self._claims(token)
+        own = tuple(claims["aud"])
+        shared = tuple(audience for audience in audiences if audience in own)
+        if not shared:
+            raise InvalidToken(f"token audiences {_listed(own)} is invalid for the target audiences {_listed(audiences)}")
+        return Token(self._account(claims), shared)
+
+    def _claims(self, token: str) -> Tree:
+        """What a token says. Raises InvalidToken for one that this cluster has not signed."""
         text, _, signature = token.rpartition(".")
-        if text.count(".") != 1 or not compare_digest(signature.encode(), self._sign(text).encode()):
-            return None
-        claims = orjson.loads(_decode(text.partition(".")[2]))
-        if claims["exp"] <= self._clock.time():
-            return None
+        signer, head = self.signer, _decoded(text.partition(".")[0])
+        if not isinstance(head, dict):
+            raise InvalidToken("invalid bearer token")
+        if head.get("kid", "") not in ("", signer.key_id):
+            raise InvalidToken("invalid signature, no keys found")
+        signed = _bytes(signature)
+        if head.get("alg") != signer.algorithm or head.get("crit") or signed is None or not signer.is_signed(
+                text.encode(), signed):
+            raise InvalidToken("go-jose/go-jose: error in cryptographic primitive")
+        claims = _decoded(text.partition(".")[2])
+        assert isinstance(claims, dict), "what is signed was issued here"
+        return claims
+
+    def _account(self, claims: Tree) -> UserInfo:
+        """The account of a token that is signed. Raises InvalidToken."""
+        now = self._clock.time()
+        if claims["exp"] < now - LEEWAY_SECONDS:
+            raise InvalidToken("service account token has expired")
+        if claims["nbf"] > now + LEEWAY_SECONDS:
+            raise InvalidToken("service account token is not valid yet")
         about = claims["kubernetes.io"]
-        account = about["serviceaccount"]
-        extra = {"authentication.kubernetes.io/credential-id": (f"JTI={claims['jti']}",)}
-        for kind in ("node", "pod"):
+        namespace, reference = about["namespace"], about["serviceaccount"]
+        self._check_account(namespace, reference, now)
+        extra = {CREDENTIAL_ID: (f"JTI={claims['jti']}",)}
+        for kind in ("secret", "pod"):
+            if kind in about:
+                self._check_bound(kind, f"service account {kind} ref claim", namespace, about[kind], now)
+        if "node" in about and "pod" not in about:
+            self._check_bound("node", "service account node ref claim", "", about["node"], now)
+        for kind in ("pod", "node"):
             if kind in about:
                 extra[f"authentication.kubernetes.io/{kind}-name"] = (about[kind]["name"],)
-                extra[f"authentication.kubernetes.io/{kind}-uid"] = (about[kind]["uid"],)
-        user = service_account_user(about["namespace"], account["name"], account["uid"], extra)
-        return Token(user, tuple(claims["aud"]))
+                if uid := about[kind].get("uid"):
+                    extra[f"authentication.kubernetes.io/{kind}-uid"] = (uid,)
+        return service_account_user(namespace, reference["name"], reference["uid"], extra)
 
-    def _sign(self, text: str) -> str:
-        import hmac
+    def _check_account(self, namespace: str, reference: Tree, now: float) -> None:
+        name, claimed = reference["name"], reference["uid"]
+        found = self._lookup("", "serviceaccounts", namespace, name)
+        if found is None:
+            raise InvalidToken(f"serviceaccounts {go_quote(name)} not found")
+        uid = found["metadata"]["uid"]
+        if uid != claimed:
+            raise InvalidToken(f"service account UID ({uid}) does not match claim ({claimed})")
+        if _is_gone(found, now):
+            raise InvalidToken(f"service account {namespace}/{name} has been deleted")
 
-        return _encode(hmac.digest(self._secret, text.encode(), "sha256"))
+    def _check_bound(self, kind: str, claim: str, namespace: str, reference: Tree, now: float) -> None:
+        found = self._lookup("", f"{kind}s", namespace, reference["name"])
+        if found is None:
+            raise InvalidToken(INVALIDATED)
+        uid = found["metadata"]["uid"]
+        if uid != reference["uid"]:
+            raise InvalidToken(f"{kind} UID ({uid}) does not match {claim} ({reference['uid']})")
+        if _is_gone(found, now):
+            raise InvalidToken(INVALIDATED)
 
 
-def _encode(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+def _is_gone(obj: Tree, now: float) -> bool:
+    """Whether an object that waits for its end has waited for longer than clocks may be apart."""
+    deleted = obj["metadata"].get("deletionTimestamp")
+    return bool(deleted) and parse_time(deleted) < now - LEEWAY_SECONDS
 
 
-def _decode(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+def _is_ours(token: str) -> bool:
+    """Whether a text has the form of a token and names this issuer."""
+    if len(token) > MAX_TOKEN_CHARACTERS or token.count(".") != 2 or not token.isascii():
+        return False
+    claims = _decoded(token.split(".")[1])
+    return isinstance(claims, dict) and claims.get("iss") == ISSUER
+
+
+def _decoded(text: str) -> object:
+    """The JSON in base64; None where there is none."""
+    data = _bytes(text)
+    try:
+        return orjson.loads(data) if data else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _bytes(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{' '.join(go_quote(text) for text in texts)}]"

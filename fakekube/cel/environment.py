@@ -6,8 +6,9 @@ Upstream: cel/env.go and cel/program.go.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fakekube.cel import checker, errors, macros, parser, planner, tree, types
+from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types
 from fakekube.cel.declarations import Declarations
+from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
 from fakekube.cel.standard import library as standard
 from fakekube.cel.tree import Declaration
@@ -24,13 +25,16 @@ class Environment:
 
     def __init__(
         self,
-        variables: Mapping[str, types.Type] | None = None,
+        variables: Mapping[str, types.Type | DeclType] | None = None,
         *,
         libraries: Iterable[Library] = (),
         named_types: Mapping[str, types.Type] | None = None,
         options: checker.Options | None = None,
     ) -> None:
-        """``named_types`` are types that expressions may name, above all to create objects."""
+        """``variables`` have types, or what schemas declare (``decltypes.of_schema``).
+
+        ``named_types`` are types that expressions may name, above all to create objects.
+        """
         self.options = options or checker.Options()
         self.declarations = Declarations()
         self.macros: dict[tuple[str, int, bool], macros.Macro] = {}
@@ -41,15 +45,17 @@ class Environment:
             self.macros |= {(macro.name, macro.arguments, macro.receiver): macro for macro in library.macros}
             self.optional_syntax = self.optional_syntax or library.optional_syntax
         self.declarations.add_types(named_types or {})
-        self.declarations.variables = {name: Declaration(name, of) for name, of in (variables or {}).items()}
+        self.declarations.variables = {name: _declaration(name, of) for name, of in (variables or {}).items()}
 
-    def extended(self, variables: Mapping[str, types.Type], named_types: Mapping[str, types.Type] | None = None) -> "Environment":
+    def extended(
+        self, variables: Mapping[str, types.Type | DeclType], named_types: Mapping[str, types.Type] | None = None
+    ) -> "Environment":
         """An environment with more variables and named types; cheap."""
         extended = Environment.__new__(Environment)
         extended.options = self.options
         extended.macros = self.macros
         extended.optional_syntax = self.optional_syntax
-        declared = self.declarations.variables | {name: Declaration(name, of) for name, of in variables.items()}
+        declared = self.declarations.variables | {name: _declaration(name, of) for name, of in variables.items()}
         named = self.declarations.named_types | dict(named_types or {})
         extended.declarations = Declarations(declared, self.declarations.functions, named)
         return extended
@@ -59,10 +65,16 @@ class Environment:
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
-            return Program(text, root)
+            return Program(text, root, self.declarations)
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"
             raise errors.CompileError(text, [errors.Issue(message, -1)]) from None
+
+
+def _declaration(name: str, of: types.Type | DeclType) -> Declaration:
+    if isinstance(of, DeclType):
+        return Declaration(name, of.type, decl=of)
+    return Declaration(name, of)
 
 
 class Program:
@@ -71,14 +83,26 @@ class Program:
     ``type`` is the type of its value, ``root`` the checked tree.
     """
 
-    def __init__(self, text: str, root: tree.Expression) -> None:
+    def __init__(self, text: str, root: tree.Expression, declarations: Declarations) -> None:
         self.text = text
+        self._declarations = declarations
         self.root = root
         self.type = root.type
         planned = planner.Planner()
-        self._code, self._cost = planned.plan(root)
+        plan = planned.plan(root)
+        self._code, self._cost = plan.code, plan.cost
+        self._indexes = planned.names
         self._names = tuple(planned.names.items())
         self._blank = [None] * planned.size
+
+    def estimate(self) -> costs.CostEstimate:
+        """The least and the most that an evaluation may cost, as far as sizes are declared."""
+        declared = {name: found.decl for name, found in self._declarations.variables.items() if found.decl is not None}
+        return estimate.estimate(self.root, declared)
+
+    def uses(self, name: str) -> bool:
+        """Whether the expression reads a variable."""
+        return name in self._indexes
 
     def evaluate(self, variables: Mapping[str, Any], *, cost_limit: int = UNLIMITED) -> Any:
         """The value. Raises EvaluationError, and CostExceeded if it costs more than the limit."""

@@ -24,6 +24,10 @@ class Node(Protocol):
     def path(self) -> tuple[str, ...]:
         """The way from a variable to it: names, ``@items``, ``@keys``, ``@values``; or empty."""
 
+    @property
+    def literal(self) -> Any:
+        """The value of an argument that is a literal; None for every other."""
+
 
 class Sizes(Protocol):
     """What the estimate of a cost may ask about the arguments."""

@@ -13,6 +13,31 @@ from fakekube.cel.folds import Failure
 Code = Callable[[list[Any]], Any]
 
 
+def constant(value: Any) -> Code:
+    """A value that is always the same."""
+    return lambda _: value
+
+
+def converted(code: Code, convert: Callable[[Any], Any]) -> Code:
+    """What stands in a tree as the value that a schema says it is."""
+
+    def run(frame: list[Any]) -> Any:
+        value = code(frame)
+        return None if value is None else convert(value)
+
+    return run
+
+
+def converted_optional(code: Code, convert: Callable[[Any], Any]) -> Code:
+    """The same for the value of an optional."""
+
+    def run(frame: list[Any]) -> Any:
+        found = code(frame)
+        return values.OptionalValue(convert(found.value)) if found.present and found.value is not None else found
+
+    return run
+
+
 def variable(index: int) -> Code:
     """What the frame holds at an index."""
 

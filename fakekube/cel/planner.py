@@ -11,16 +11,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fakekube.cel import costs, folds, operators, tree, types
+from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
 
 
 class Plan(NamedTuple):
-    """How a part is computed, and what it costs whenever it is computed without error."""
+    """How a part is computed, and what it costs whenever it is computed without error.
+
+    ``decl`` is set if the code gives what stands in a tree, which has to be converted before
+    anything but a selection uses it.
+    """
 
     code: Code
     cost: int
+    decl: DeclType | None = None
 
 
 class Planner:
@@ -29,11 +35,22 @@ class Planner:
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
         self.size = 1
-        self._scopes: list[dict[str, int]] = []
+        self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
     def plan(self, node: tree.Expression) -> Plan:
-        """The plan of a part; one that stands twice in the tree is planned once."""
+        """The plan of a part that gives a value of CEL."""
+        raw = self.raw(node)
+        if raw.decl is None:
+            return raw
+        assert raw.decl.convert is not None
+        return Plan(operators.converted(raw.code, raw.decl.convert), raw.cost)
+
+    def raw(self, node: tree.Expression) -> Plan:
+        """The plan of a part, whose value may have to be converted.
+
+        One that stands twice in the tree is planned once.
+        """
         planned = self._planned.get(id(node))
         if planned is None:
             planned = self._planned[id(node)] = _PLANS[node.__class__](self, node)
@@ -46,35 +63,35 @@ class Planner:
 
     def literal(self, node: tree.Literal) -> Plan:
         """A constant costs nothing."""
-        value = node.value
-        return Plan(lambda _: value, 0)
+        return Plan(operators.constant(node.value), 0)
 
     def ident(self, node: tree.Ident | tree.Select) -> Plan:
         """A variable, or a constant that the environment declares."""
         declaration = node.declaration
         assert declaration is not None
         if declaration.constant:
-            value = declaration.value
-            return Plan(lambda _: value, 0)
+            return Plan(operators.constant(declaration.value), 0)
         for scope in reversed(self._scopes):
             if isinstance(node, tree.Ident) and node.name in scope:
-                return Plan(operators.variable(scope[node.name]), costs.SELECT_AND_IDENT)
-        index = self.names.get(declaration.name)
-        if index is None:
-            index = self.names[declaration.name] = self.slot()
-        return Plan(operators.variable(index), costs.SELECT_AND_IDENT)
+                index, decl = scope[node.name]
+                return Plan(operators.variable(index), costs.SELECT_AND_IDENT, decl)
+        found = self.names.get(declaration.name)
+        if found is None:
+            found = self.names[declaration.name] = self.slot()
+        return Plan(operators.variable(found), costs.SELECT_AND_IDENT, _converting(declaration.decl))
 
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
         if node.declaration is not None:
             return self.ident(node)
-        operand = self.plan(node.operand)
+        operand = self.raw(node.operand)
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
         if node.test_only:
             return Plan(operators.has_field(operand.code, key), operand.cost)
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            return Plan(operators.field(operand.code, key, node.field), operand.cost + costs.SELECT_AND_IDENT)
+            cost = operand.cost + costs.SELECT_AND_IDENT
+            return Plan(operators.field(operand.code, key, node.field), cost, _below(operand.decl, node.field))
         return Plan(operators.dynamic_field(operand.code, key), operand.cost + costs.SELECT_AND_IDENT)
 
     def call(self, node: tree.Call) -> Plan:
@@ -124,22 +141,25 @@ class Planner:
 
     def index(self, node: tree.Call) -> Plan:
         """``a[b]``."""
-        operand, index = (self.plan(argument) for argument in node.arguments)
+        operand, index = self.raw(node.arguments[0]), self.plan(node.arguments[1])
         cost = operand.cost + index.cost + costs.SELECT_AND_IDENT
-        return Plan(operators.index(operand.code, index.code), cost)
+        return Plan(operators.index(operand.code, index.code), cost, _below(operand.decl))
 
     def optional_select(self, node: tree.Call) -> Plan:
         """``a.?b`` and ``a[?b]``."""
-        operand, index = (self.plan(argument) for argument in node.arguments)
+        operand, index = self.raw(node.arguments[0]), self.plan(node.arguments[1])
         of = node.arguments[0].type
         if types.is_optional(of):
             of = of.parameters[0]
         name = node.arguments[1]
-        code = index.code
+        code, below = index.code, _below(operand.decl)
         if isinstance(of, types.ObjectType) and isinstance(name, tree.Literal):
-            key = of.fields[name.value].key
-            code = lambda _: key  # noqa: E731
-        return Plan(operators.optional_index(operand.code, code), operand.cost + index.cost + costs.SELECT_AND_IDENT)
+            code = operators.constant(of.fields[name.value].key)
+            below = _below(operand.decl, name.value)
+        found = operators.optional_index(operand.code, code)
+        if below is not None and below.convert is not None:
+            found = operators.converted_optional(found, below.convert)
+        return Plan(found, operand.cost + index.cost + costs.SELECT_AND_IDENT)
 
     def create_list(self, node: tree.CreateList) -> Plan:
         """``[a, ?b]``."""
@@ -175,14 +195,17 @@ class Planner:
 
     def comprehension(self, node: tree.Comprehension) -> Plan:
         """A loop, or a binding."""
-        range_ = self.plan(node.range)
+        range_ = self.raw(node.range)
         initial = self.plan(node.initial)
         accumulator, first = self.slot(), self.slot()
-        scope = {node.variable: first}
+        element = _below(range_.decl)
+        whole = node.variable2 is None and node.range.type.kind is Kind.LIST
+        scope: dict[str, tuple[int, DeclType | None]] = {node.variable: (first, element if whole else None)}
         second = 0
         if node.variable2 is not None:
-            second = scope[node.variable2] = self.slot()
-        self._scopes.append({node.accumulator: accumulator})
+            second = self.slot()
+            scope[node.variable2] = (second, element)
+        self._scopes.append({node.accumulator: (accumulator, None)})
         result = self.plan(node.result)
         self._scopes.append(scope)
         condition, step = self.plan(node.condition), self.plan(node.step)
@@ -191,6 +214,19 @@ class Planner:
         loop = folds.Loop(range_.code, initial.code, condition.code, step.code, result.code, accumulator, first, second)
         code = folds.fold(loop, condition.cost + step.cost)
         return Plan(code, range_.cost + initial.cost + result.cost)
+
+
+def _converting(decl: DeclType | None) -> DeclType | None:
+    """The declaration, if values of it have to be converted."""
+    return decl if decl is not None and decl.convert is not None else None
+
+
+def _below(decl: DeclType | None, name: str | None = None) -> DeclType | None:
+    """What is declared of a field or of the elements, if they have to be converted."""
+    if decl is None:
+        return None
+    field = None if name is None else decl.fields.get(name)
+    return _converting(decl.element if field is None else field.decl)
 
 
 _SCALARS = frozenset({Kind.INT, Kind.UINT, Kind.BOOL, Kind.DURATION, Kind.TIMESTAMP})

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fakekube.cel import types
+from fakekube.cel.decltypes import DeclType
 
 if TYPE_CHECKING:
     from fakekube.cel.functions import Overload
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declaration:
-    """What an identifier stands for: a variable, or a constant if ``constant`` is set."""
+    """What an identifier stands for: a variable, or a constant if ``constant`` is set.
+
+    ``decl`` is what a schema says of it, if one does.
+    """
 
     name: str
     type: types.Type
     value: Any = None
     constant: bool = False
+    decl: DeclType | None = None
 
 
 class Expression:

@@ -143,13 +143,20 @@ def type_of(value: Value) -> types.Type:
 
 
 def matches(value: Value, declared: types.Type) -> bool:
-    """Whether the value may be an argument of this type; parameters of lists and maps are open."""
+    """Whether the value may be an argument of this type; the first entry of a list or map tells."""
     if declared.kind is types.Kind.DYN or declared.kind is types.Kind.TYPE_PARAMETER or declared.kind is types.Kind.ANY:
         return True
     actual = type_of(value)
     if declared.kind is types.Kind.STRUCT:
         return actual.kind is types.Kind.MAP or actual.name == declared.name
-    return actual.kind is declared.kind and (actual.kind is not types.Kind.OPAQUE or actual.name == declared.name)
+    if actual.kind is not declared.kind:
+        return False
+    if actual.kind is types.Kind.LIST:
+        return not value or matches(value[0], declared.parameters[0])
+    if actual.kind is types.Kind.MAP:
+        key, element = next(iter(value.items()), (None, None))
+        return not value or all(map(matches, (key_value(key), element), declared.parameters))
+    return actual.kind is not types.Kind.OPAQUE or actual.name == declared.name
 
 
 def checked_int(number: int) -> int:

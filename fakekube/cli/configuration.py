@@ -66,6 +66,10 @@ class ServeConfiguration(BaseModel):
     etcd_compaction_interval: str | Int | float = ""
     advertise_address: str = ""
     client_ca_file: Annotated[str, Field(alias="clientCAFile")] = ""
+    token_auth_file: str = ""
+    anonymous_auth: Bool | None = None
+    tls: Bool = False
+    audit_log: str = ""
     resource_quota_sync_period: str | Int | float = "5m0s"
     seed: Int = 0
     verbosity: Annotated[Int, Field(ge=0, le=10, alias="v")] = 0
@@ -107,8 +111,8 @@ def read(path: Path) -> dict[str, Any]:
         raise OptionError(f"{path}: {_sentence(error)}") from None
     said = found.model_fields_set
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
-    for name in ("from_", "kubeconfig", "ready_file", "client_ca_file"):
-        if values.get(name):
+    for name in ("from_", "kubeconfig", "ready_file", "client_ca_file", "token_auth_file", "audit_log"):
+        if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])
     if "load" in values:
         values["load"] = tuple(name if name == "-" or "://" in name else str(path.parent / name) for name in values["load"])

@@ -54,8 +54,20 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "The IP address on which to advertise the apiserver to members of the cluster: that of the endpoints of the "
             "service kubernetes, which has none without it.")),
         click.option("--client-ca-file", type=click.Path(dir_okay=False), metavar="FILE", help=(
-            "A CA certificate that the ConfigMap extension-apiserver-authentication in kube-system publishes, which is "
-            "absent without it. No client's certificate is checked with it.")),
+            "If set, any request presenting a client certificate signed by one of the authorities in the client-ca-file is "
+            "authenticated with an identity corresponding to the CommonName of the client certificate; needs --tls. The "
+            "ConfigMap extension-apiserver-authentication in kube-system publishes it.")),
+        click.option("--token-auth-file", type=click.Path(dir_okay=False), metavar="FILE", help=(
+            "If set, the file that will be used to secure the secure port of the API server via token authentication: "
+            'token,user,uid,"group1,group2" a line.')),
+        click.option("--anonymous-auth/--no-anonymous-auth", default=None, help=(
+            "Let who asks without credentials be system:anonymous, or refuse them. [default: they are the administrator where "
+            "everybody may do everything, else system:anonymous]")),
+        click.option("--tls/--no-tls", default=False, show_default=True, help=(
+            "Speak TLS, with a certificate authority of the cluster's own, whose certificate the kubeconfig carries. "
+            "Needs fakekube[tls].")),
+        click.option("--audit-log", metavar="FILE", help=(
+            "A file to which audit events are added, one line of JSON each; - is standard output.")),
         click.option("--resource-quota-sync-period", default="5m0s", show_default=True, metavar="DURATION", help=(
             "The period for syncing quota usage status in the system.")),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of names, uids and jitter."),

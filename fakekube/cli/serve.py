@@ -19,6 +19,7 @@ from fakekube.util.collector import PacedCollector
 
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
+    from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
 
 STDIN = "-"
@@ -166,7 +167,7 @@ async def _serve(
             await _load(cluster, manifests)
         # who finds them finds nodes, default accounts and what was loaded
         written = await files.write(server)
-        say(_greeting(server.url, files.kubeconfig if written else None, options, listen["host"]))
+        say(_greeting(server, files.kubeconfig if written else None, options, listen))
         collector.start()
         await stop.wait()
         files.remove_ready()
@@ -193,18 +194,24 @@ async def _load(cluster: "Cluster", manifests: "Path | str") -> None:
         raise OptionError(text if text.startswith(name) else f"{name}: {text}") from error
 
 
-def _greeting(url: str, kubeconfig: Path | None, options: ClusterOptions, host: str) -> str:
+def _greeting(server: "Served", kubeconfig: Path | None, options: ClusterOptions, listen: dict[str, Any]) -> str:
     from fakekube.apimachinery.origins import is_loopback
 
+    host, url = listen["host"], server.url
     where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
-        f"on {host}: whoever reaches this address is the cluster's administrator")
-    kubectl = f"kubectl --server {url} get nodes" if kubeconfig is None else (
+        f"on {host}: whoever reaches this address is the cluster's administrator" if listen["insecure"] else
+        f"on {host}: whoever reaches this address and has the token is the cluster's administrator")
+    header, flags = "", ""
+    if options.tls:
+        header = f" --insecure --header 'Authorization: Bearer {server.token}'"
+        flags = f" --insecure-skip-tls-verify --token {server.token}"
+    kubectl = f"kubectl{flags} --server {url} get nodes" if kubeconfig is None else (
         f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")
     return f"""\
 Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.nodes == 1 else 's'}, listening at {url}
 ({where})
 
-  curl {url}/api/v1/namespaces
+  curl{header} {url}/api/v1/namespaces
   {kubectl}
 
 Stop it with Ctrl-C."""

@@ -19,6 +19,8 @@ from fakekube.util import files
 from fakekube.util.files import NotReplaced
 
 if TYPE_CHECKING:
+    import http.client
+
     from fakekube.composition.serving import Served
     from fakekube.server.kubeconfigfile import Owner
 
@@ -128,7 +130,7 @@ def _answers(owner: "Owner") -> bool:
 
     try:
         parts = urlsplit(owner.url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80, timeout=ANSWER_SECONDS)
+        connection = _connection(parts.scheme, parts.hostname or "", parts.port)
         try:
             connection.request("GET", "/fakekube/v1/clock", headers={"Authorization": f"Bearer {owner.token}"})
             return b'"Clock"' in connection.getresponse().read(READY_BYTES)
@@ -138,6 +140,18 @@ def _answers(owner: "Owner") -> bool:
         return True
     except (OSError, ValueError, http.client.HTTPException):
         return False
+
+
+def _connection(scheme: str, host: str, port: int | None) -> "http.client.HTTPConnection":
+    import http.client
+
+    if scheme != "https":
+        return http.client.HTTPConnection(host, port, timeout=ANSWER_SECONDS)
+    import ssl
+
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is asked only who it says to be
+    return http.client.HTTPSConnection(host, port, timeout=ANSWER_SECONDS, context=context)
 
 
 def _remove_ready(path: Path) -> None:

@@ -19,9 +19,11 @@ from fakekube.client.client import Client
 from fakekube.client.inprocess import InProcess
 from fakekube.client.nodehandle import NodeHandle
 from fakekube.composition import controllermanager, fakekube_api
+from fakekube.composition.auditfile import AuditFile
 from fakekube.composition.clocks import clock_of
 from fakekube.composition.controllermanager import ControllerManager
 from fakekube.composition.controlplane import WebhookCalls, build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions, OptionError, function_named
 from fakekube.util.activity import Activity
@@ -98,8 +100,10 @@ class Cluster:
             clock=self._clock, activity=self.activity, tasks=self.tasks, fail=self.driver.fail,
             extra=controllermanager.extra_components(extra),
             callbacks={name: function_named(name, value) for name, value in callbacks.items()})
+        self._identity = Identity(self.options)
+        self.token = self._identity.token
+        self._audit = AuditFile(self.options.audit_log) if self.options.audit_log else None
         self._webhook_calls = WebhookCalls(self.activity)
-        self.token = f"fakekube-{Rng(self.options.seed).fork('token').suffix(16)}"
         self._build(self.options, state)
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
@@ -115,9 +119,10 @@ class Cluster:
         if state is not None:
             rng.load(state.rng)
         plane = build_apiserver(
-            options, self._clock, rng, tokens={self.token: users.admin()},
-            nodes=NodeAgents(self._controllers.kubelet), service_accounts=self._has_service_accounts,
-            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls)
+            options, self._clock, rng, identity=self._identity, nodes=NodeAgents(self._controllers.kubelet),
+            service_accounts=self._has_service_accounts,
+            state=state.storage.fork() if state is not None else None, calls=self._webhook_calls,
+            audit=self._audit.write if self._audit is not None else None)
         self.options, self.rng, self._plane = options, rng, plane
         self.apiserver, self.gates = plane.apiserver, plane.gates
         self._remembered: Mapping[str, Json] = {}
@@ -285,6 +290,8 @@ class Cluster:
         self._plane.stop()
         await self.tasks.close()
         await self._webhook_calls.close()
+        if self._audit is not None:
+            self._audit.close()
 
     @property
     def manager(self) -> "Manager":
@@ -366,13 +373,14 @@ class Cluster:
         """Listen on a port (0: one that is free) until the cluster stops.
 
         Whoever reaches it is the cluster's administrator: a ``host`` that other machines reach is
-        an OptionError unless ``insecure``. Raises OSError when the port is taken.
+        an OptionError unless ``insecure``, or with the option ``tls``, where its token is needed.
+        Raises OSError when the port is taken.
         """
         from fakekube.composition.serving import Served
 
         server = Served(
-            self.apiserver, token=self.token, clock=self.clock, activity=self.activity, host=host, port=port, insecure=insecure,
-            compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
+            self.apiserver, identity=self._identity, clock=self.clock, activity=self.activity, host=host, port=port,
+            insecure=insecure, compresses=lambda: self.gates["APIResponseCompression"], allow_hosts=self.options.allow_host,
             allow_origins=self.options.allow_origin, names=[name for name in (self.options.advertise_address,) if name],
             outside=self.outside if isinstance(self._clock, ManualClock) else None)
         await server.start()

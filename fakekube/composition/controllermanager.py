@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fakekube.apimachinery import namespace_defaults
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.composition import options as cluster_options
@@ -161,7 +160,7 @@ class ControllerManager:
                 version=options.kubernetes_version, gates=plane.gates,
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
-                    "root_ca": namespace_defaults.CERTIFICATE},
+                    "root_ca": plane.identity.root_ca},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
             for name in names:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apimachinery.http import UserInfo
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.auth import modes
+from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
 from fakekube.registry.expiry import Expiry
@@ -72,7 +72,7 @@ class WebhookCalls:
 
 class ControlPlane(NamedTuple):
     """An API server, the state of its feature gates, what removes expired Events, what lets old
-    states expire, and what makes calls to webhooks.
+    states expire, what makes calls to webhooks, and whom the server knows.
     """
 
     apiserver: APIServer
@@ -80,6 +80,7 @@ class ControlPlane(NamedTuple):
     expiry: Expiry
     compaction: Compaction
     webhooks: "Callable[[], WebhookClient]"
+    identity: Identity
 
     def start(self) -> None:
         """Let time work on what is stored."""
@@ -93,13 +94,15 @@ class ControlPlane(NamedTuple):
 
 
 def build_apiserver(
-    options: ClusterOptions, clock: Clock, rng: Rng, *, tokens: Mapping[str, UserInfo], nodes: NodeProxy,
+    options: ClusterOptions, clock: Clock, rng: Rng, *, identity: Identity, nodes: NodeProxy,
     service_accounts: Callable[[], bool], state: Storage | None = None, calls: "WebhookCalls | None" = None,
+    audit: "Callable[[bytes], None] | None" = None,
 ) -> ControlPlane:
     """An API server for these options, on the storage ``state`` or on a new one.
 
-    ``calls`` carries what is sent to webhooks. A new storage has the objects that every cluster
-    begins with. Raises OptionError for a release, gate, API or plugin that does not exist.
+    ``identity`` says whose tokens and certificates it knows, ``calls`` carries what is sent to
+    webhooks, ``audit`` takes audit events. A new storage has the objects that every cluster begins
+    with. Raises OptionError for a release, gate, API or plugin that does not exist.
     """
     release = options.kubernetes_version
     try:
@@ -113,10 +116,11 @@ def build_apiserver(
     resources = ResourceRegistry(served.kinds)
     first = FirstObjects(
         resources, with_namespace_defaults=state is None and service_accounts(),
-        facts=ServerFacts(gates.is_on(TRACKING_GATE), _client_ca(options), options.advertise_address)
+        facts=ServerFacts(gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
         if state is None else ServerFacts(tracks_tokens=False))
     apiserver = APIServer(
-        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first, tokens=tokens, nodes=nodes,
+        resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
+        credentials=identity.credentials, nodes=nodes, audit=audit,
         authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
     apiserver.use_admission(admission)
     if state is None:
@@ -124,7 +128,7 @@ def build_apiserver(
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
         Compaction(storage, clock, options.compaction_seconds),
-        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()))
+        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()), identity)
 
 
 def _webhooks(
@@ -140,21 +144,6 @@ def _webhooks(
         return WebhookClient(calls.transport(), resolver, calls.activity)
 
     return client
-
-
-def _client_ca(options: ClusterOptions) -> str:
-    """What is in the file of the option. Raises OptionError."""
-    if not options.client_ca_file:
-        return ""
-    from pathlib import Path  # a start without such a file does without
-
-    try:
-        text = Path(options.client_ca_file).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"client_ca_file: {options.client_ca_file}: {error}") from error
-    if "-----BEGIN CERTIFICATE-----" not in text:
-        raise OptionError(f"client_ca_file: {options.client_ca_file} holds no certificate in PEM")
-    return text
 
 
 def serve_metrics(apiserver: APIServer) -> None:

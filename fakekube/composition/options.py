@@ -113,8 +113,18 @@ class ClusterOptions:
     resource_quota_sync_period: float = 300.0  # seconds between counts of all quotas
     # the IP address of the endpoints of the service kubernetes; none unless it is said
     advertise_address: str = ""
-    # PEM that the ConfigMap extension-apiserver-authentication publishes; none unless it is said
+    # PEM of those whose client certificates are believed, which the ConfigMap
+    # extension-apiserver-authentication publishes; none unless it is said
     client_ca_file: str = ""
+    # speak TLS, with a certificate authority of the cluster's own
+    tls: bool = False
+    # static tokens: a file of ``token,user,uid,"group1,group2"`` a line
+    token_auth_file: str = ""
+    # who asks without credentials is system:anonymous, or is refused; None: the administrator,
+    # while everybody may do everything
+    anonymous_auth: bool | None = None
+    # where audit events are written as lines of JSON; "-" is standard output
+    audit_log: str = ""
     # names by which clients reach a served cluster, besides its own; "*" is any
     allow_host: tuple[str, ...] = ()
     # web origins whose pages may use a served cluster; "*" is any
@@ -345,6 +355,10 @@ def _seconds(name: str, *, above_zero: bool = False) -> Callable[[Any], float]:
     return read
 
 
+def _anonymous_auth(value: Any) -> bool | None:
+    return None if value in (None, "") else boolean_of("anonymous_auth", value)
+
+
 def _compaction_interval(value: Any) -> float | None:
     return None if value in (None, "") else _seconds("etcd_compaction_interval")(value)
 
@@ -376,7 +390,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "runtime_config": lambda value: switches(value, "runtime_config"),
     "disable_admission_plugins": _names, "authorization_mode": _modes, "metrics_server": _boolean("metrics_server"),
     "event_ttl": _seconds("event_ttl"),
-    "advertise_address": _address, "client_ca_file": _path,
+    "advertise_address": _address, "client_ca_file": _path, "tls": _boolean("tls"), "token_auth_file": _path,
+    "anonymous_auth": _anonymous_auth, "audit_log": _path,
     "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),

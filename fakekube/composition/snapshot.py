@@ -29,7 +29,9 @@ from fakekube.util.clock import is_holdable
 FORMAT, VERSION = "fakekube-snapshot", 1
 MAY_DIFFER = ("clock", "controllers")
 BEGIN = b'{"format":"%s"' % FORMAT.encode()
-OF_THE_READER = ("allow_host", "allow_origin", "webhook_services", "cache_mutation_detector")
+OF_THE_READER = (
+    "allow_host", "allow_origin", "webhook_services", "cache_mutation_detector", "tls", "token_auth_file", "anonymous_auth",
+    "audit_log")
 """Options that no snapshot decides: who may reach a server is up to who starts it."""
 END = b'{"end":'
 BEGIN_BYTES = 1 << 16  # enough of the packed bytes for the beginning

@@ -10,6 +10,8 @@ format.
 
 from typing import Any, NamedTuple
 
+import orjson
+
 from fakekube.apimachinery import errors, gojson
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
@@ -113,7 +115,10 @@ def decode(scope: Scope, request: Request, directive: str, warnings: list[str], 
         directive = "Ignore"
     try:
         parsed = parse(scope.services, request.body, media, strict=directive != "Ignore", canonical=request.canonical)
-        tree, gvk = interpret(parsed.value, expected)
+        if scope.is_custom:
+            tree, gvk = interpret_custom(parsed.value, expected, request.body if media == JSON else b"")
+        else:
+            tree, gvk = interpret(parsed.value, expected)
     except ValueError as error:
         raise _unrecognized(expected.kind, explain(error), request.body) from None
     if request.method != "POST" or not _has_empty_overhead(gvk, tree):
@@ -161,6 +166,19 @@ def interpret(value: Any, expected: GroupVersionKind) -> tuple[Tree, GroupVersio
     return tree, SYNONYMS.get(gvk, gvk)
 
 
+def interpret_custom(value: Any, expected: GroupVersionKind, body: bytes = b"") -> tuple[Tree, GroupVersionKind]:
+    """As ``interpret``, of custom objects: nothing is taken for granted. ``body`` is the JSON, if
+    there is one, which an error quotes.
+    """
+    tree, gvk = interpret(value, expected)
+    if gvk is expected:
+        return tree, gvk
+    if not tree.get("kind"):
+        shown = body or orjson.dumps(tree, option=orjson.OPT_SORT_KEYS)
+        raise ValueError(f"Object 'Kind' is missing in '{shown.decode(errors='replace')}'")
+    return tree, GroupVersionKind(*split_api_version(tree.get("apiVersion") or ""), tree["kind"])
+
+
 def _decode_as(
     scope: Scope, gvk: GroupVersionKind, tree: Tree, parsed: Parsed, directive: str, warnings: list[str],
 ) -> Tree:
@@ -184,8 +202,8 @@ def _decode_as(
         if directive == "Strict":
             raise cannot_handle(gvk, expected.kind, f"strict decoding error: {', '.join(parsed.strict + unknown)}")
         warnings.extend(parsed.repeated + unknown)
-    if gvk != expected:
-        raise _mismatch(gvk, expected)
+    if gvk != expected and not (scope.is_custom and gvk._replace(kind=expected.kind) == expected):
+        raise _mismatch(gvk, expected, custom=scope.is_custom)
     if forget:
         decoded.tree["metadata"]["managedFields"] = []
     return decoded.tree
@@ -209,8 +227,8 @@ def _has_empty_overhead(gvk: GroupVersionKind, tree: Tree) -> bool:
     return isinstance(spec, dict) and spec.get("overhead") == {}
 
 
-def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind) -> APIError:
-    if gvk.group == expected.group and gvk.kind == expected.kind:
+def _mismatch(gvk: GroupVersionKind, expected: GroupVersionKind, *, custom: bool) -> APIError:
+    if custom or (gvk.group == expected.group and gvk.kind == expected.kind):
         return errors.bad_request(
             f"the API version in the data ({gvk.api_version}) does not match the expected API version "
             f"({expected.api_version})"

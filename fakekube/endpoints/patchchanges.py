@@ -19,7 +19,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.endpoints import bodies
 from fakekube.endpoints.applying import BODY_FIRST_SINCE
 from fakekube.endpoints.options import INT64, WriteOptions
-from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
+from fakekube.endpoints.patchtexts import convert_error, custom_text, go_map, patched_text
 from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import check_name
 from fakekube.patch import json_patch, merge_patch, strategic_merge
@@ -179,7 +179,8 @@ def _by_json_patch(
 
         def show() -> str:
             touched = [operation.get("path", "") for operation in operations if operation]
-            return patched_text(json_patch.apply(old, again.take()), schema, paths=touched)
+            patched = json_patch.apply(old, again.take())
+            return custom_text(patched) if scope.is_custom else patched_text(patched, schema, paths=touched)
 
         return _decoded(scope, old, patched, show, found, directive, warnings)
 
@@ -194,7 +195,8 @@ def _by_merge_patch(
     def change(old: Tree) -> Tree:
         def show() -> str:
             value = again.take()
-            return patched_text(merge_patch.apply(old, value, nulls=nulls), schema, merged=value)
+            patched = merge_patch.apply(old, value, nulls=nulls)
+            return custom_text(patched) if scope.is_custom else patched_text(patched, schema, merged=value)
 
         return _decoded(scope, old, merge_patch.apply(old, again.take(), nulls=nulls), show, found, directive, warnings)
 
@@ -258,7 +260,7 @@ def _decoded(
     What the patch left alone is the stored object's own, and goes on to be shared; the object's and
     its metadata's own fields are not, since every write changes some.
     """
-    shares = scope.kind.conversion is None and not scope.kind.custom
+    shares = scope.kind.conversion is None and not scope.is_custom
     tree: Tree = dict(patched) if shares else orjson.loads(orjson.dumps(patched))
     if shares and tree.get("metadata") is old.get("metadata"):
         tree["metadata"] = dict(old.get("metadata") or {})
@@ -276,7 +278,7 @@ def _decoded(
         raise _unfit(show(), convert_error(str(error), codec.schema) if converted else str(error)) from None
     if directive != "Ignore":
         # a map in Go is written by its sorted keys
-        unknown = sorted(decoded.unknown, key=None if converted else _members)
+        unknown = decoded.unknown if scope.is_custom else sorted(decoded.unknown, key=None if converted else _members)
         found = found + [f"unknown field {go_quote(path)}" for path in unknown]
         if found and directive == "Strict":
             raise _unfit(show(), f"strict decoding error: {', '.join(found)}")
@@ -292,9 +294,11 @@ def _interpreted(scope: Scope, tree: Tree, name: str, show: Callable[[], str]) -
     """
     expected = scope.gvk
     try:
-        _, gvk = bodies.interpret(tree, expected)
+        _, gvk = (bodies.interpret_custom if scope.is_custom else bodies.interpret)(tree, expected)
     except ValueError as error:
         raise _unfit(show(), bodies.explain(error)) from None
+    if scope.is_custom:  # whose kind and version are looked at with all the rest
+        return
     # taken for upstream's own form, whose fields have other names: nothing is left
     if not tree.get("apiVersion"):
         check_name("", name)

@@ -33,6 +33,11 @@ def patched_text(patched: Tree, schema: Schema | None, *, merged: Json = None, p
     return orjson.dumps(_sorted_where(in_go_order(patched, schema), touched)).decode()
 
 
+def custom_text(patched: Tree) -> str:
+    """A patched custom object as JSON: it is a Go map, and all its keys are sorted."""
+    return orjson.dumps(patched, option=orjson.OPT_SORT_KEYS).decode()
+
+
 def in_go_order(value: Json, schema: Schema | None) -> Json:
     """A value whose keys are in the order in which Go prints them, those of maps sorted."""
     if schema is None:

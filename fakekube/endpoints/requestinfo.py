@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fakekube.apimachinery.http import UserInfo
     from fakekube.auth.authorizer import Decision
 
 VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -22,12 +23,14 @@ class RequestInfo:
     """One request.
 
     ``parts`` are the segments from the resource on, ``namespaced`` whether the path names a
-    namespace; ``warnings`` gathers what its answer will say in Warning headers.
+    namespace; ``warnings`` gathers what its answer will say in Warning headers,
+    ``audit_annotations`` what those who looked at it say to the audit log. ``impersonator`` is who
+    sent it where that is not whom it acts as.
     """
 
     __slots__ = (
-        "decision", "group", "is_resource", "name", "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb",
-        "version", "warnings", "watch_path",
+        "audit_annotations", "decision", "group", "impersonator", "is_resource", "name", "namespace", "namespaced", "parts",
+        "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
@@ -36,6 +39,8 @@ class RequestInfo:
         self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
         self.parts: list[str] = []
         self.warnings: list[str] = []  # for Warning headers, of an error too
+        self.audit_annotations: dict[str, str] = {}
+        self.impersonator: UserInfo | None = None
         self.decision: Decision | None = None  # where somebody was asked whether the user may
 
 

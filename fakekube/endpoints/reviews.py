@@ -13,8 +13,8 @@ from fakekube.apimachinery.http import Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision
 from fakekube.auth.rules import PolicyRule
-from fakekube.auth.tokens import Token
-from fakekube.endpoints import bodies, negotiation
+from fakekube.auth.tokens import ISSUER, InvalidToken, Token
+from fakekube.endpoints import bodies, negotiation, selectorattributes
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import write_options
 from fakekube.endpoints.requestinfo import RequestInfo
@@ -28,8 +28,8 @@ EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must b
 class TokenCheck(Protocol):
     """Who knows tokens."""
 
-    def check_token(self, token: str) -> Token | None:
-        """Whom a token names, or None."""
+    def check_token(self, token: str, audiences: tuple[str, ...]) -> Token:
+        """Whom a token names, and for which of the audiences. Raises InvalidToken."""
 
 
 class Reviews:
@@ -50,7 +50,8 @@ class Reviews:
         else:
             extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
             user = UserInfo(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra)
-        review["status"] = _status(self._authorizer.decide(user, _access(spec)))
+        access, ignored = _access(spec)
+        review["status"] = _status(self._authorizer.decide(user, access), ignored)
         return object_answer(scope, request, form, review, status=201)
 
     async def rules(self, scope: Scope, info: RequestInfo, request: Request) -> Response:
@@ -85,16 +86,12 @@ class Reviews:
         spec = review.get("spec") or {}
         if not spec.get("token"):
             raise errors.bad_request("token is required for TokenReview in authentication")
-        found = self._tokens.check_token(spec["token"])
-        wanted = tuple(spec.get("audiences") or ())
-        shared = [audience for audience in wanted if found and audience in found.audiences]
-        if found is None:
-            review["status"] = {"user": {}, "error": "invalid bearer token"}
-        elif wanted and not shared:
-            review["status"] = {"user": {}, "error": "token audiences are invalid for the target audiences"}
+        try:
+            found = self._tokens.check_token(spec["token"], tuple(spec.get("audiences") or (ISSUER,)))
+        except InvalidToken as error:
+            review["status"] = {"user": {}, "error": str(error)}
         else:
-            review["status"] = {
-                "authenticated": True, "user": user_tree(found.user), "audiences": shared or list(found.audiences)}
+            review["status"] = {"authenticated": True, "user": user_tree(found.user), "audiences": list(found.audiences)}
         return object_answer(scope, request, form, review, status=201)
 
 
@@ -149,8 +146,11 @@ def _validate(kind: str, review: Tree, minor: int) -> None:
         found.append(field_errors.invalid("spec", _go_path(path), EXACTLY_ONE)._replace(before=before))
     if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
         found.append(field_errors.invalid("spec.user", "", "at least one of user or group must be specified"))
-    if kind == "LocalSubjectAccessReview":
-        namespace = meta.get("namespace", "")
+    found += selectorattributes.selector_errors(resource)
+    local, namespace = kind == "LocalSubjectAccessReview", meta.get("namespace", "")
+    if any(name not in ("managedFields", "namespace") or (name == "namespace" and not local) for name in meta):
+        found.append(field_errors.invalid("metadata", meta, "must be empty except for namespace" if local else "must be empty"))
+    if local:
         if resource is not None and resource.get("namespace", "") != namespace:
             asked = resource.get("namespace", "")
             found.append(
@@ -159,9 +159,6 @@ def _validate(kind: str, review: Tree, minor: int) -> None:
         if path is not None:
             found.append(field_errors.invalid(
                 "spec.nonResourceAttributes", _go_path(path), "disallowed on this kind of request"))
-        meta = {name: value for name, value in meta.items() if name != "namespace"}
-    if any(name != "managedFields" for name in meta):
-        found.append(field_errors.invalid("metadata", meta, "must be empty"))
     if found:
         raise errors.invalid(GroupKind(GROUP, ""), "", as_told(found, minor))
 
@@ -173,12 +170,18 @@ def _go_path(path: Tree | None) -> object:
         field_errors.go_quote(path.get("path", "")), field_errors.go_quote(path.get("verb", ""))))
 
 
-def _access(spec: Tree) -> Access:
+def _access(spec: Tree) -> tuple[Access, str]:
+    """What a review asks about, and what of its selectors does not count."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes") or {}
     if resource is None:
-        return Access(path.get("verb", ""), path=path.get("path", ""))
-    names = ("group", "version", "resource", "subresource", "namespace", "name")
-    return Access(resource.get("verb", ""), **{name: resource.get(name, "") for name in names})
+        return Access(path.get("verb", ""), path=path.get("path", "")), ""
+    names = ("group", "resource", "subresource", "namespace", "name")
+    by_fields = selectorattributes.field_selector_text(resource.get("fieldSelector"))
+    by_labels = selectorattributes.label_selector_text(resource.get("labelSelector"))
+    access = Access(
+        resource.get("verb", ""), **{name: resource.get(name, "") for name in names}, version=resource.get("version") or "*",
+        field_selector=by_fields.text, label_selector=by_labels.text)
+    return access, "; ".join(one.ignored for one in (by_fields, by_labels) if one.ignored)
 
 
 def _resource_rule(rule: PolicyRule) -> Tree:
@@ -187,5 +190,6 @@ def _resource_rule(rule: PolicyRule) -> Tree:
     return {name: list(values) for name, values in shown if values}
 
 
-def _status(decision: Decision) -> Tree:
-    return {"allowed": decision.allowed} | ({"reason": decision.reason} if decision.reason else {})
+def _status(decision: Decision, ignored: str) -> Tree:
+    told = {"reason": decision.reason, "evaluationError": ignored}
+    return {"allowed": decision.allowed} | {name: text for name, text in told.items() if text}

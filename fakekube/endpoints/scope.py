@@ -77,10 +77,12 @@ class Scope:
     def reader(self, gvk: GroupVersionKind) -> BodyReader | None:
         """What reads bodies of a kind that come here; None for a kind that is registered nowhere.
         """
-        kind = self.kind
-        if kind.custom and self.gvk is kind.gvk:
-            return kind.codec
-        return self.services.codec(gvk)
+        return self.kind.codec if self.is_custom else self.services.codec(gvk)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether what comes here are custom objects themselves, not a Scale of one."""
+        return self.kind.custom and self.gvk is self.kind.gvk
 
     @property
     def minor(self) -> int:
@@ -117,7 +119,7 @@ class Scope:
         context = WriteContext(
             services.cluster, services.rng, services.now(), request.user or ANONYMOUS, operation=operation,
             subresource=self.name,
-            warnings=info.warnings,
+            warnings=info.warnings, audit_annotations=info.audit_annotations,
         )
         if options is not None:
             context.dry_run, context.options = options.dry_run, options.tree

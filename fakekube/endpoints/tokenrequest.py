@@ -9,7 +9,7 @@ from fakekube.apimachinery.gvk import GroupKind, GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apimachinery.types import Tree
-from fakekube.auth.tokens import ISSUER, Tokens
+from fakekube.auth.tokens import ISSUER, Bound, Tokens
 from fakekube.endpoints import bodies
 from fakekube.endpoints.answers import object_answer
 from fakekube.endpoints.options import WriteOptions, write_options
@@ -18,6 +18,10 @@ from fakekube.endpoints.scope import Scope
 from fakekube.endpoints.write import WRONG_NAMESPACE
 
 DEFAULT_SECONDS, MIN_SECONDS, MAX_SECONDS = 3600, 600, 1 << 32
+KUBELET_SECONDS, EXTENDED_SECONDS = 3607, 365 * 24 * 3600
+"""For how long a kubelet asks for a pod's token, and how long it then lasts: its holder may be of
+a time when tokens had no end.
+"""
 KIND = GroupKind("authentication.k8s.io", "TokenRequest")
 BINDABLE = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
@@ -59,7 +63,10 @@ class TokenRequests:
         now = scope.services.clock.time()
         expires = now + spec["expirationSeconds"]
         audiences = spec.get("audiences") or [ISSUER]
-        token = self._tokens.issue(account, audiences, expires, bound)
+        if bound and bound[0].kind == "Pod" and spec["expirationSeconds"] == KUBELET_SECONDS and audiences == [ISSUER]:
+            token = self._tokens.issue(account, audiences, now + EXTENDED_SECONDS, bound, warn_after=expires)
+        else:
+            token = self._tokens.issue(account, audiences, expires, bound)
         answer: Tree = {
             "kind": asked["kind"], "apiVersion": asked["apiVersion"],
             "metadata": {**meta, "name": info.name, "namespace": info.namespace, "uid": account["metadata"]["uid"],
@@ -111,10 +118,10 @@ def _seconds_errors(seconds: int) -> list[FieldError]:
     return []
 
 
-def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> Tree | None:
-    """The object that the token's life hangs on, as kind, name and uid. Raises 400, 404 and 409."""
+def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> tuple[Bound, ...]:
+    """The object that the token's life hangs on, and a pod's node. Raises 400, 404 and 409."""
     if reference is None:
-        return None
+        return ()
     kind, version, name = reference.get("kind", ""), reference.get("apiVersion", ""), reference.get("name", "")
     if version != "v1" or kind not in BINDABLE:
         shown = version if "/" in version else f"/{version}"
@@ -132,4 +139,8 @@ def _bound_object(scope: Scope, info: RequestInfo, reference: Tree | None) -> Tr
         raise errors.conflict(GroupResource("", kind), name, (
             f"the UID in the bound object reference ({reference['uid']}) does not match the UID in record. "
             "The object might have been deleted and then recreated"))
-    return {"kind": kind, "name": name, "uid": uid}
+    node = obj["spec"].get("nodeName", "") if kind == "Pod" else ""
+    if not node or not scope.services.cluster.gate("ServiceAccountTokenPodNodeInfo"):
+        return (Bound(kind, name, uid),)
+    there = scope.services.cluster.lookup("", "nodes", "", node)
+    return Bound(kind, name, uid), Bound("Node", node, there["metadata"]["uid"] if there is not None else "")

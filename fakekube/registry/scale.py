@@ -137,7 +137,8 @@ def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transfo
         if meta.get("uid", uid) != uid:
             raise preconditions.uid_conflict(store.kind, old["metadata"].get("namespace", ""), name, meta["uid"], uid)
         new_meta = dict(old["metadata"])
-        new_meta["resourceVersion"] = meta.get("resourceVersion", "")
+        if paths is None or meta.get("resourceVersion"):  # a custom kind wants a version in each update
+            new_meta["resourceVersion"] = meta.get("resourceVersion", "")
         new_meta.pop("managedFields", None)
         if owners := scalefields.to_parent(live, meta.get("managedFields"), store.kind.api_version, where):
             new_meta["managedFields"] = owners

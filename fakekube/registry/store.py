@@ -9,7 +9,7 @@ store from then on; what the store gives out is read-only. Upstream:
 apiserver/pkg/registry/generic/registry/store.go and rest/{create,update}.go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from fakekube.apimachinery import errors
@@ -128,6 +128,7 @@ class Store:
 
     async def _create(
         self, ctx: WriteContext, namespace: str, obj: Tree, *, tracked: bool = True, generated: str = "",
+        stages: Sequence[write.Stage] = write.CREATE,
     ) -> Written:
         """The steps of every create, whichever verb asks for it.
 
@@ -135,7 +136,7 @@ class Store:
         """
         attrs = self.attributes(ctx, namespace, obj, None)
         attrs.tracked, attrs.generated_name = tracked, generated
-        await write.pass_through(write.CREATE, self, attrs)
+        await write.pass_through(stages, self, attrs)
         return self._commit_new(ctx, namespace, obj)
 
     def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
@@ -227,7 +228,7 @@ class Store:
             # of an object that is gone: upstream takes no notice of it
             meta.pop("resourceVersion", None)
         try:
-            return await self._create(ctx, namespace, obj, tracked=tracked)
+            return await self._create(ctx, namespace, obj, tracked=tracked, stages=write.CREATE_ON_UPDATE)
         except KeyExists:
             raise self._exists_error(namespace, name, generated=False) from None
 

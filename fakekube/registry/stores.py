@@ -52,9 +52,12 @@ class Stores:
 
     def _fields(self, kind: Kind) -> FieldOwnership:
         from fakekube.managedfields.manager import FieldManager
-        from fakekube.managedfields.resetfields import reset_fields_of
+        from fakekube.managedfields.resetfields import custom_reset_fields, reset_fields_of
 
         schema = self._definitions.schema(kind.gvk)
+        if kind.custom:
+            own = custom_reset_fields(has_status=kind.subresource("status") is not None)
+            return FieldManager(schema, kind.api_version, kind=kind.kind, reset_fields=own)
         resets = reset_fields_of(schema, status_keeps_metadata=kind.status_keeps_metadata, declared=kind.reset_fields)
         return FieldManager(schema, kind.api_version, reset_fields=resets)
 

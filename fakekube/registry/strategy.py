@@ -76,6 +76,8 @@ class WriteContext:
     options: Mapping[str, Any] = field(default_factory=dict)
     # texts for Warning headers, in order, may repeat
     warnings: list[str] = field(default_factory=list)
+    # what the audit log says of the request, by key
+    audit_annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def minor(self) -> int:
@@ -85,6 +87,10 @@ class WriteContext:
     def warn(self, text: str) -> None:
         """Say something in a Warning header."""
         self.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Say something in the audit log; of several who use a key, the first counts."""
+        self.audit_annotations.setdefault(key, value)
 
 
 class Strategy:
@@ -126,6 +132,11 @@ class Strategy:
                 if value is old.get(name):
                     obj[name] = orjson.loads(orjson.dumps(value))
         self.default(obj, ctx)
+
+    def authorize(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        """Refuse what this user may not write, whatever verbs they may use; ``old`` is None for a
+        new object. Admission has made its changes. Raises APIError.
+        """
 
     def prepare_for_create(self, obj: Tree, ctx: WriteContext) -> None:
         """Clear what a client may not set (status, say) and set what only the server knows. uid and

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fakekube.apimachinery import errors, strconv
 from fakekube.apimachinery.types import Tree
+from fakekube.auth.authorizer import Access, forbidden
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, validation
 from fakekube.registry.attributes import Admission, Attributes
@@ -121,6 +122,21 @@ def name_new(_: WriteRules, write: Write) -> None:
         write.name = meta["name"] = meta.get("name") or write.generated_name
 
 
+def authorize_new(rules: WriteRules, write: Write) -> None:
+    """Whether this user may have such an object. Raises Forbidden."""
+    rules.strategy.authorize(write.tree, None, write.ctx)
+
+
+def authorize_create(rules: WriteRules, write: Write) -> None:
+    """Whether who asked to update or patch what is not there may create it. Raises Forbidden."""
+    kind, user = rules.kind, write.ctx.user
+    access = Access(
+        "create", kind.group, kind.version, kind.plural, write.subresource, write.namespace, write.tree["metadata"]["name"])
+    decision = write.ctx.cluster.authorization.authorizer.decide(user, access)
+    if not decision.allowed:
+        raise forbidden(user, access, decision.reason)
+
+
 def prepare_new(rules: WriteRules, write: Write) -> None:
     """Clear what a client may not set, set what the kind has from the start."""
     obj = write.tree
@@ -177,6 +193,11 @@ def own_changed(rules: WriteRules, write: Write) -> None:
         rules.fields.update(write.old, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
 
 
+def authorize_changed(rules: WriteRules, write: Write) -> None:
+    """Whether this user may make such a change. Raises Forbidden."""
+    rules.strategy.authorize(write.tree, write.old, write.ctx)
+
+
 def check_version(rules: WriteRules, write: Write) -> None:
     """Whether the caller saw the stored version, if it says which one it saw.
 
@@ -225,8 +246,11 @@ def _strategy_for(rules: WriteRules, subresource: str) -> Strategy:
 
 
 def _refuse(rules: WriteRules, write: Write, found: "list[FieldError]") -> None:
+    obj, kind = write.tree, rules.kind.group_kind
+    if rules.kind.custom:  # of which the kind itself may be wrong
+        kind = kind._replace(kind=obj["kind"])
     told = validation.as_told(found, write.ctx.minor, custom=rules.kind.custom)
-    raise errors.invalid(rules.kind.group_kind, write.tree["metadata"].get("name", ""), told)
+    raise errors.invalid(kind, obj["metadata"].get("name", ""), told)
 
 
 # of both
@@ -246,6 +270,9 @@ def review(rules: WriteRules, write: Write) -> Awaitable[None]:
 
 
 CREATE: tuple[Stage, ...] = (
-    fill_metadata, default_new, own_new, admit, name_new, prepare_new, validate_new, review, check_new_version)
+    fill_metadata, default_new, own_new, admit, name_new, authorize_new, prepare_new, validate_new, review,
+    check_new_version)
+CREATE_ON_UPDATE: tuple[Stage, ...] = (*CREATE[:CREATE.index(review)], authorize_create, *CREATE[CREATE.index(review):])
 UPDATE: tuple[Stage, ...] = (
-    check_identity, default_changed, own_changed, admit, check_version, prepare_changed, validate_changed, review)
+    check_identity, default_changed, own_changed, admit, authorize_changed, check_version, prepare_changed, validate_changed,
+    review)

@@ -17,7 +17,7 @@ from aiohttp.streams import StreamReader
 from fakekube.apimachinery.http import MAX_BODY_BYTES, Request, Response
 from fakekube.server.framing import frame_refusal, refusal
 from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS, READ_HEAD_SECONDS
-from fakekube.server.responder import Responder
+from fakekube.server.responder import Peer, Responder, peer_of
 from fakekube.server.target import BadTarget
 from fakekube.server.writer import DRAIN_FROM_BYTES, Answer
 from fakekube.util.clock import Clock
@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
             self, asyncio.get_running_loop(), READ_BYTES, max_line_size=MAX_HEAD_BYTES, max_field_size=MAX_HEAD_BYTES,  # type: ignore[arg-type]
             max_headers=MAX_HEADERS, payload_exception=BadBody, auto_decompress=False)
         self._transport: asyncio.Transport | None = None
-        self._peer = ""
+        self._peer = Peer()
         self._begun = bytearray()  # of a head that has not come to its end
         self._head_timer: Timer | None = None
         self._unread: _Unread | None = None
@@ -101,8 +101,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
-        peer = transport.get_extra_info("peername")
-        self._peer = peer[0] if peer else ""
+        self._peer = peer_of(transport)
         self._open[self] = None
 
     def connection_lost(self, exc: BaseException | None) -> None:

@@ -36,7 +36,8 @@ class HttpServer:
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
     take it. ``protection`` refuses requests of pages of other sites; without one, all but loopback
     and ``host`` is another site. ``wall`` is the clock by which clients may be too slow.
-    ``outside`` is told what clients do, where virtual time waits for them.
+    ``outside`` is told what clients do, where virtual time waits for them. ``exposed`` says that
+    other machines reach the server. ``tls`` is what it needs to speak TLS.
     """
 
     def __init__(
@@ -52,12 +53,13 @@ class HttpServer:
         protection: CrossOriginProtection | None = None,
         wall: Clock | None = None,
         outside: ClientsOutside | None = None,
+        exposed: bool = False,
     ) -> None:
         self.host, self.port, self.tls = host, port, tls
         self._wall = wall or RealClock()
         self._responder = Responder(
             handler, clock=clock, activity=activity, compresses=compresses,
-            protection=protection or CrossOriginProtection(host), outside=outside)
+            protection=protection or CrossOriginProtection(host), outside=outside, exposed=exposed)
         self._server: asyncio.Server | None = None
         self._upgrading: Upgrading | None = None
         self._idle_round: asyncio.TimerHandle | None = None

@@ -1,7 +1,9 @@
 """Lets the Handler answer a request, and makes the object that writes the answer."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import NamedTuple
 
 from aiohttp.http import RawRequestMessage
 
@@ -15,22 +17,37 @@ from fakekube.util.outside import ClientsOutside
 from fakekube.util.wallclock import RealClock
 
 
+class Peer(NamedTuple):
+    """The client at the other end: its address, and the certificate (DER) that it has shown."""
+
+    address: str = ""
+    certificate: bytes = b""
+
+
+def peer_of(transport: asyncio.BaseTransport | None) -> Peer:
+    """Who is at the other end of a transport."""
+    if transport is None:
+        return Peer()
+    address, tls = transport.get_extra_info("peername"), transport.get_extra_info("ssl_object")
+    return Peer(address[0] if address else "", (tls.getpeercert(binary_form=True) or b"") if tls is not None else b"")
+
+
 class Responder:
     """Answers by ``handler``, which may be replaced at any time.
 
     ``clock`` dates the answers; ``activity`` is held while a request is worked on, so that virtual
     time waits for it. ``compresses`` says whether large answers are compressed for clients that
     take it. ``protection`` refuses requests of pages of other sites. ``outside`` is told of
-    requests and watches.
+    requests and watches. ``exposed`` says that other machines reach the server.
     """
 
     def __init__(
         self, handler: Handler, *, clock: Clock, activity: Activity | None, compresses: Callable[[], bool],
-        protection: CrossOriginProtection, outside: ClientsOutside | None = None,
+        protection: CrossOriginProtection, outside: ClientsOutside | None = None, exposed: bool = False,
     ) -> None:
         self.handler, self.heads = handler, HeadWriter(clock, compresses)
         self._protection, self._outside = protection, outside
-        self._activity = activity
+        self._activity, self._exposed = activity, exposed
         self._flusher = Flusher()
         self._wall = RealClock()
         self._open: dict[Answer, None] = {}
@@ -39,14 +56,14 @@ class Responder:
         """Whether a request is not answered, whatever its body is."""
         return self._protection.refusal(message.path, headers_of(message.headers.items())) is not None
 
-    async def respond(self, message: RawRequestMessage, body: bytes, peer: str) -> tuple[Request, Response]:
+    async def respond(self, message: RawRequestMessage, body: bytes, peer: Peer) -> tuple[Request, Response]:
         """Let the Handler answer, unless the request comes from a page that may not ask.
 
         Returns the request as the Handler saw it, and its response. Raises BadTarget.
         """
         protection = self._protection
         with self._activity.busy() if self._activity is not None else nullcontext():
-            request = request_of(message, body, peer, self._wall)
+            request = request_of(message, body, peer, self._wall, exposed=self._exposed)
             response = protection.refusal(message.path, request.headers)
             if response is None:
                 self._note(request)
@@ -73,11 +90,12 @@ class Responder:
             answer.end()
 
 
-def request_of(message: RawRequestMessage, body: bytes, peer: str, patience: Clock) -> Request:
+def request_of(message: RawRequestMessage, body: bytes, peer: Peer, patience: Clock, *, exposed: bool = False) -> Request:
     """The Request for a Handler.
 
     ``patience`` is the clock of the client's timeouts. Raises BadTarget.
     """
     target, _, query = message.path.partition("?")
     return Request(
-        message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body, peer=peer, patience=patience)
+        message.method, path_of(target), query_of(query), headers_of(message.headers.items()), body,
+        peer=peer.address, patience=patience, certificate=peer.certificate, exposed=exposed)

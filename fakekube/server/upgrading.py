@@ -15,7 +15,7 @@ from fakekube.server import websocket
 from fakekube.server.framing import refusal
 from fakekube.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
 from fakekube.server.maskedframes import MaskedFrames
-from fakekube.server.responder import Responder
+from fakekube.server.responder import Responder, peer_of
 from fakekube.server.target import BadTarget
 from fakekube.server.upgraded import Upgraded
 
@@ -72,9 +72,8 @@ class Upgrading(web.Server):
     async def _upgrade(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answer one request that asks for another protocol; no other follows it."""
         responder = self._responder
-        peer = incoming.transport.get_extra_info("peername") if incoming.transport else None
         try:
-            request, response = await responder.respond(incoming._message, b"", peer[0] if peer else "")
+            request, response = await responder.respond(incoming._message, b"", peer_of(incoming.transport))
         except BadTarget:
             return responder.answer(Request("", ""), refusal(), reusable=False)
         if response.session is not None:

@@ -172,6 +172,19 @@ class Bucket:
         self._check(expected)
         return self._commit("MODIFIED", tree, expected)
 
+    def restate(self, tree: Tree, expected: Record) -> Record:
+        """Keep an object in another form, at the revision that it has; there is no event of it.
+
+        For objects whose definition says since that they are to be read otherwise. Raises Stale.
+        """
+        self._check(expected)
+        record = self.encoder.record(tree, expected.revision, expected)
+        self.changes += 1
+        self.objects.replace(record)
+        if self._indexes:
+            self._indexes.replace(expected, record)
+        return record
+
     def delete(self, expected: Record, final: Tree | None = None) -> Record:
         """Remove the object that the caller saw. Raises Stale.
 

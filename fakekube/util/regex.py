@@ -27,8 +27,8 @@ class Match(Protocol):
 class Expression(Protocol):
     """A compiled expression; as in ``re``."""
 
-    def search(self, text: str, /) -> Match | None:
-        """Where it is found first."""
+    def search(self, text: str, pos: int = 0, /) -> Match | None:
+        """Where it is found first, from a position on; what stands before it still counts."""
 
     def fullmatch(self, text: str, /) -> Match | None:
         """Whether it is the whole text."""

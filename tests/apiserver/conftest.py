@@ -12,6 +12,7 @@ from fakekube.apimachinery.http import Frame, Request, Response, UserInfo
 from fakekube.apimachinery.types import Tree
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
@@ -103,9 +104,10 @@ class Talkative:
 @pytest.fixture
 async def api() -> Api:
     clock = ManualClock()
-    tokens = {"secret": UserInfo("robin", ("system:masters",))}
+    identity = Identity(ClusterOptions.of())
+    identity.tokens["secret"] = UserInfo("robin", ("system:masters",))
     plane = build_apiserver(
-        ClusterOptions.of(), clock, Rng(0), tokens=tokens, nodes=NodeAgents(lambda: Talkative(clock)),
+        ClusterOptions.of(), clock, Rng(0), identity=identity, nodes=NodeAgents(lambda: Talkative(clock)),
         service_accounts=lambda: False)
     result = Api(plane.apiserver, clock)
     answer = await result("POST", "/api/v1/namespaces", {"metadata": {"name": "t"}})

@@ -27,23 +27,6 @@ async def test_bearer_tokens(api: Api) -> None:
     assert (refused.status, refused.message, "details" in refused.tree) == (401, "Unauthorized", False)
 
 
-@pytest.mark.spec("API-135")
-async def test_service_account_token_names_its_account_while_it_stands(api: Api) -> None:
-    """Given a token that was asked for / when it is used it names the account; once the account is
-    gone it is refused.
-    """
-    await api("POST", "/api/v1/namespaces/t/serviceaccounts", {"metadata": {"name": "bot"}})
-    answer = await api("POST", "/api/v1/namespaces/t/serviceaccounts/bot/token", {"spec": {"audiences": ["a"]}})
-    assert (answer.status, answer.tree["spec"]["expirationSeconds"]) == (201, 3600)
-    token = answer.tree["status"]["token"]
-    review = {"spec": {"token": token}}
-    told = await api("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
-    assert told.tree["status"]["user"]["username"] == "system:serviceaccount:t:bot"
-    assert told.tree["status"]["audiences"] == ["a"]
-    await api("DELETE", "/api/v1/namespaces/t/serviceaccounts/bot")
-    assert (await api("GET", "/api", headers={"authorization": f"Bearer {token}"})).status == 401
-
-
 async def test_a_token_review_keeps_its_managed_fields(api: Api) -> None:
     """Given a review of a token / when it is answered / then its metadata says who set the fields
     of the question.

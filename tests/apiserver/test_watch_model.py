@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from fakekube.apimachinery.http import Frame, Stream
 from fakekube.apiserver.nodeproxy import NoNodes
 from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
@@ -104,7 +105,9 @@ class ServerAgainstDict(RuleBasedStateMachine):
     def begin(self) -> None:
         self.loop = asyncio.new_event_loop()
         clock = ManualClock()
-        plane = build_apiserver(ClusterOptions.of(), clock, Rng(0), tokens={}, nodes=NoNodes(), service_accounts=lambda: False)
+        plane = build_apiserver(
+            ClusterOptions.of(), clock, Rng(0), identity=Identity(ClusterOptions.of()), nodes=NoNodes(),
+            service_accounts=lambda: False)
         self.api = Api(plane.apiserver, clock)
         self.storage = plane.apiserver.storage
         for name in NAMESPACES:

@@ -32,7 +32,7 @@ def test_other_machines_need_a_word(fakekube: Run, tmp_path: Path, address: str)
     assert done.returncode == 1
     assert done.stderr == (
         f"Error: bind_address: other machines could reach {address}, and whoever reaches the server is the cluster's "
-        "administrator: bind to 127.0.0.1, or say --insecure if that is meant\n")
+        "administrator: bind to 127.0.0.1, say --tls so that a token is needed, or --insecure if that is meant\n")
     assert not (tmp_path / "k").exists()
 
 

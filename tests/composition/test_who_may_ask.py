@@ -19,7 +19,7 @@ async def test_other_machines_need_a_word(host: str) -> None:
     sentence says that it will not, and what to do.
     """
     cluster = Cluster(nodes=0, controllers="", clock="manual")
-    with pytest.raises(OptionError, match=r"^bind_address: other machines could reach .* or say --insecure if that is meant$"):
+    with pytest.raises(OptionError, match=r"^bind_address: other machines could reach .* or --insecure if that is meant$"):
         await cluster.serve(host=host)
     await cluster.stop()
 

@@ -7,6 +7,7 @@ import pytest
 from fakekube.apimachinery.http import Frame, Request
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.nodeagents import NodeAgents
 from fakekube.composition.options import ClusterOptions
 from fakekube.registry.kind import Kind
@@ -38,7 +39,8 @@ class Receiver:
 def server() -> APIServer:
     options = ClusterOptions.of(runtime_config="api/all=true")
     plane = build_apiserver(
-        options, ManualClock(), Rng(0), tokens={}, nodes=NodeAgents(lambda: None), service_accounts=lambda: False)
+        options, ManualClock(), Rng(0), identity=Identity(options), nodes=NodeAgents(lambda: None),
+        service_accounts=lambda: False)
     return plane.apiserver
 
 

@@ -10,6 +10,7 @@ import pytest
 from fakekube.apimachinery.http import Frame, Request, Response
 from fakekube.apiserver.nodeproxy import NoNodes
 from fakekube.composition.controlplane import build_apiserver
+from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions
 from fakekube.util.clock import ManualClock
 from fakekube.util.rng import Rng
@@ -57,8 +58,8 @@ class Target:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         plane = build_apiserver(
-            ClusterOptions.of(), ManualClock(), Rng(0), tokens={}, nodes=NoNodes(), service_accounts=lambda: False
-        )
+            ClusterOptions.of(), ManualClock(), Rng(0), identity=Identity(ClusterOptions.of()), nodes=NoNodes(),
+            service_accounts=lambda: False)
         self.server = plane.apiserver
         self.storage = plane.apiserver.storage
         pod = {"metadata": {"name": "kept"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

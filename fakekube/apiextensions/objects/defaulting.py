@@ -20,6 +20,8 @@ Fill = Callable[[Any], None]
 def defaulter(schema: Schema) -> Fill | None:
     """A function that fills defaults into a value, in place; None when there are none to fill in.
     """
+    if schema.name:  # metadata, whose defaults are upstream's own
+        return None
     of_fields = _fields(schema)
     of_others = _others(schema)
     of_items = _items(schema)

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apiextensions.objects.goprinting import as_shown
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json
@@ -23,6 +24,8 @@ def checker(schema: Schema) -> Check | None:
     """A function that adds what is repeated in a value to a list of errors; None when nothing below
     the node may be repeated less than elsewhere.
     """
+    if schema.name:  # metadata, of which others see to it
+        return None
     of_items = checker(schema.items) if schema.items is not None else None
     of_others = checker(schema.additional) if schema.additional is not None else None
     of_fields = [(name, found) for name, below in schema.properties.items() if (found := checker(below)) is not None]
@@ -55,15 +58,15 @@ def checker(schema: Schema) -> Check | None:
 
 
 def _about_set(values: list[Any], path: str) -> list[FieldError]:
-    return [field_errors.duplicate(f"{path}[{place}]", values[place]) for place in _repeated(values)]
+    return [field_errors.duplicate(f"{path}[{place}]", as_shown(values[place])) for place in _repeated(values)]
 
 
 def _about_keys(keys: Sequence[str], values: list[Any], path: str) -> list[FieldError]:
     for place, value in enumerate(values):
         if value is not None and not isinstance(value, dict):
-            return [field_errors.invalid(f"{path}[{place}]", value, NOT_AN_OBJECT)]
+            return [field_errors.invalid(f"{path}[{place}]", as_shown(value), NOT_AN_OBJECT)]
     known = [{key: value[key] for key in keys if key in value} if value is not None else {} for value in values]
-    return [field_errors.duplicate(f"{path}[{place}]", known[place]) for place in _repeated(known)]
+    return [field_errors.duplicate(f"{path}[{place}]", as_shown(known[place])) for place in _repeated(known)]
 
 
 def _repeated(values: Sequence[Json]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apiextensions.objects.goprinting import as_shown
 from fakekube.apimachinery import field_errors, names
 from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
@@ -67,7 +68,7 @@ def coerce_embedded(tree: Tree, schema: Schema, reader: MetadataReader, *, lenie
         for name in ("apiVersion", "kind"):
             if name in embedded and not isinstance(embedded[name], str):
                 if not lenient:
-                    raise BadMetadata(str(field_errors.invalid(f"{path}.{name}", embedded[name], "must be a string")))
+                    raise BadMetadata(str(field_errors.invalid(f"{path}.{name}", as_shown(embedded[name]), "must be a string")))
                 del embedded[name]
         if "metadata" in embedded:
             _coerce_metadata(embedded, path, reader, unknown, lenient=lenient)
@@ -82,7 +83,7 @@ def _coerce_metadata(embedded: Tree, path: str, reader: MetadataReader, unknown:
         if read is None:
             return
     else:
-        shown = orjson.loads(orjson.dumps(given))
+        shown = as_shown(given)  # before reading changes it
         try:
             read = reader.read(given, here, unknown)
         except DecodeError as error:
@@ -106,9 +107,17 @@ def validate_embedded(tree: Tree, schema: Schema) -> list[FieldError]:
     return found
 
 
+def has_embedded(schema: Schema | None) -> bool:
+    """Whether anywhere below a node objects are embedded."""
+    if schema is None or schema.name:
+        return False
+    below = [schema.items, schema.additional, *schema.properties.values()]
+    return schema.embedded or any(map(has_embedded, below))
+
+
 def _about_version(value: Json, path: str) -> list[FieldError]:
     if not isinstance(value, str):
-        return [field_errors.invalid(path, value, "must be a string")]
+        return [field_errors.invalid(path, as_shown(value), "must be a string")]
     if not value:
         return [field_errors.invalid(path, value, "must not be empty")]
     if value.count("/") > 1:
@@ -118,7 +127,7 @@ def _about_version(value: Json, path: str) -> list[FieldError]:
 
 def _about_kind(value: Json, path: str) -> list[FieldError]:
     if not isinstance(value, str):
-        return [field_errors.invalid(path, value, "must be a string")]
+        return [field_errors.invalid(path, as_shown(value), "must be a string")]
     if not value:
         return [field_errors.invalid(path, value, "must not be empty")]
     complaints = names.dns1035_label(value.lower())

@@ -14,7 +14,7 @@ import orjson
 
 from fakekube.apiextensions.objects.constraints import Constraints, Number
 from fakekube.apiextensions.objects.correlation import Correlation
-from fakekube.apiextensions.objects.gonumbers import fits_float32, is_whole, show_float
+from fakekube.apiextensions.objects.goprinting import as_shown, fits_float32, is_whole, show_float
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.equality import same
 from fakekube.apimachinery.field_errors import FieldError, go_quote
@@ -143,7 +143,7 @@ def _about_enum(node: Constraints, value: Json, path: str) -> list[Violation]:
     if not node.enum or any(_equals(value, allowed) for allowed in node.enum):
         return []
     shown = [allowed if isinstance(allowed, str) else orjson.dumps(allowed).decode() for allowed in node.enum]
-    error = field_errors.not_supported(_at(path), value, shown)
+    error = field_errors.not_supported(_at(path), as_shown(value), shown)
     return [Violation(f"{path} in body should be one of {shown}", error)]
 
 
@@ -224,8 +224,8 @@ def _about_multiple(_: Constraints, value: Number, factor: Number, path: str) ->
     else:
         fits = False
     if factor <= 0:
-        return [_invalid(path, _shown(factor), f"factor MultipleOf declared for {path} must be positive: {show_float(factor)}")]
-    return [] if fits else [_invalid(path, _shown(value), f"{path} in body should be a multiple of {show_float(factor)}")]
+        return [_invalid(path, as_shown(factor), f"factor MultipleOf declared for {path} must be positive: {show_float(factor)}")]
+    return [] if fits else [_invalid(path, as_shown(value), f"{path} in body should be a multiple of {show_float(factor)}")]
 
 
 def _about_minimum(node: Constraints, value: Number, bound: Number, path: str) -> list[Violation]:
@@ -233,7 +233,7 @@ def _about_minimum(node: Constraints, value: Number, bound: Number, path: str) -
     if value > bound or (value == bound and not node.exclusive_minimum):
         return []
     relation = "greater than" if node.exclusive_minimum else "greater than or equal to"
-    return [_invalid(path, _shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
+    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
 
 
 def _about_maximum(node: Constraints, value: Number, bound: Number, path: str) -> list[Violation]:
@@ -241,12 +241,7 @@ def _about_maximum(node: Constraints, value: Number, bound: Number, path: str) -
     if value < bound or (value == bound and not node.exclusive_maximum):
         return []
     relation = "less than" if node.exclusive_maximum else "less than or equal to"
-    return [_invalid(path, _shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
-
-
-def _shown(value: Number) -> Json:
-    """A number as an error prints it."""
-    return value if isinstance(value, int) else field_errors.Verbatim(show_float(value))
+    return [_invalid(path, as_shown(value), f"{path} in body should be {relation} {show_float(bound)}")]
 
 
 # lists and objects

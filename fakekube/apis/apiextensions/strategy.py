@@ -5,7 +5,9 @@ pkg/apis/apiextensions/v1/defaults.go.
 """
 
 from fakekube.apimachinery import conditions
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.apiextensions import validation
 from fakekube.apis.base import StatusStrategy
 from fakekube.registry.strategy import WriteContext
 
@@ -25,11 +27,9 @@ class DefinitionStrategy(StatusStrategy):
         if not isinstance(spec, dict):
             return
         names, conversion = spec.setdefault("names", {}), spec.setdefault("conversion", {"strategy": "None"})
-        kind = names.get("kind", "")
-        if not names.get("singular"):
-            names["singular"] = kind.lower()
-        if not names.get("listKind") and kind:
-            names["listKind"] = f"{kind}List"
+        if kind := names.get("kind"):
+            names.setdefault("singular", kind.lower())
+            names.setdefault("listKind", f"{kind}List")
         service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
         if service is not None:
             service.setdefault("port", HTTPS_PORT)
@@ -44,6 +44,18 @@ class DefinitionStrategy(StatusStrategy):
         stored = _with_stored(obj["status"]["storedVersions"], obj)
         if stored != obj["status"]["storedVersions"]:
             obj["status"] = {**obj["status"], "storedVersions": stored}
+
+    def validate_create(self, obj: Tree, of_metadata: list[FieldError], ctx: WriteContext) -> list[FieldError]:
+        """Names, versions, schemas, paths, conversion."""
+        return validation.definition_errors(obj, of_metadata, release=ctx.cluster.release)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The same, as far as the stored definition keeps to it, and what cannot change."""
+        return validation.update_errors(obj, old, release=ctx.cluster.release)
+
+    def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The accepted names."""
+        return validation.status_update_errors(obj)
 
     def holds_deletion(self, obj: Tree) -> bool:
         """Until its custom objects are gone."""

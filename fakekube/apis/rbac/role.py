@@ -1,13 +1,13 @@
 """Role and ClusterRole: rules of what may be done.
 
-Upstream: pkg/apis/rbac/validation. Left out: refusing to grant more than the writer has, which is
-authorization's.
+Upstream: pkg/apis/rbac/validation. Who may write which rules ``escalation.py`` knows.
 """
 
 from fakekube.apimachinery import labels
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.base import stored_as_null
+from fakekube.apis.rbac import escalation
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import label_selector
 
@@ -21,6 +21,10 @@ class RoleStrategy(Strategy):
     def canonicalize(self, obj: Tree) -> None:
         """An empty list is stored as none."""
         stored_as_null(obj, "rules")
+
+    def authorize(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        """Nobody grants what they do not have."""
+        escalation.check_role(obj, old, ctx, resource="roles" if self.namespaced else "clusterroles")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every rule, and the selectors of an aggregated role."""

@@ -7,6 +7,7 @@ from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, declared, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.checks import ruled
+from fakekube.apis.rbac import escalation
 from fakekube.registry.strategy import Strategy, WriteContext
 from fakekube.registry.validation import DECLARATIVE_SINCE, IMMUTABLE
 
@@ -28,6 +29,10 @@ class RoleBindingStrategy(Strategy):
         for subject in obj.get("subjects") or ():
             if not subject.get("apiGroup") and subject.get("kind") in ("User", "Group"):
                 subject["apiGroup"] = GROUP
+
+    def authorize(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> None:
+        """Nobody gives to others what they do not have."""
+        escalation.check_binding(obj, old, ctx, resource="rolebindings" if self.namespaced else "clusterrolebindings")
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """The role, then the subjects.

@@ -21,6 +21,7 @@ _BOOLS = {
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
 }
 _LONGEST_NUMBER = 1000
+_EXPONENT_FROM = 6  # from 1e+06 on
 
 
 def _refused(source: str, target: str) -> EvaluationError:
@@ -93,7 +94,7 @@ def double_to_string(number: float) -> str:
     shortest = repr(abs(number))
     digits, point = _digits(shortest)
     exponent = point - 1
-    if exponent < -4 or exponent >= 21:
+    if exponent < -4 or exponent >= _EXPONENT_FROM:
         mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
         return f"{sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
     if point <= 0:

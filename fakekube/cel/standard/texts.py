@@ -5,10 +5,9 @@ Upstream: common/types/string.go, list.go and map.go.
 
 from typing import Any
 
-import re2
-
 from fakekube.cel import values
 from fakekube.cel.errors import EvaluationError
+from fakekube.util import regex
 
 
 def contains(text: str, part: str) -> bool:
@@ -18,19 +17,10 @@ def contains(text: str, part: str) -> bool:
 
 def matches(text: str, pattern: str) -> bool:
     """Whether the regular expression is found in the text. Raises EvaluationError."""
-    return compiled(pattern).search(text) is not None
-
-
-def compiled(pattern: str) -> Any:
-    """The regular expression of RE2. Raises EvaluationError if it is none."""
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(pattern, options)
-    except re2.error as invalid:
-        reason = invalid.args[0]
-        shown = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise EvaluationError(f"error parsing regexp: {shown}") from None
+        return regex.compiled(pattern).search(text) is not None
+    except regex.RegexError as invalid:
+        raise EvaluationError(str(invalid)) from None
 
 
 def in_list(element: Any, elements: list[Any]) -> bool:

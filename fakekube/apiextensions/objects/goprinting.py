@@ -1,7 +1,10 @@
-"""Numbers as Go takes and prints them. Upstream: Go's fmt and strconv, go-openapi/swag/conv."""
+"""Values as Go takes and prints them. Upstream: Go's fmt and strconv, go-openapi/swag/conv."""
 
 import math
 
+import orjson
+
+from fakekube.apimachinery.field_errors import Verbatim
 from fakekube.apimachinery.types import Json
 
 MAX_SAFE = float((1 << 53) - 1)
@@ -45,3 +48,12 @@ def show_float(value: float) -> str:
         return f"{sign}0.{'0' * -point}{figures}"
     whole, fraction = figures[:point].ljust(point, "0"), figures[point:]
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+
+
+def as_shown(value: Json) -> Json:
+    """A value for an error to print: floats as ``%v`` does, objects with their keys sorted."""
+    if isinstance(value, float):
+        return Verbatim(show_float(value))
+    if isinstance(value, dict | list):
+        return Verbatim(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+    return value

@@ -1,0 +1,139 @@
+"""Defaults in a schema: they are valid, and have no fields that the schema has not.
+
+A default in the metadata of an embedded object is looked at as a part of that object. Defaults in
+the values of maps are not looked at, as upstream does not. Upstream:
+apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import orjson
+
+from fakekube.apiextensions.objects.constraints import Constraints
+from fakekube.apiextensions.objects.metadata import (
+    OBJECT_META,
+    BadMetadata,
+    MetadataReader,
+    coerce_embedded,
+    validate_embedded,
+)
+from fakekube.apiextensions.objects.pruning import prune, prune_value
+from fakekube.apiextensions.objects.violations import violations
+from fakekube.apiextensions.validation.structural import EMBEDDED, has_any
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.field_errors import FieldError, child, invalid, key
+from fakekube.apimachinery.releases import minor_of
+from fakekube.apimachinery.types import Json, Tree
+from fakekube.schema import definitions
+from fakekube.schema.structural import from_openapi
+from fakekube.util.memory import memoized
+
+TYPE_AND_METADATA = ("metadata", "apiVersion", "kind")
+PLACEHOLDER = {"apiVersion": "validation/v1", "kind": "Validation"}
+
+
+class _Default(NamedTuple):
+    """A default and its place: the object it is embedded in, and the names from there.
+
+    ``names`` has a number for a list's item. ``of_metadata``: whether it is of that object's
+    metadata.
+    """
+
+    value: Json
+    schema: Tree
+    path: str
+    root: Tree
+    names: tuple[str | int, ...]
+    of_metadata: bool
+
+
+def default_errors(schema: Tree, path: str, *, pruned: bool, release: str) -> list[FieldError]:
+    """What is wrong with the defaults in a structural schema.
+
+    ``pruned``: whether they may have no unknown fields. ``release`` is like ``1.37``.
+    """
+    found: list[FieldError] = []
+    root = {**schema, EMBEDDED: True}
+    for default in _defaults(root, path, root, (), of_metadata=False):
+        found += _errors(default, release, pruned=pruned)
+    return found
+
+
+def has_unpruned(schema: Tree) -> bool:
+    """Whether a default has fields that the structural schema has not."""
+    root = {**schema, EMBEDDED: True}
+    return any(_is_unpruned(default) for default in _defaults(root, "", root, (), of_metadata=False))
+
+
+def _defaults(schema: Tree, path: str, root: Tree, names: tuple[str | int, ...], *, of_metadata: bool) -> Iterator[_Default]:
+    if schema.get(EMBEDDED):
+        root, names, of_metadata = schema, (), False
+    if schema.get("default") is not None:
+        yield _Default(schema["default"], schema, child(path, "default"), root, names, of_metadata)
+    if isinstance(schema.get("items"), dict):
+        yield from _defaults(schema["items"], child(path, "items"), root, (*names, 0), of_metadata=of_metadata)
+    for name, below in (schema.get("properties") or {}).items():
+        inside = of_metadata or (bool(schema.get(EMBEDDED)) and name in TYPE_AND_METADATA)
+        yield from _defaults(below, key(child(path, "properties"), name), root, (*names, name), of_metadata=inside)
+
+
+def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError]:
+    found = []
+    if default.of_metadata:
+        wrong = _metadata_errors(default, release)
+    else:
+        if pruned and _is_unpruned(default):
+            found.append(invalid(default.path, default.value, "must not have unknown fields"))
+        wrong = _embedded_errors(default.value, default.schema, default.path, release)
+    return found + (wrong or _at(default.path, violations(Constraints(default.schema, minor_of(release)), default.value)))
+
+
+def _is_unpruned(default: _Default) -> bool:
+    if default.of_metadata or not isinstance(default.value, dict | list):
+        return False
+    schema, left = from_openapi(default.schema), _copied(default.value)
+    if isinstance(left, dict) and schema.embedded:
+        prune(left, schema)
+    else:
+        prune_value(left, schema)
+    return bool(left != default.value)
+
+
+def _embedded_errors(value: Json, schema: Tree, path: str, release: str) -> list[FieldError]:
+    """What is wrong with kind, apiVersion and metadata of the objects embedded in a value."""
+    if not isinstance(value, dict) or not has_any(schema, EMBEDDED):
+        return []
+    tree, own = _copied(value), from_openapi(schema)
+    try:
+        coerce_embedded(tree, own, _reader(release))
+    except BadMetadata as error:
+        return [invalid(path, value, str(error))]
+    return _at(path, validate_embedded(tree, own))
+
+
+def _metadata_errors(default: _Default, release: str) -> list[FieldError]:
+    """Whether the object around is a valid one with this default in it."""
+    around: Json = default.value
+    for name in reversed(default.names):
+        around = [around] if isinstance(name, int) else {name: around}
+    assert isinstance(around, dict), "metadata stands in an object"
+    wrong = _embedded_errors({**PLACEHOLDER, **around}, default.root, "", release)
+    if not wrong:
+        return []
+    return [invalid(default.path, default.value, f"must result in valid metadata: {field_errors.aggregate(wrong)}")]
+
+
+def _at(path: str, found: list[FieldError]) -> list[FieldError]:
+    """The same errors, of a value that stands at a path."""
+    return [error._replace(field=f"{path}{'' if error.field[:1] in ('', '.', '[') else '.'}{error.field}") for error in found]
+
+
+def _copied(value: Json) -> Tree:
+    copied: Tree = orjson.loads(orjson.dumps(value))
+    return copied
+
+
+@memoized(4)
+def _reader(release: str) -> MetadataReader:
+    return MetadataReader(definitions.load(release).named(OBJECT_META))

@@ -1,0 +1,145 @@
+"""Formats by name: ``format.dns1123Label().validate('a_b')`` gives the complaints, or none.
+
+Upstream: apiserver/pkg/cel/library/format.go.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from fakekube.apimachinery import names
+from fakekube.cel import costs, types, values
+from fakekube.cel.functions import Node, Sizes, function, member, overload
+from fakekube.cel.libraries import Library
+from fakekube.cel.library import costing, gourl
+
+FORMAT_TYPE = types.object_type("kubernetes.NamedFormat", {})
+MAX_EXPRESSION_SIZE = 128
+_HEX = "[0-9a-fA-F]"
+_UUID = f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}"
+_BYTE = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
+_TIME = "([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedFormat:
+    """The value of ``format.dns1123Label()``; ``expression_size`` counts for costs."""
+
+    cel_type: ClassVar[types.Type] = FORMAT_TYPE
+    name: str
+    complaints: Callable[[str], list[str]]
+    expression_size: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedFormat) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def library() -> Library:
+    """The functions, since 1.31."""
+    return Library("format", (
+        function("validate", member(
+            "format-validate", [FORMAT_TYPE, types.STRING], types.optional_of(types.list_of(types.STRING)), validate,
+            cost=_validate_cost, estimate=_estimate_validate)),
+        function("format.named", overload(
+            "format-named", [types.STRING], types.optional_of(FORMAT_TYPE), named,
+            cost=costing.nominal_cost, estimate=costing.nominal)),
+        *(function(f"format.{name}", overload(f"format.{name}", [], FORMAT_TYPE, _constant(value)))
+          for name, value in formats().items()),
+    ))
+
+
+def _constant(value: NamedFormat) -> Callable[[], NamedFormat]:
+    return lambda: value
+
+
+@cache
+def formats() -> dict[str, NamedFormat]:
+    """All formats by the names that expressions use."""
+    return {
+        "dns1123Label": NamedFormat("DNS1123Label", names.dns1123_label, 30),
+        "dns1123Subdomain": NamedFormat("DNS1123Subdomain", names.dns1123_subdomain, 60),
+        "dns1035Label": NamedFormat("DNS1035Label", names.dns1035_label, 30),
+        "qualifiedName": NamedFormat("QualifiedName", names.qualified_name, 60),
+        "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", _prefix("label"), 30),
+        "dns1123SubdomainPrefix": NamedFormat("DNS1123SubdomainPrefix", _prefix("subdomain"), 60),
+        "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", _prefix("label1035"), 30),
+        "labelValue": NamedFormat("LabelValue", names.label_value, 40),
+        "uri": NamedFormat("URI", _uri, 1103),
+        "uuid": NamedFormat("uuid", _told(is_uuid, "does not match the UUID format"), 70),
+        "byte": NamedFormat("byte", _told(is_base64, "invalid base64"), 84),
+        "date": NamedFormat("date", _told(is_date, "invalid date"), 71),
+        "datetime": NamedFormat("datetime", _told(is_date_time, "invalid datetime"), 71),
+    }
+
+
+def named(name: str) -> values.OptionalValue:
+    """The format of a name, if there is one."""
+    found = formats().get(name)
+    return values.OptionalValue(found) if found is not None else values.NONE
+
+
+def validate(chosen: NamedFormat, text: str) -> values.OptionalValue:
+    """What is wrong with a text; none if nothing is."""
+    found = chosen.complaints(text)
+    return values.OptionalValue(found) if found else values.NONE
+
+
+def _prefix(rule: str) -> Callable[[str], list[str]]:
+    return lambda text: names.object_name_prefix(rule, text)
+
+
+def _told(test: Callable[[str], bool], complaint: str) -> Callable[[str], list[str]]:
+    return lambda text: [] if test(text) else [complaint]
+
+
+def _uri(text: str) -> list[str]:
+    try:
+        gourl.parse_request_uri(text)
+    except gourl.URLError as error:
+        return [str(error)]
+    return []
+
+
+def is_uuid(text: str) -> bool:
+    """Whether it is one, with dashes or without."""
+    return names.matches(_UUID, text)
+
+
+def is_base64(text: str) -> bool:
+    """Whether it is a text in the standard alphabet, filled up to four."""
+    return len(text) % 4 == 0 and names.matches(_BYTE, text)
+
+
+def is_date(text: str) -> bool:
+    """``2006-01-02``."""
+    if not names.matches("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return False
+    year, month, day = (int(part) for part in text.split("-"))
+    try:
+        dt.date(year or 4, month, day)  # the year 0 is a leap year that Python does not have
+    except ValueError:
+        return False
+    return True
+
+
+def is_date_time(text: str) -> bool:
+    """``2006-01-02T15:04:05.999Z``, or with an offset, in any case."""
+    parts = text.lower().split("t")
+    if len(parts) < 2 or not is_date(parts[0]) or not names.matches(_TIME, parts[1]):
+        return False
+    return parts[1][:2] <= "23" and parts[1][3:5] <= "59" and parts[1][6:8] <= "59"
+
+
+def _validate_cost(arguments: Sequence[Any], _result: Any) -> int:
+    text = costs.scaled(1 + values.size(arguments[1]), costing.FACTOR)
+    return text * costs.scaled(arguments[0].expression_size, costs.REGEX_LENGTH_FACTOR)
+
+
+def _estimate_validate(sizes: Sizes, _receiver: Node | None, arguments: Sequence[Node]) -> costs.CallEstimate:
+    walked = sizes.size(arguments[0]).cost(costing.FACTOR)
+    return costs.CallEstimate(walked.scaled(MAX_EXPRESSION_SIZE * costs.REGEX_LENGTH_FACTOR))

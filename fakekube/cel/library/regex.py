@@ -1,0 +1,75 @@
+"""Parts of strings by regular expressions: ``'a1b2'.find('[0-9]')``, ``findAll``.
+
+Expressions run on RE2. Upstream: apiserver/pkg/cel/library/regex.go with Go's regexp.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fakekube.cel import costs, types, values
+from fakekube.cel.errors import EvaluationError
+from fakekube.cel.functions import Node, Sizes, function, member
+from fakekube.cel.libraries import Library
+from fakekube.cel.library import costing
+from fakekube.util import regex
+
+
+def library() -> Library:
+    """The functions of every release."""
+    text, texts = types.STRING, types.list_of(types.STRING)
+    searched: dict[str, Any] = {"cost": _cost, "estimate": _estimate}
+    return Library("regex", (
+        function("find", member("string_find_string", [text, text], text, find, **searched)),
+        function(
+            "findAll",
+            member("string_find_all_string", [text, text], texts, find_all, **searched),
+            member("string_find_all_string_int", [text, text, types.INT], texts, find_all, **searched),
+        ),
+    ))
+
+
+def find(text: str, pattern: str) -> str:
+    """The first part that matches; empty if none does."""
+    found = _compiled(pattern).search(text)
+    return found.group() or "" if found is not None else ""
+
+
+def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    """The parts that match, so many at most; all for a negative limit.
+
+    An empty part right behind another is none.
+    """
+    compiled = _compiled(pattern)
+    parts: list[str] = []
+    place, end_before = 0, -1
+    while place <= len(text) and len(parts) != limit:
+        found = compiled.search(text, place)
+        if found is None:
+            break
+        start, end = found.span()
+        if end > place or start != end_before:
+            parts.append(text[start:end])
+        place = end if end > place else place + 1
+        end_before = end
+    return parts
+
+
+def _compiled(pattern: str) -> regex.Expression:
+    try:
+        return regex.compiled(pattern)
+    except regex.RegexError as error:
+        raise EvaluationError(f"Illegal regex: {error}") from None
+
+
+def _cost(arguments: Sequence[Any], _result: Any) -> int:
+    text = costs.scaled(1 + values.size(arguments[0]), costing.FACTOR)
+    return text * costs.scaled(values.size(arguments[1]), costs.REGEX_LENGTH_FACTOR)
+
+
+def _estimate(sizes: Sizes, receiver: Node | None, arguments: Sequence[Node]) -> costs.CallEstimate | None:
+    if receiver is None:
+        return None
+    size = sizes.size(receiver)
+    text = size.plus(costs.fixed_size(1)).cost(costing.FACTOR)
+    expression = sizes.size(arguments[0]).cost(costs.REGEX_LENGTH_FACTOR)
+    return costs.CallEstimate(text.times(expression), costs.SizeEstimate(0, size.max))
