@@ -119,12 +119,18 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
-def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True) -> Chain:
+UNMODELLED = "unmodelled:UnmodelledWarnings"
+"""A plugin of our own, which runs last where it is asked for."""
+
+
+def build_chain(
+    *, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True, warn_unmodelled: bool = False,
+) -> Chain:
     """The plugins that are on by default, less those in ``disabled``.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
-    once, at the first write.
+    once, at the first write. ``warn_unmodelled``: whether answers warn of what has no effect here.
 
     Raises:
         ValueError: ``disabled`` holds a name that is no plugin's.
@@ -133,7 +139,8 @@ def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[]
 
     def load() -> Sequence[Plugin]:
         off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
-        return [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        wanted = [where for name, where in PLUGINS.items() if where and name not in off]
+        return [_made(where) for where in (*wanted, *([UNMODELLED] if warn_unmodelled else []))]
 
     return Chain(Lazy(load))
 

@@ -108,7 +108,9 @@ def build_apiserver(
     try:
         gates, served = _served(
             release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
-        admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
+        admission = chain.build_chain(
+            disabled=options.disable_admission_plugins, service_accounts=service_accounts,
+            warn_unmodelled=options.warn_unmodelled)
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
