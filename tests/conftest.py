@@ -3,6 +3,8 @@ nobody changes what is shared.
 """
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,7 +20,42 @@ os.environ.setdefault("FAKEKUBE_CHECK_TREES", "true")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--authorization-mode", default="", help=(
+            "the authorization mode of clusters whose test says none; a component of ours that is refused fails its test"))
     parser.addoption("--kubeconfig", default="", help="run the client tests against this cluster instead of one of ours")
+
+
+COMPONENTS = ("system:serviceaccount:kube-system:", "system:kube-", "system:node:")
+
+
+@pytest.fixture(autouse=True)
+def _components_may_do_their_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With ``--authorization-mode``: clusters have that mode, and none of our own components is
+    refused anything.
+    """
+    mode = request.config.getoption("--authorization-mode")
+    if not mode:
+        yield
+        return
+    from fakekube.apiserver import apiserver
+    from fakekube.composition.options import ClusterOptions
+
+    make, denial, refused = ClusterOptions.of, apiserver.denial_of, []
+
+    def of(**values: Any) -> ClusterOptions:
+        return make(**{"authorization_mode": mode, **values})
+
+    def noted(*args: Any) -> Any:
+        error, user = denial(*args), args[2].user
+        if error is not None and user is not None and user.name.startswith(COMPONENTS):
+            refused.append(error.message)
+        return error
+
+    monkeypatch.setattr(ClusterOptions, "of", of)
+    monkeypatch.setattr(apiserver, "denial_of", noted)
+    yield
+    assert refused == []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

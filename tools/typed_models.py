@@ -281,7 +281,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"fakekube.types.{{_MODULES[name]}}"), name)
 '''
 BY_HAND = (
-    ("base", "Model empty wire"), ("object", "Object"),
+    ("base", "Model empty wire"), ("definitions", "Definition PrinterColumn ScalePaths definition_of"), ("object", "Object"),
     ("values", "Bool Int IntOrString Json MicroTime Number Quantity Time quantity"),
 )
 

@@ -7,11 +7,16 @@ own. A package's ``__init__.py`` declares its controller, and is all that a clus
 for it imports.
 """
 
+from fakekube.client.users import controller_account
 from fakekube.runtime.builder import Builder, controller
 
 
-def kube_controller(name: str) -> Builder:
+def kube_controller(name: str, account: str = "") -> Builder:
     """Begin to declare a controller that upstream runs in kube-controller-manager; that is its user
     agent.
+
+    ``account`` is the service account in kube-system that it acts as, by upstream's name; without
+    one it acts as kube-controller-manager itself.
     """
-    return controller(name).with_options(user_agent="kube-controller-manager")
+    user = controller_account(account) if account else None
+    return controller(name).with_options(user_agent="kube-controller-manager", user=user)

@@ -7,6 +7,7 @@ apiextensions-apiserver/pkg/registry/customresource.
 """
 
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 from fakekube.apiextensions.objects import acceptors, listtypes
 from fakekube.apiextensions.objects.constraints import Constraints
@@ -23,6 +24,9 @@ from fakekube.apimachinery.types import Json, Tree
 from fakekube.registry.metadata import STANDARD_FINALIZERS
 from fakekube.registry.scale import Found, integer_at, text_at
 from fakekube.registry.strategy import Strategy, WriteContext
+
+if TYPE_CHECKING:
+    from fakekube.apiextensions.rules.checking import Checker
 
 RATCHETING = "CRDValidationRatcheting"
 MAX_INT32 = (1 << 31) - 1
@@ -44,6 +48,7 @@ class CustomResourceStrategy(Strategy):
     def __init__(self, version: DefinedVersion) -> None:
         self.version = version
         self._constraints: Constraints | None = None
+        self._has_checker, self._checker = False, cast("Checker | None", None)
         self._kind, self._api_version = version.gvk.kind, version.gvk.api_version
         self._scale: Tree | None = version.subresources.get("scale")
 
@@ -114,7 +119,8 @@ class CustomResourceStrategy(Strategy):
             found = of_metadata + self._about_values(obj, ctx)
             if self._scale is not None:
                 found += self._about_scale(self._scale, obj)
-        return found + self._about_parts(obj)
+        found += self._about_parts(obj)
+        return found + self._about_rules(obj, found, ctx)
 
     def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What is wrong with a changed object, unless it was before and is as it was."""
@@ -123,7 +129,8 @@ class CustomResourceStrategy(Strategy):
             found = self._about_values(obj, ctx, old)
             if self._scale is not None:
                 found += self._about_scale(self._scale, obj)
-        return found + self._about_parts(obj, old)
+        found += self._about_parts(obj, old)
+        return found + self._about_rules(obj, found, ctx, old)
 
     def validate_status_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
         """What is wrong with a status write: the schema is asked about the status alone."""
@@ -132,7 +139,8 @@ class CustomResourceStrategy(Strategy):
             found = self._about_status(obj, ctx, old)
             if self._scale is not None:
                 found += self._about_status_scale(self._scale, obj)
-        return found + self._about_repetitions(obj, old)
+        found += self._about_repetitions(obj, old)
+        return found + self._about_rules(obj, found, ctx, old)
 
     def _about_type(self, obj: Tree) -> list[FieldError]:
         kind, api_version = obj.get("kind", ""), obj.get("apiVersion", "")
@@ -174,6 +182,27 @@ class CustomResourceStrategy(Strategy):
             self._repeated(old, "", before)
             return [] if before else found
         return found
+
+    def _about_rules(self, obj: Tree, found: list[FieldError], ctx: WriteContext, old: Tree | None = None) -> list[FieldError]:
+        """What the rules in CEL say, unless something is wrong that they could trip over."""
+        rules = self._rules(ctx)
+        if rules is None:
+            return []
+        if is_blocking(found):
+            return [field_errors.invalid("", None, NOT_CHECKED)]
+        ratchets = old is not None and ctx.cluster.gate(RATCHETING)
+        told, warnings = rules.check(obj, old, Correlation(obj, old, self._schema(ctx)) if ratchets else None)
+        for text in warnings:
+            ctx.warn(text)
+        return told
+
+    def _rules(self, ctx: WriteContext) -> "Checker | None":
+        if not self._has_checker:
+            from fakekube.apiextensions.rules.checking import checker
+
+            self._checker = checker(self.version.schema, self.version.openapi, ctx.minor)
+            self._has_checker = True
+        return self._checker
 
     # scale
 

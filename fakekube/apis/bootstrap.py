@@ -46,19 +46,21 @@ KINDS = {
     GroupResource(RBAC, "roles"): GroupVersionKind(RBAC, "v1", "Role"),
     GroupResource(RBAC, "rolebindings"): GroupVersionKind(RBAC, "v1", "RoleBinding"),
 }
+GATES = ("GenericWorkload", "CompositePodGroup", "WorkloadWithJob", "DRAWorkloadResourceClaims")
+"""The feature gates that add roles, or rules to roles (``bootstrap_gates.txt``)."""
 WITH_GENERATION = ("FlowSchema", "PriorityClass", "PriorityLevelConfiguration")
 WITH_STATUS = ("FlowSchema", "PriorityLevelConfiguration")
 
 
 def bootstrap_objects(
-    resource: GroupResource, kinds: Sequence[Kind] | None = None,
-) -> list[Tree]:  # fmt: skip
+    resource: GroupResource, kinds: Sequence[Kind] | None = None, gates: tuple[str, ...] = (),
+) -> list[Tree]:
     """The objects of one resource in their stored form, new trees each time; none for most
     resources.
 
     They have a name, and neither uid nor creationTimestamp nor resourceVersion. With the ``kinds``
     that a server serves they are in the version that it stores, and there is an APIService for each
-    of its groups and versions.
+    of its groups and versions. ``gates`` are those of GATES that are on.
     """
     if kinds is not None and resource == API_SERVICES:
         return [_api_service(*found) for found in _group_versions(kinds)]
@@ -67,16 +69,16 @@ def bootstrap_objects(
         return []
     if kinds is not None:
         gvk = _stored(kinds, resource) or gvk
-    trees: list[Tree] = orjson.loads(_encoded(resource, gvk))
+    trees: list[Tree] = orjson.loads(_encoded(resource, gvk, gates))
     return trees
 
 
 @cache
-def _encoded(resource: GroupResource, gvk: GroupVersionKind) -> bytes:
+def _encoded(resource: GroupResource, gvk: GroupVersionKind, gates: tuple[str, ...]) -> bytes:
     """All objects of a resource as JSON: facts of the package, kept for the next cluster of the
     process.
     """
-    bodies = _from_rbac_table(gvk.kind) if resource.group == RBAC else _from_json(resource)
+    bodies = _from_rbac_table(gvk.kind, gates) if resource.group == RBAC else _from_json(resource)
     return orjson.dumps([_finished(gvk, body) for body in bodies])
 
 
@@ -97,8 +99,8 @@ def _stored(kinds: Sequence[Kind], resource: GroupResource) -> GroupVersionKind 
     return None
 
 
-def _lines() -> list[str]:
-    data = pkgutil.get_data(__package__, "bootstrap.txt")
+def _lines(table: str = "bootstrap.txt") -> list[str]:
+    data = pkgutil.get_data(__package__, table)
     assert data is not None, "the package has its table"
     return data.decode("ascii").splitlines()
 
@@ -111,13 +113,32 @@ def _from_json(resource: GroupResource) -> list[Tree]:
 # Roles and bindings: the notation is told at the head of the table.
 
 
-def _from_rbac_table(kind: str) -> Iterator[Tree]:
-    lines = _lines()
-    word = kind.lower()
+def _from_rbac_table(kind: str, gates: tuple[str, ...]) -> Iterator[Tree]:
+    added = _added(gates) if gates else []
+    lines = _lines() + added
     for number, line in enumerate(lines):
-        if line.startswith(f"{word} "):
-            _, name, *rest = line.split(" ")
-            yield _binding(name, *rest) if kind.endswith("Binding") else _role(name, rest, _below(lines, number))
+        word, _, rest = line.partition(" ")
+        if word == kind.lower():
+            name, *words = rest.split(" ")
+            below = [*_below(lines, number), *_rules_for(name, added)]
+            yield _binding(name, *words) if kind.endswith("Binding") else _role(name, words, below)
+
+
+def _added(gates: tuple[str, ...]) -> list[str]:
+    """The lines of the second table that are for these gates."""
+    found, wanted = [], False
+    for line in _lines("bootstrap_gates.txt"):
+        if line.startswith("gate "):
+            wanted = line.removeprefix("gate ") in gates
+        elif wanted:
+            found.append(line)
+    return found
+
+
+def _rules_for(name: str, added: list[str]) -> Iterator[str]:
+    for number, line in enumerate(added):
+        if line.startswith("rules ") and name in line.removeprefix("rules ").split(","):
+            yield from _below(added, number)
 
 
 def _below(lines: list[str], number: int) -> Iterator[str]:

@@ -39,12 +39,14 @@ class ServerFacts(NamedTuple):
     ``tracks_tokens``: whether it notes since when it has been watching the use of old tokens.
     ``client_ca`` is the PEM of the CA whose clients it says to know, ``advertise_address`` the IP
     address at which it says to be; empty for none. ``root_ca`` is the PEM of the cluster's own CA.
+    ``gates`` are those of ``bootstrap.GATES`` that are on.
     """
 
     tracks_tokens: bool
     client_ca: str = ""
     advertise_address: str = ""
     root_ca: str = namespace_defaults.CERTIFICATE
+    gates: tuple[str, ...] = ()
 
 
 class FirstObjects:
@@ -84,7 +86,7 @@ class FirstObjects:
             namespaces = FIRST_NAMESPACES if self._with_defaults else ()
             trees = [self._namespace_default(resource, namespace) for namespace in namespaces]
         else:
-            trees = bootstrap_objects(resource, self._resources.kinds)
+            trees = bootstrap_objects(resource, self._resources.kinds, self._facts.gates)
         if resource in VERSIONS:
             first, step = VERSIONS[resource]
             for number, tree in enumerate(trees):

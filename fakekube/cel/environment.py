@@ -4,7 +4,7 @@ Upstream: cel/env.go and cel/program.go.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakekube.cel import checker, costs, errors, estimate, macros, parser, planner, tree, types
 from fakekube.cel.declarations import Declarations
@@ -12,6 +12,9 @@ from fakekube.cel.decltypes import DeclType
 from fakekube.cel.libraries import Library
 from fakekube.cel.standard import library as standard
 from fakekube.cel.tree import Declaration
+
+if TYPE_CHECKING:
+    from fakekube.cel.validators import Validator
 
 UNLIMITED = 2**64 - 1
 
@@ -39,11 +42,13 @@ class Environment:
         self.declarations = Declarations()
         self.macros: dict[tuple[str, int, bool], macros.Macro] = {}
         self.optional_syntax = False
+        self.validators: tuple[Validator, ...] = ()
         for library in (standard.library(), *libraries):
             self.declarations.add_functions(library.functions)
             self.declarations.add_types(library.named_types)
             self.macros |= {(macro.name, macro.arguments, macro.receiver): macro for macro in library.macros}
             self.optional_syntax = self.optional_syntax or library.optional_syntax
+            self.validators += library.validators
         self.declarations.add_types(named_types or {})
         self.declarations.variables = {name: _declaration(name, of) for name, of in (variables or {}).items()}
 
@@ -55,16 +60,23 @@ class Environment:
         extended.options = self.options
         extended.macros = self.macros
         extended.optional_syntax = self.optional_syntax
+        extended.validators = self.validators
         declared = self.declarations.variables | {name: _declaration(name, of) for name, of in variables.items()}
         named = self.declarations.named_types | dict(named_types or {})
         extended.declarations = Declarations(declared, self.declarations.functions, named)
         return extended
 
     def compile(self, text: str) -> "Program":
-        """The program of a text. Raises CompileError."""
+        """The program of a text.
+
+        Raises CompileError, and ProgramError for a constant that has no value.
+        """
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
+            issues = [issue for validator in self.validators for issue in validator(root)]
+            if issues:
+                raise errors.CompileError(text, issues)
             return Program(text, root, self.declarations)
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"

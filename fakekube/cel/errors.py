@@ -49,6 +49,10 @@ class CompileError(CelError):
         super().__init__(render(text, issues, reported))
 
 
+class ProgramError(CelError):
+    """The text compiles, but what is constant in it has no value; upstream makes no program."""
+
+
 def no_such_overload() -> EvaluationError:
     """No overload of the function takes values of these types."""
     return EvaluationError("no such overload")

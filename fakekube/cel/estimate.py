@@ -183,7 +183,7 @@ class Estimator:
         total = self.cost(node.range).plus(self.cost(node.initial))
         initial = LocalVariable(self._path(node.initial), self._size(node.initial), self._entry_size(node.initial))
         self._push(node.accumulator, initial)
-        if _is_binding(node):
+        if tree.is_binding(node):
             total = total.plus(self.cost(node.result))
             self._locals[node.accumulator].pop()
             self._copy_sizes(node, node.result)
@@ -331,16 +331,6 @@ class Estimator:
 
 def _is_scalar(of: types.Type) -> bool:
     return of.kind in _SCALARS or (types.is_optional(of) and _is_scalar(of.parameters[0]))
-
-
-def _is_binding(node: tree.Comprehension) -> bool:
-    """Whether a loop only gives a name to a value."""
-    return (
-        isinstance(node.range, tree.CreateList)
-        and not node.range.elements
-        and isinstance(node.condition, tree.Literal)
-        and node.condition.value is False
-    )
 
 
 def _sum(parts: list[CostEstimate]) -> CostEstimate:

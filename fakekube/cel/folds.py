@@ -1,77 +1,229 @@
-"""The loops that macros make.
+"""The loops that macros make, and bindings.
+
+What a loop makes is put together in place: a macro costs time in proportion to its turns.
 
 Upstream: evalFold of interpreter/interpretable.go.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from fakekube.cel import errors, values
+from fakekube.cel.errors import EvaluationError
 
 Code = Callable[[list[Any]], Any]
+Test = tuple[Code, int]  # a predicate, and what it costs
+
+_ACCUMULATOR_COST = 1
+_CONDITION_COST = {False: 2, True: 3}  # of ``all`` and of ``exists``, which negates
 
 
 class Loop(NamedTuple):
-    """The parts of a loop, and the indexes of its variables in the frame; ``second`` may be 0."""
+    """What a loop runs over, and the indexes of its variables in the frame; ``second`` may be 0."""
 
     range: Code
+    first: int
+    second: int
+
+
+class Steps(NamedTuple):
+    """What a loop does that no macro of ours makes, as written."""
+
     initial: Code
     condition: Code
     step: Code
     result: Code
     accumulator: int
-    first: int
-    second: int
 
 
 class Failure:
-    """An error that the accumulator holds until the loop ends."""
+    """An error in the place of a value, raised where the value is read."""
 
     __slots__ = ("error",)
 
-    def __init__(self, error: errors.EvaluationError) -> None:
+    def __init__(self, error: EvaluationError) -> None:
         self.error = error
 
 
-def elements(value: Any) -> Iterable[Any]:
-    """What a loop with one variable runs over. Raises EvaluationError."""
-    if isinstance(value, list | tuple):
-        return value
-    if isinstance(value, dict):
-        return values.keys(value)
-    raise errors.EvaluationError(f"got '{value.__class__.__name__}', expected iterable type")
+class Unread:
+    """A binding that nobody has read yet: how it is computed, and what that costs."""
+
+    __slots__ = ("code", "cost")
+
+    def __init__(self, code: Code, cost: int) -> None:
+        self.code = code
+        self.cost = cost
 
 
-def pairs(value: Any) -> Iterable[tuple[Any, Any]]:
-    """What a loop with two variables runs over. Raises EvaluationError."""
-    if isinstance(value, list | tuple):
-        return enumerate(value)
-    if isinstance(value, dict):
-        return [(values.key_value(key), element) for key, element in value.items()]
-    raise errors.EvaluationError(f"got '{value.__class__.__name__}', expected iterable type")
+def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
+    """Put the next elements into the frame, turn by turn. Raises EvaluationError."""
+    ranged = loop.range(frame)
+    first, second = loop.first, loop.second
+    if isinstance(ranged, list | tuple):
+        if second:
+            for position, element in enumerate(ranged):
+                frame[first], frame[second] = position, element
+                yield
+        else:
+            for element in ranged:
+                frame[first] = element
+                yield
+    elif isinstance(ranged, dict):
+        for key, element in ranged.items():
+            frame[first] = values.key_value(key)
+            if second:
+                frame[second] = element
+            yield
+    else:
+        raise EvaluationError(f"got '{values.type_of(ranged).name}', expected iterable type")
 
 
-def fold(loop: Loop, cost: int) -> Code:
-    """The code of a loop; each turn costs so much besides what its parts count themselves."""
+def _spend(frame: list[Any], cost: int) -> None:
+    frame[0] -= cost
+    if frame[0] < 0:
+        raise errors.CostExceeded
 
-    def run(frame: list[Any]) -> Any:
-        ranged = loop.range(frame)
-        frame[loop.accumulator] = loop.initial(frame)
-        turns: Iterable[Any] = pairs(ranged) if loop.second else elements(ranged)
-        for element in turns:
-            if loop.second:
-                frame[loop.first], frame[loop.second] = element
-            else:
-                frame[loop.first] = element
-            frame[0] -= cost
-            if frame[0] < 0:
-                raise errors.CostExceeded
-            if loop.condition(frame) is False:
+
+def quantifier(loop: Loop, predicate: Code, cost: int, *, stops_at: bool) -> Code:
+    """``all`` and ``exists``: the first False or True ends it, and hides errors before it."""
+    condition = _CONDITION_COST[stops_at]
+    each = condition + _ACCUMULATOR_COST + cost
+
+    def run(frame: list[Any]) -> bool:
+        failed: EvaluationError | None = None
+        decided = False
+        for _ in turns(loop, frame):
+            if decided:
+                _spend(frame, condition)
                 break
+            _spend(frame, each)
             try:
-                frame[loop.accumulator] = loop.step(frame)
-            except errors.EvaluationError as failed:
-                frame[loop.accumulator] = Failure(failed)
-        return loop.result(frame)
+                value = predicate(frame)
+            except EvaluationError as error:
+                failed = failed or error
+                continue
+            if value is stops_at:
+                decided = True
+            elif value.__class__ is not bool:
+                failed = failed or errors.no_such_overload()
+        if decided:
+            return stops_at
+        if failed is not None:
+            raise failed
+        return not stops_at
 
     return run
+
+
+def _passes(test: Test | None, frame: list[Any], cost: int) -> bool:
+    """Whether an element is wanted; what the turn costs is spent. Raises EvaluationError."""
+    if test is None:
+        _spend(frame, cost)
+        return True
+    predicate, own = test
+    _spend(frame, own)
+    value = predicate(frame)
+    if value is True:
+        _spend(frame, cost)
+        return True
+    if value is False:
+        return False  # the accumulator is read as a branch, which is not counted
+    raise errors.no_such_overload()
+
+
+def collect(loop: Loop, element: Code, cost: int, test: Test | None) -> Code:
+    """``map`` and ``filter``: a list of what each turn makes."""
+
+    def run(frame: list[Any]) -> list[Any]:
+        made: list[Any] = []
+        failed: EvaluationError | None = None
+        for _ in turns(loop, frame):
+            try:
+                wanted = _passes(test, frame, cost)
+            except EvaluationError as error:
+                failed = error  # the last one counts: it takes the place of the accumulator
+                continue
+            if wanted and failed is None:
+                try:
+                    made.append(element(frame))
+                except EvaluationError as error:
+                    failed = error
+        if failed is not None:
+            raise failed
+        return made
+
+    return run
+
+
+def insert(loop: Loop, parts: Sequence[Code], cost: int, test: Test | None) -> Code:
+    """``transformMap`` and ``transformMapEntry``: a map of what each turn makes."""
+
+    def run(frame: list[Any]) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        failed: EvaluationError | None = None
+        for _ in turns(loop, frame):
+            try:
+                if _passes(test, frame, cost) and failed is None:
+                    _insert(made, [part(frame) for part in parts])
+            except EvaluationError as error:
+                failed = error
+        if failed is not None:
+            raise failed
+        return made
+
+    return run
+
+
+def _insert(into: dict[Any, Any], made: list[Any]) -> None:
+    entries = made[0] if len(made) == 1 else {values.map_key(made[0]): made[1]}
+    if not isinstance(entries, dict):
+        raise errors.no_such_overload()
+    for key, value in entries.items():
+        if key in into:
+            raise EvaluationError(f"insert failed: key {values.key_value(key)} already exists")
+        into[key] = value
+
+
+def general(loop: Loop, steps: Steps, cost: int) -> Code:
+    """A loop step by step; each turn costs so much besides what its parts count themselves."""
+    accumulator = steps.accumulator
+
+    def run(frame: list[Any]) -> Any:
+        frame[accumulator] = steps.initial(frame)
+        for _ in turns(loop, frame):
+            _spend(frame, cost)
+            if steps.condition(frame) is False:
+                break
+            try:
+                frame[accumulator] = steps.step(frame)
+            except EvaluationError as failed:
+                frame[accumulator] = Failure(failed)
+        return steps.result(frame)
+
+    return run
+
+
+def binding(index: int, value: Code, cost: int, result: Code) -> Code:
+    """A name for a value in a result."""
+
+    def run(frame: list[Any]) -> Any:
+        frame[index] = Unread(value, cost)
+        return result(frame)
+
+    return run
+
+
+def read(frame: list[Any], index: int) -> Any:
+    """The value of a local variable. Raises EvaluationError if it holds an error."""
+    value = frame[index]
+    kind = value.__class__
+    if kind is Unread:
+        _spend(frame, value.cost)
+        try:
+            value = frame[index] = value.code(frame)
+        except EvaluationError as failed:
+            frame[index] = Failure(failed)
+            raise
+    elif kind is Failure:
+        raise value.error
+    return value

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fakekube.cel.functions import Function
 from fakekube.cel.macros import Macro
 from fakekube.cel.types import Type
+from fakekube.cel.validators import Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Library:
 
     Two libraries may bring overloads of one function. ``named_types`` maps the names of types, as
     identifiers, to them. ``optional_syntax`` switches ``a.?b``, ``a[?b]`` and ``{?a: b}`` on.
+    ``validators`` look at trees whose types are right.
     """
 
     name: str
@@ -24,3 +26,4 @@ class Library:
     macros: tuple[Macro, ...] = ()
     named_types: Mapping[str, Type] = field(default_factory=dict)
     optional_syntax: bool = False
+    validators: tuple[Validator, ...] = ()

@@ -12,6 +12,7 @@ from fakekube.cel import tree
 ACCUMULATOR = "@result"
 OLD_ACCUMULATOR = "__result__"
 UNUSED = "#unused"
+MAP_INSERT = "cel.@mapInsert"
 
 ANY_NUMBER = -1
 
@@ -179,7 +180,7 @@ def _inserted(
     inserted: list[tree.Expression] = [tree.Ident(offset, ACCUMULATOR)]
     if not whole_entry:
         inserted.append(tree.Ident(offset, variable))
-    step: tree.Expression = tree.Call(offset, "cel.@mapInsert", [*inserted, arguments[-1]])
+    step: tree.Expression = tree.Call(offset, MAP_INSERT, [*inserted, arguments[-1]])
     if len(arguments) == 4:
         step = tree.Call(offset, "_?_:_", [arguments[2], step, tree.Ident(offset, ACCUMULATOR)])
     return tree.Comprehension(

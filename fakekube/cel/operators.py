@@ -6,9 +6,8 @@ Upstream: interpreter/interpretable.go and interpreter/attributes.go.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fakekube.cel import costs, errors, functions, values
+from fakekube.cel import costs, errors, folds, values
 from fakekube.cel.errors import EvaluationError
-from fakekube.cel.folds import Failure
 
 Code = Callable[[list[Any]], Any]
 
@@ -16,6 +15,15 @@ Code = Callable[[list[Any]], Any]
 def constant(value: Any) -> Code:
     """A value that is always the same."""
     return lambda _: value
+
+
+def failing(message: str) -> Code:
+    """A part that cannot have a value."""
+
+    def run(_: list[Any]) -> Any:
+        raise EvaluationError(message)
+
+    return run
 
 
 def converted(code: Code, convert: Callable[[Any], Any]) -> Code:
@@ -39,13 +47,35 @@ def converted_optional(code: Code, convert: Callable[[Any], Any]) -> Code:
 
 
 def variable(index: int) -> Code:
-    """What the frame holds at an index."""
+    """A variable of the environment."""
+
+    def variable(frame: list[Any]) -> Any:
+        return frame[index]
+
+    return variable
+
+
+def local(index: int) -> Code:
+    """A variable of a loop or a binding."""
 
     def run(frame: list[Any]) -> Any:
         value = frame[index]
-        if value.__class__ is Failure:
-            raise value.error
-        return value
+        return folds.read(frame, index) if value.__class__ in _HELD else value
+
+    return run
+
+
+_HELD = frozenset({folds.Unread, folds.Failure})
+
+
+def field_of_variable(index: int, key: str, name: str) -> Code:
+    """A field of a variable of the environment."""
+
+    def run(frame: list[Any]) -> Any:
+        try:
+            return frame[index][key]
+        except KeyError:
+            raise errors.no_such_key(name) from None
 
     return run
 
@@ -132,52 +162,13 @@ def index(operand: Code, key: Code) -> Code:
 
 
 def optional_index(operand: Code, key: Code) -> Code:
-    """``a.?b`` and ``a[?b]``."""
+    """``a.?b`` and ``a[?b]``, and selections from an optional; what is found costs one."""
 
     def run(frame: list[Any]) -> Any:
-        return optional_index_value(operand(frame), key(frame))
-
-    return run
-
-
-def call(implementation: Callable[..., Any], arguments: Sequence[Code]) -> Code:
-    """A call whose cost is known."""
-    if len(arguments) == 1:
-        (only,) = arguments
-        return lambda frame: implementation(only(frame))
-    if len(arguments) == 2:
-        first, second = arguments
-        return lambda frame: implementation(first(frame), second(frame))
-    return lambda frame: implementation(*[argument(frame) for argument in arguments])
-
-
-def costed_call(implementation: Callable[..., Any], arguments: Sequence[Code], cost: functions.RunTimeCost) -> Code:
-    """A call whose cost follows from its arguments and its result."""
-
-    def run(frame: list[Any]) -> Any:
-        given = [argument(frame) for argument in arguments]
-        result = implementation(*given)
-        frame[0] -= cost(given, result)
-        if frame[0] < 0:
-            raise errors.CostExceeded
-        return result
-
-    return run
-
-
-def dispatched_call(overloads: Sequence[functions.Overload], arguments: Sequence[Code]) -> Code:
-    """A call whose overload follows from the types that arguments have at run time."""
-
-    def run(frame: list[Any]) -> Any:
-        given = [argument(frame) for argument in arguments]
-        for overload in overloads:
-            if all(map(values.matches, given, overload.arguments)):
-                result = overload.implementation(*given)
-                frame[0] -= 1 if overload.cost is None else overload.cost(given, result)
-                if frame[0] < 0:
-                    raise errors.CostExceeded
-                return result
-        raise errors.no_such_overload()
+        found = optional_index_value(operand(frame), key(frame))
+        if found.present:
+            frame[0] -= costs.SELECT_AND_IDENT
+        return found
 
     return run
 
@@ -223,6 +214,21 @@ def conditional(condition: Code, then: Code, otherwise: Code, then_cost: int, ot
     return run
 
 
+def optional_or(first: Code, second: Code, cost: int, *, unwrapped: bool) -> Code:
+    """The first optional if it has a value, else the second part; ``unwrapped`` gives the value."""
+
+    def run(frame: list[Any]) -> Any:
+        found = first(frame)
+        if found.__class__ is not values.OptionalValue:
+            raise errors.no_such_overload()
+        if found.present:
+            return found.value if unwrapped else found
+        frame[0] -= cost
+        return second(frame)
+
+    return run
+
+
 def not_strictly_false(argument: Code) -> Code:
     """The value; True for an error."""
 
@@ -242,16 +248,43 @@ def equal_scalars(left: Code, right: Code, *, negated: bool) -> Code:
     return lambda frame: left(frame) == right(frame)
 
 
-def equal(left: Code, right: Code, *, negated: bool, same_text: bool) -> Code:
-    """``==`` and ``!=`` of anything; the cost is that of a walk over the smaller one."""
-    compared: Callable[[Any, Any], bool] = str.__eq__ if same_text else values.equal
+def equals_text(left: Code, text: str, *, negated: bool) -> Code:
+    """``==`` and ``!=`` of a string and a constant; the cost is that of a walk over the shorter."""
+    size = len(text)
+
+    def run(frame: list[Any]) -> bool:
+        value = left(frame)
+        if value.__class__ is not str:
+            return negated
+        shorter = min(len(value), size)
+        frame[0] -= 1 if 0 < shorter <= 10 else costs.scaled(shorter, costs.STRING_TRAVERSAL_FACTOR)
+        return (value == text) is not negated
+
+    return run
+
+
+def equal_texts(left: Code, right: Code, *, negated: bool) -> Code:
+    """``==`` and ``!=`` of two strings."""
 
     def run(frame: list[Any]) -> bool:
         one, other = left(frame), right(frame)
         frame[0] -= costs.scaled(min(values.size(one), values.size(other)), costs.STRING_TRAVERSAL_FACTOR)
         if frame[0] < 0:
             raise errors.CostExceeded
-        return bool(compared(one, other)) is not negated
+        return bool(one == other) is not negated
+
+    return run
+
+
+def equal(left: Code, right: Code, *, negated: bool) -> Code:
+    """``==`` and ``!=`` of anything; the cost is that of a walk over the smaller one."""
+
+    def run(frame: list[Any]) -> bool:
+        one, other = left(frame), right(frame)
+        frame[0] -= costs.scaled(min(values.size(one), values.size(other)), costs.STRING_TRAVERSAL_FACTOR)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return values.equal(one, other) is not negated
 
     return run
 

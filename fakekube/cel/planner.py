@@ -2,19 +2,29 @@
 
 A frame is a list: the budget that is left at index 0, variables after it. A closure takes a frame
 and returns a value or raises. What a part costs in any case is added up when it is planned; only
-what depends on values is counted while it runs.
+what depends on values is counted while it runs. What is constant is computed here, for free.
 
-Upstream: interpreter/planner.go, interpretable.go and runtimecost.go.
+Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecost.go.
 """
 
+import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from fakekube.cel import costs, folds, operators, tree, types
+from fakekube.cel import calls, costs, errors, folds, macros, operators, tree, types
 from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
+
+
+class Form(enum.Enum):
+    """What sort of part it is; selections and conditions count its cost by that."""
+
+    VALUE = "the result of a call, a new list and the like"
+    ATTRIBUTE = "a variable, with selections"
+    CHOICE = "one of two parts by a condition, with selections"
+    CONSTANT = "known before it runs"
 
 
 class Plan(NamedTuple):
@@ -26,6 +36,7 @@ class Plan(NamedTuple):
 
     code: Code
     cost: int
+    form: Form = Form.VALUE
     decl: DeclType | None = None
 
 
@@ -44,7 +55,7 @@ class Planner:
         if raw.decl is None:
             return raw
         assert raw.decl.convert is not None
-        return Plan(operators.converted(raw.code, raw.decl.convert), raw.cost)
+        return raw._replace(code=operators.converted(raw.code, raw.decl.convert), decl=None)
 
     def raw(self, node: tree.Expression) -> Plan:
         """The plan of a part, whose value may have to be converted.
@@ -63,22 +74,23 @@ class Planner:
 
     def literal(self, node: tree.Literal) -> Plan:
         """A constant costs nothing."""
-        return Plan(operators.constant(node.value), 0)
+        return _constant(node.value)
 
     def ident(self, node: tree.Ident | tree.Select) -> Plan:
         """A variable, or a constant that the environment declares."""
         declaration = node.declaration
         assert declaration is not None
         if declaration.constant:
-            return Plan(operators.constant(declaration.value), 0)
-        for scope in reversed(self._scopes):
-            if isinstance(node, tree.Ident) and node.name in scope:
-                index, decl = scope[node.name]
-                return Plan(operators.variable(index), costs.SELECT_AND_IDENT, decl)
+            return _constant(declaration.value)
+        if isinstance(node, tree.Ident):
+            for scope in reversed(self._scopes):
+                if node.name in scope:
+                    index, decl = scope[node.name]
+                    return Plan(operators.local(index), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, decl)
         found = self.names.get(declaration.name)
         if found is None:
             found = self.names[declaration.name] = self.slot()
-        return Plan(operators.variable(found), costs.SELECT_AND_IDENT, _converting(declaration.decl))
+        return Plan(operators.variable(found), costs.SELECT_AND_IDENT, Form.ATTRIBUTE, _converting(declaration.decl))
 
     def select(self, node: tree.Select) -> Plan:
         """A field, or whether it is there."""
@@ -87,63 +99,29 @@ class Planner:
         operand = self.raw(node.operand)
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
+        cost, form = _selected(operand)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key), operand.cost)
+            return Plan(operators.has_field(operand.code, key), cost, form)
+        cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            cost = operand.cost + costs.SELECT_AND_IDENT
-            return Plan(operators.field(operand.code, key, node.field), cost, _below(operand.decl, node.field))
-        return Plan(operators.dynamic_field(operand.code, key), operand.cost + costs.SELECT_AND_IDENT)
-
-    def call(self, node: tree.Call) -> Plan:
-        """Operators that are special, and functions."""
-        special = _SPECIAL.get(node.function)
-        if special is not None:
-            return special(self, node)
-        arguments = [self.plan(argument) for argument in node.children()]
-        cost = sum(argument.cost for argument in arguments)
-        codes = [argument.code for argument in arguments]
-        declared = [argument.type for argument in node.children()]
-        if len(node.overloads) == 1 and not any(map(types.is_dyn, declared)):
-            overload = node.overloads[0]
-            if overload.cost is None:
-                return Plan(operators.call(overload.implementation, codes), cost + 1)
-            return Plan(operators.costed_call(overload.implementation, codes, overload.cost), cost)
-        return Plan(operators.dispatched_call(node.overloads, codes), cost)
-
-    def logical(self, node: tree.Call) -> Plan:
-        """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
-        terms = [self.plan(argument) for argument in node.arguments]
-        decisive = node.function == "_||_"
-        code = operators.logical([term.code for term in terms], [term.cost for term in terms], decisive=decisive)
-        return Plan(code, terms[0].cost)
-
-    def conditional(self, node: tree.Call) -> Plan:
-        """``a ? b : c``."""
-        condition, then, otherwise = (self.plan(argument) for argument in node.arguments)
-        least = min(then.cost, otherwise.cost)
-        code = operators.conditional(condition.code, then.code, otherwise.code, then.cost - least, otherwise.cost - least)
-        return Plan(code, condition.cost + least)
-
-    def not_strictly_false(self, node: tree.Call) -> Plan:
-        """What decides whether a loop goes on: an error does not end it."""
-        argument = self.plan(node.arguments[0])
-        return Plan(operators.not_strictly_false(argument.code), argument.cost + 1)
-
-    def equals(self, node: tree.Call) -> Plan:
-        """``==`` and ``!=``."""
-        left, right = (self.plan(argument) for argument in node.arguments)
-        declared = {argument.type.kind for argument in node.arguments}
-        negated = node.function == "_!=_"
-        if len(declared) == 1 and declared <= _SCALARS:
-            return Plan(operators.equal_scalars(left.code, right.code, negated=negated), left.cost + right.cost + 1)
-        same_text = declared == {Kind.STRING}
-        return Plan(operators.equal(left.code, right.code, negated=negated, same_text=same_text), left.cost + right.cost)
+            code = operators.field(operand.code, key, node.field)
+            if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
+                code = operators.field_of_variable(self.names[node.operand.name], key, node.field)
+            return Plan(code, cost, form, _below(operand.decl, node.field))
+        if types.is_optional(of):
+            inner = of.parameters[0]
+            key = inner.fields[node.field].key if isinstance(inner, types.ObjectType) else node.field
+            return Plan(operators.optional_index(operand.code, operators.constant(key)), cost - costs.SELECT_AND_IDENT, form)
+        return Plan(operators.dynamic_field(operand.code, key), cost, form)
 
     def index(self, node: tree.Call) -> Plan:
         """``a[b]``."""
         operand, index = self.raw(node.arguments[0]), self.plan(node.arguments[1])
-        cost = operand.cost + index.cost + costs.SELECT_AND_IDENT
-        return Plan(operators.index(operand.code, index.code), cost, _below(operand.decl))
+        cost, form = _selected(operand)
+        cost += _qualified(index)
+        if types.is_optional(node.arguments[0].type):
+            return Plan(operators.optional_index(operand.code, index.code), cost - costs.SELECT_AND_IDENT, form)
+        return Plan(operators.index(operand.code, index.code), cost, form, _below(operand.decl))
 
     def optional_select(self, node: tree.Call) -> Plan:
         """``a.?b`` and ``a[?b]``."""
@@ -159,27 +137,119 @@ class Planner:
         found = operators.optional_index(operand.code, code)
         if below is not None and below.convert is not None:
             found = operators.converted_optional(found, below.convert)
-        return Plan(found, operand.cost + index.cost + costs.SELECT_AND_IDENT)
+        cost, form = _selected(operand)
+        return Plan(found, cost + _qualified(index) - costs.SELECT_AND_IDENT, form)
+
+    def call(self, node: tree.Call) -> Plan:
+        """An operator or a function."""
+        return _SPECIAL.get(node.function, Planner.function)(self, node)
+
+    def function(self, node: tree.Call) -> Plan:
+        """A call of a function that computes all its arguments."""
+        arguments = [self.plan(argument) for argument in node.children()]
+        if len(arguments) == 1 and node.function in _CONVERSIONS and arguments[0].form is Form.CONSTANT:
+            return self.folded(node, arguments[0])
+        cost = sum(argument.cost for argument in arguments)
+        codes = [argument.code for argument in arguments]
+        constants = [argument.form is Form.CONSTANT for argument in arguments]
+        if not any(types.is_dyn(argument.type) for argument in node.children()) and len(node.overloads) == 1:
+            overload = node.overloads[0]
+            if overload.id == "in_list" and constants[1]:
+                return self.constant_list(arguments[0], codes[1]([]))
+            if overload.id in {"matches", "matches_string"} and constants[1]:
+                return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
+            if overload.cost is None:
+                return Plan(calls.call(overload, codes, constants), cost + 1)
+            return Plan(calls.costed_call(overload.implementation, codes, overload.cost), cost)
+        return Plan(calls.dispatched_call(node.function, node.overloads, codes), cost)
+
+    def folded(self, node: tree.Call, argument: Plan) -> Plan:
+        """The conversion of a constant."""
+        code = calls.dispatched_call(node.function, node.overloads, [argument.code])
+        try:
+            return _constant(code([costs.MAX]))
+        except errors.EvaluationError as failed:
+            raise errors.ProgramError(str(failed)) from None
+
+    def constant_list(self, element: Plan, elements: list[Any]) -> Plan:
+        """``in`` a list of constants costs no more than the element; an empty one not even that."""
+        if not elements:
+            return _constant(False)
+        found = calls.members(elements)
+        if found is None:
+            return Plan(calls.in_list(element.code, elements), element.cost)
+        return Plan(calls.in_set(element.code, found), element.cost)
+
+    def logical(self, node: tree.Call) -> Plan:
+        """``&&`` and ``||``: the first part is always computed, others only as long as it takes."""
+        terms = [self.plan(argument) for argument in node.arguments]
+        decisive = node.function == "_||_"
+        code = operators.logical([term.code for term in terms], [term.cost for term in terms], decisive=decisive)
+        return Plan(code, terms[0].cost)
+
+    def conditional(self, node: tree.Call) -> Plan:
+        """``a ? b : c``."""
+        condition, then, otherwise = (self.plan(argument) for argument in node.arguments)
+        costs_of = [branch.cost - (branch.form is Form.ATTRIBUTE) for branch in (then, otherwise)]
+        least = min(costs_of)
+        code = operators.conditional(condition.code, then.code, otherwise.code, costs_of[0] - least, costs_of[1] - least)
+        return Plan(code, condition.cost + least, Form.CHOICE)
+
+    def optional_or(self, node: tree.Call) -> Plan:
+        """``a.or(b)`` and ``a.orValue(b)`` of an optional: the second is computed if needed."""
+        if node.target is None or len(node.arguments) != 1:
+            return self.function(node)
+        first, second = self.plan(node.target), self.plan(node.arguments[0])
+        code = operators.optional_or(first.code, second.code, second.cost, unwrapped=node.function == "orValue")
+        return Plan(code, first.cost)
+
+    def not_strictly_false(self, node: tree.Call) -> Plan:
+        """What decides whether a loop goes on: an error does not end it."""
+        argument = self.plan(node.arguments[0])
+        return Plan(operators.not_strictly_false(argument.code), argument.cost + 1)
+
+    def equals(self, node: tree.Call) -> Plan:
+        """``==`` and ``!=``."""
+        left, right = (self.plan(argument) for argument in node.arguments)
+        cost = left.cost + right.cost
+        declared = {argument.type.kind for argument in node.arguments}
+        negated = node.function == "_!=_"
+        if len(declared) == 1 and declared <= _SCALARS:
+            return Plan(operators.equal_scalars(left.code, right.code, negated=negated), cost + 1)
+        if declared == {Kind.STRING}:
+            if right.form is Form.CONSTANT:
+                return Plan(operators.equals_text(left.code, right.code([]), negated=negated), cost)
+            return Plan(operators.equal_texts(left.code, right.code, negated=negated), cost)
+        return Plan(operators.equal(left.code, right.code, negated=negated), cost)
 
     def create_list(self, node: tree.CreateList) -> Plan:
         """``[a, ?b]``."""
         elements = [self.plan(element) for element in node.elements]
-        cost = sum(element.cost for element in elements) + costs.CREATE_LIST
         codes = [element.code for element in elements]
-        if node.optional:
-            return Plan(operators.create_optional_list(codes, node.optional), cost)
-        return Plan(operators.create_list(codes), cost)
+        code = operators.create_optional_list(codes, node.optional) if node.optional else operators.create_list(codes)
+        if all(element.form is Form.CONSTANT for element in elements):
+            return self.created(code)
+        return Plan(code, sum(element.cost for element in elements) + costs.CREATE_LIST)
 
     def create_map(self, node: tree.CreateMap) -> Plan:
         """``{a: b}``."""
         entries = []
-        cost = costs.CREATE_MAP
+        cost, constant = costs.CREATE_MAP, True
         for entry in node.entries:
             assert entry.key is not None
             key, value = self.plan(entry.key), self.plan(entry.value)
             cost += key.cost + value.cost
+            constant = constant and key.form is Form.CONSTANT and value.form is Form.CONSTANT
             entries.append((key.code, value.code, entry.optional))
-        return Plan(operators.create_map(entries), cost)
+        code = operators.create_map(entries)
+        return self.created(code) if constant else Plan(code, cost)
+
+    def created(self, code: Code) -> Plan:
+        """A list or a map of constants; an error in it shows when it runs."""
+        try:
+            return _constant(code([costs.MAX]))
+        except errors.EvaluationError as failed:
+            return Plan(operators.failing(str(failed)), 0, Form.CONSTANT)
 
     def create_struct(self, node: tree.CreateStruct) -> Plan:
         """``Name{field: value}``: a dict under the keys that the type says."""
@@ -193,12 +263,16 @@ class Planner:
             entries.append((declared.fields[entry.name].key, value.code, entry.optional))
         return Plan(operators.create_struct(entries), cost)
 
+    # loops
+
     def comprehension(self, node: tree.Comprehension) -> Plan:
         """A loop, or a binding."""
-        range_ = self.raw(node.range)
+        if tree.is_binding(node):
+            return self.binding(node)
+        ranged = self.raw(node.range)
         initial = self.plan(node.initial)
         accumulator, first = self.slot(), self.slot()
-        element = _below(range_.decl)
+        element = _below(ranged.decl)
         whole = node.variable2 is None and node.range.type.kind is Kind.LIST
         scope: dict[str, tuple[int, DeclType | None]] = {node.variable: (first, element if whole else None)}
         second = 0
@@ -208,12 +282,67 @@ class Planner:
         self._scopes.append({node.accumulator: (accumulator, None)})
         result = self.plan(node.result)
         self._scopes.append(scope)
-        condition, step = self.plan(node.condition), self.plan(node.step)
+        loop = folds.Loop(ranged.code, first, second)
+        code, always = self.fold(node, loop, accumulator, result)
         self._scopes.pop()
         self._scopes.pop()
-        loop = folds.Loop(range_.code, initial.code, condition.code, step.code, result.code, accumulator, first, second)
-        code = folds.fold(loop, condition.cost + step.cost)
-        return Plan(code, range_.cost + initial.cost + result.cost)
+        return Plan(code, ranged.cost + initial.cost + always)
+
+    def fold(self, node: tree.Comprehension, loop: folds.Loop, accumulator: int, result: Plan) -> tuple[Code, int]:
+        """The code of a loop, and what it costs beside the range in any case."""
+        step = node.step
+        if isinstance(step, tree.Call):
+            if step.function in {"_&&_", "_||_"} and _is_accumulator(step.arguments[0], node):
+                predicate = self.plan(step.arguments[1])
+                return folds.quantifier(loop, predicate.code, predicate.cost, stops_at=step.function == "_||_"), result.cost
+            predicate_node: tree.Expression | None = None
+            if step.function == "_?_:_" and _is_accumulator(step.arguments[2], node):
+                predicate_node, step = step.arguments[0], step.arguments[1]
+            if isinstance(step, tree.Call) and _is_accumulator(step.arguments[0], node):
+                test = None if predicate_node is None else self.plan(predicate_node)
+                tested = None if test is None else (test.code, test.cost)
+                added = step.arguments[-1]
+                if step.function == "_+_" and isinstance(added, tree.CreateList) and len(added.elements) == 1:
+                    made = self.plan(added.elements[0])
+                    cost = made.cost + (costs.CREATE_LIST if made.form is not Form.CONSTANT else 0) + 2
+                    return folds.collect(loop, made.code, cost, tested), result.cost
+                if step.function == macros.MAP_INSERT:
+                    parts = [self.plan(argument) for argument in step.arguments[1:]]
+                    cost = sum(part.cost for part in parts) + 2
+                    return folds.insert(loop, [part.code for part in parts], cost, tested), result.cost
+        condition, planned = self.plan(node.condition), self.plan(node.step)
+        initial = self.plan(node.initial)
+        run = folds.Steps(initial.code, condition.code, planned.code, result.code, accumulator)
+        return folds.general(loop, run, condition.cost + planned.cost), result.cost
+
+    def binding(self, node: tree.Comprehension) -> Plan:
+        """A name for a value, which is computed when it is used first."""
+        value = self.plan(node.initial)
+        index = self.slot()
+        self._scopes.append({node.accumulator: (index, None)})
+        result = self.plan(node.result)
+        self._scopes.pop()
+        return Plan(folds.binding(index, value.code, value.cost, result.code), result.cost)
+
+
+def _constant(value: Any) -> Plan:
+    return Plan(operators.constant(value), 0, Form.CONSTANT)
+
+
+def _is_accumulator(node: tree.Expression, of: tree.Comprehension) -> bool:
+    return isinstance(node, tree.Ident) and node.name == of.accumulator == macros.ACCUMULATOR
+
+
+def _selected(operand: Plan) -> tuple[int, Form]:
+    """What an operand costs as the root of a selection, and what sort of part that is."""
+    if operand.form in {Form.ATTRIBUTE, Form.CHOICE}:
+        return operand.cost, operand.form
+    return operand.cost + costs.SELECT_AND_IDENT, Form.ATTRIBUTE
+
+
+def _qualified(index: Plan) -> int:
+    """What an index costs; a variable in it is read without being counted."""
+    return index.cost + costs.SELECT_AND_IDENT - (index.form is Form.ATTRIBUTE)
 
 
 def _converting(decl: DeclType | None) -> DeclType | None:
@@ -230,6 +359,7 @@ def _below(decl: DeclType | None, name: str | None = None) -> DeclType | None:
 
 
 _SCALARS = frozenset({Kind.INT, Kind.UINT, Kind.BOOL, Kind.DURATION, Kind.TIMESTAMP})
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
 _SPECIAL: dict[str, Callable[[Planner, tree.Call], Plan]] = {
     "_&&_": Planner.logical,
     "_||_": Planner.logical,
@@ -238,6 +368,8 @@ _SPECIAL: dict[str, Callable[[Planner, tree.Call], Plan]] = {
     "_==_": Planner.equals,
     "_!=_": Planner.equals,
     "_[_]": Planner.index,
+    "or": Planner.optional_or,
+    "orValue": Planner.optional_or,
     "_?._": Planner.optional_select,
     "_[?_]": Planner.optional_select,
 }

@@ -210,3 +210,13 @@ def qualified_name(node: Expression) -> str | None:
         return None
     names.append(node.name)
     return ".".join(reversed(names))
+
+
+def is_binding(node: Comprehension) -> bool:
+    """Whether a loop only gives a name to a value."""
+    return (
+        isinstance(node.range, CreateList)
+        and not node.range.elements
+        and isinstance(node.condition, Literal)
+        and node.condition.value is False
+    )

@@ -153,6 +153,36 @@ def schema(name: str) -> None:
     show(name, serve)
 
 
+@cli.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@where
+@click.option("--lease", default="", metavar="NAME", help=(
+    "Run only while this process holds the Lease of that name in kube-system."))
+@click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates that are not as by default there.")
+def run(names: tuple[str, ...], server: str | None, kubeconfig: str | None, lease: str, feature_gates: tuple[str, ...]) -> None:
+    """Run controllers and add-ons against any cluster.
+
+    It may be a real one. NAME is one that is installed (job, cronjob ...), or MODULE:NAME.
+    Definitions and manifests of an add-on are applied first.
+    """
+    from fakekube.cli.operators import run as run_there
+    from fakekube.composition.options import switches
+
+    run_there(names, server, kubeconfig, lease=lease, gates=switches(feature_gates))
+
+
+@cli.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def crds(names: tuple[str, ...]) -> None:
+    """Print what add-ons define, as YAML.
+
+    NAME is one that is installed, or MODULE:NAME.
+    """
+    from fakekube.cli.operators import show_definitions
+
+    show_definitions(names)
+
+
 @cli.group(invoke_without_command=True)
 @where
 @click.pass_context
@@ -240,6 +270,24 @@ def diff(context: click.Context, first: str, second: str, resources: tuple[str, 
     from fakekube.cli.snapshots import diff as show
 
     context.exit(1 if show(first, second, resources) else 0)
+
+
+@cli.command()
+@click.argument("expression")
+@click.option("--data", type=click.File("rb"), metavar="FILE", help=(
+    "YAML or JSON: an object, which is self and object, or variables by their names; - is standard input."))
+@click.option("--kubernetes-version", default=DEFAULT_VERSION, show_default=True, help=(
+    f"Kubernetes release whose functions there are, {OLDEST.name} to {NEWEST.name}."))
+@click.option("--new", is_flag=True, help=(
+    "Take the expression as one that is written anew, which may use less than one that is stored already."))
+@click.option("--verbose", is_flag=True, help="Print type and cost as well, on standard error.")
+@click.pass_context
+def cel(context: click.Context, expression: str, data: Any, kubernetes_version: str, *, new: bool, verbose: bool) -> None:
+    """Tell the value of EXPRESSION, one of CEL, as Kubernetes would."""
+    from fakekube.cli.expressions import evaluate
+
+    read = data.read() if data is not None else b""
+    context.exit(evaluate(expression, read, kubernetes_version, new=new, verbose=verbose))
 
 
 @cli.command()

@@ -27,7 +27,7 @@ async def _call(server: str | None, kubeconfig: str | None, method: str, path: s
     from fakekube.client.transport import TransportError
 
     try:
-        client = _client(server, kubeconfig)
+        client = client_of(server, kubeconfig)
         try:
             answer: Response = await client.request(method, path, body=body)
         finally:
@@ -41,7 +41,13 @@ async def _call(server: str | None, kubeconfig: str | None, method: str, path: s
     return answer.body
 
 
-def _client(server: str | None, kubeconfig: str | None) -> "Client":
+
+
+def client_of(server: str | None, kubeconfig: str | None) -> "Client":
+    """The client that leads to a URL, or to where a kubeconfig says.
+
+    Raises ConfigError.
+    """
     from fakekube.client.client import Client
     from fakekube.client.http import HTTP
     from fakekube.client.kubeconfig import load_client

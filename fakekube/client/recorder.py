@@ -8,6 +8,7 @@ until they are written.
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fakekube.apimachinery import times
@@ -54,8 +55,11 @@ def object_reference(obj: ReadOnlyTree, field_path: str = "") -> Tree:
 class Recorder:
     """Records events as one component."""
 
-    def __init__(self, broadcaster: "EventBroadcaster", client: Client, component: str, host: str) -> None:
-        self._broadcaster, self._client = broadcaster, client
+    def __init__(
+        self, broadcaster: "EventBroadcaster", client: Client, component: str, host: str,
+        client_of: Callable[[str], Client] | None = None,
+    ) -> None:
+        self._broadcaster, self._client, self._client_of = broadcaster, client, client_of
         self.component, self.host = component, host
 
     def event(
@@ -72,7 +76,8 @@ class Recorder:
         reference = object_reference(obj, field_path)
         at = self._broadcaster.clock.time()
         now = times.format_time(at)
-        self._broadcaster.submit(self._client, {
+        client = self._client_of(host) if host and self._client_of is not None else self._client
+        self._broadcaster.submit(client, {
             "kind": "Event", "apiVersion": "v1", "metadata": self._metadata(reference, annotations, at),
             "involvedObject": reference, "reason": reason, "message": message,
             "source": {"component": self.component, "host": host} if host else {"component": self.component},
@@ -128,9 +133,14 @@ class EventBroadcaster:
         self._writing = self._held = False
         self._last_nanos = 0
 
-    def recorder(self, component: str, *, host: str = "", client: Client | None = None) -> Recorder:
-        """A recorder for one component; ``host`` is a kubelet's node."""
-        return Recorder(self, client or self._client, component, host)
+    def recorder(
+        self, component: str, *, host: str = "", client: Client | None = None,
+        client_of: Callable[[str], Client] | None = None,
+    ) -> Recorder:
+        """A recorder for one component; ``host`` is a kubelet's node, ``client_of`` gives the
+        client of one.
+        """
+        return Recorder(self, client or self._client, component, host, client_of)
 
     def name_for(self, name: str, at: float) -> str:
         """``name.hex``, where the hex digits are the time ``at`` in nanoseconds.

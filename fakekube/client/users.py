@@ -14,11 +14,17 @@ def controller_account(name: str) -> UserInfo:
     return service_account("kube-system", name)
 
 
-def admin() -> UserInfo:
-    """The administrator, who may do everything."""
-    return UserInfo("kubernetes-admin", ("system:masters", "system:authenticated"))
+def component_user(name: str) -> UserInfo:
+    """A component of the control plane that has no service account: ``kube-scheduler``."""
+    return UserInfo(f"system:{name}", ("system:authenticated",))
 
 
-def node(name: str) -> UserInfo:
-    """A kubelet."""
-    return UserInfo(f"system:node:{name}", ("system:nodes", "system:authenticated"))
+def admin(name: str = "kubernetes-admin") -> UserInfo:
+    """An administrator, who may do everything."""
+    return UserInfo(name, ("system:masters", "system:authenticated"))
+
+
+def node(name: str, *, privileged: bool = False) -> UserInfo:
+    """A kubelet; a ``privileged`` one may do everything."""
+    groups = ("system:nodes", *(("system:masters",) if privileged else ()), "system:authenticated")
+    return UserInfo(f"system:node:{name}", groups)

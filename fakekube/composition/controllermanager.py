@@ -23,6 +23,7 @@ from fakekube.util.tasks import Tasks, turn
 
 if TYPE_CHECKING:
     from fakekube.client.client import Client
+    from fakekube.runtime.addon import AddOn
     from fakekube.runtime.builder import Declaration
     from fakekube.runtime.component import Runnable
     from fakekube.runtime.manager import Manager
@@ -67,17 +68,37 @@ def _loaded(name: str) -> Any:
     return installed().entry_points[name].load()
 
 
-def _component(name: str) -> "Runnable | Declaration":
-    """An installed controller."""
+def component(name: str) -> "Runnable | Declaration | AddOn":
+    """An installed controller or add-on. KeyError for a name that is none's."""
     return made_of(_loaded(name))
 
 
-def made_of(found: Any) -> "Runnable | Declaration":
+def made_of(found: Any) -> "Runnable | Declaration | AddOn":
     """What an entry point, or a text of ``extra``, stands for: a declaration, or what makes a
     component.
     """
-    made: Runnable | Declaration = found() if callable(found) else found
+    made: Runnable | Declaration | AddOn = found() if callable(found) else found
     return made
+
+
+def parts_of(made: "Runnable | Declaration | AddOn") -> "tuple[Runnable | Declaration, ...]":
+    """What a manager runs of it: all controllers of an add-on, else itself."""
+    from fakekube.runtime.addon import AddOn
+
+    return made.components if isinstance(made, AddOn) else (made,)
+
+
+async def install(client: "Client", made: "Runnable | Declaration | AddOn") -> None:
+    """Put into a cluster what an add-on brings; a controller brings nothing.
+
+    Raises as ``addons.install``.
+    """
+    from fakekube.runtime.addon import AddOn
+
+    if isinstance(made, AddOn):
+        from fakekube.composition import addons
+
+        await addons.install(client, made)
 
 
 def extra_components(extra: Iterable[Any] | str) -> list[Any]:
@@ -121,11 +142,12 @@ class ControllerManager:
         return self.metrics.text()
 
     @property
-    def declared(self) -> "list[Declaration]":
+    def declared(self) -> "list[Declaration | AddOn]":
         """The declarations among ``extra``, which another cluster can run, too."""
+        from fakekube.runtime.addon import AddOn
         from fakekube.runtime.builder import Declaration
 
-        return [component for component in self._extra if isinstance(component, Declaration)]
+        return [component for component in self._extra if isinstance(component, Declaration | AddOn)]
 
     @property
     def is_running(self) -> bool:
@@ -153,22 +175,23 @@ class ControllerManager:
 
         async with self._changing:
             names = self._selected(options.controllers)
-            self._apiserver, self._options = plane.apiserver, options
+            self._apiserver, self._options, self._client = plane.apiserver, options, client
             self._manager = manager = Manager(
                 client.with_options(user=USER), watch_timeout_seconds=WATCH_TIMEOUT_SECONDS,
                 clock=self._clock, activity=self._activity, rng=rng, tasks=self._tasks,
                 version=options.kubernetes_version, gates=plane.gates,
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
-                    "root_ca": plane.identity.root_ca},
+                    "root_ca": plane.identity.root_ca,
+                    "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)
             for name in names:
-                self._add(name)
+                await self._add(name)
                 if is_served():
                     await turn()
-            for component in self._extra:
-                manager.add(component)
+            for extra in self._extra:
+                await self._add_made(extra)
             manager.load(remembered)
             if manager.names:
                 await manager.start(without=[name for name, wanted in self._wanted.items() if not wanted])
@@ -180,10 +203,15 @@ class ControllerManager:
             return list(chosen)
         return [name for name in installed().entry_points if name in chosen or self._wanted.get(name)]
 
-    def _add(self, name: str) -> None:
-        self.manager.add(_component(name))
+    async def _add(self, name: str) -> None:
+        await self._add_made(component(name))
         if name == KUBELET and self._options.metrics_server:
             serve_metrics(self._apiserver)
+
+    async def _add_made(self, made: "Runnable | Declaration | AddOn") -> None:
+        await install(self._client, made)
+        for part in parts_of(made):
+            self.manager.add(part)
 
     async def stop(self) -> None:
         """Stop the controllers; harmless when they do not run."""
@@ -203,7 +231,9 @@ class ControllerManager:
     def states(self) -> dict[str, bool]:
         """Whether each of the controllers runs, those that can be started by name included."""
         manager = self._manager
-        return {name: manager is not None and manager.is_running(name) for name in self._known()}
+        return {
+            name: manager is not None and any(manager.is_running(part) for part in self._parts(name))
+            for name in self._known()}
 
     def wish_like(self, other: "ControllerManager") -> None:
         """Start and stop what was started and stopped by name in another cluster."""
@@ -222,10 +252,19 @@ class ControllerManager:
                 await self._start_one(self._manager, name)
 
     async def _start_one(self, manager: "Manager", name: str) -> None:
-        first = not manager.names
-        if name not in manager.names:
-            self._add(name)
-        await (manager.start() if first else manager.start_component(name))
+        first, parts = not manager.names, self._parts(name)
+        if parts[0] not in manager.names:
+            await self._add(name)
+        if first:
+            await manager.start()
+        for part in parts:
+            await manager.start_component(part)
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        """What the manager calls the components of a name: several for an add-on."""
+        if name in installed().addons:
+            return tuple(part.name for part in parts_of(component(name))) or (name,)
+        return (name,)
 
     async def stop_controller(self, name: str) -> None:
         """Stop one controller until it is started by name; harmless when it does not run.
@@ -235,11 +274,13 @@ class ControllerManager:
         async with self._changing:
             name = cluster_options.controller_name(name, self._known())
             self._wanted[name] = False
-            if self._manager is not None and name in self._manager.names:
-                await self._manager.stop_component(name)
+            for part in self._parts(name):
+                if self._manager is not None and part in self._manager.names:
+                    await self._manager.stop_component(part)
 
     def _known(self) -> list[str]:
-        running = self._manager.names if self._manager is not None else [one.name for one in self._extra]
+        running = self._manager.names if self._manager is not None else [
+            part.name for one in self._extra for part in parts_of(one)]
         return [*dict.fromkeys([*installed().entry_points, *running])]
 
     def explain(self) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apis.bootstrap import GATES
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
@@ -116,10 +117,11 @@ def build_apiserver(
         raise OptionError(str(error.args[0] if error.args else error)) from error
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
+    facts = ServerFacts(tracks_tokens=False) if state is not None else ServerFacts(
+        gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
     first = FirstObjects(
         resources, with_namespace_defaults=state is None and service_accounts(),
-        facts=ServerFacts(gates.is_on(TRACKING_GATE), identity.client_authorities, options.advertise_address, identity.root_ca)
-        if state is None else ServerFacts(tracks_tokens=False))
+        facts=facts._replace(gates=tuple(gate for gate in GATES if gates.get(gate))))
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
         credentials=identity.credentials, nodes=nodes, audit=audit,

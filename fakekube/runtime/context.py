@@ -152,9 +152,14 @@ class Context:
         """How many keys its workers have taken so far."""
         return sum(queue.taken for queue in self._queues)
 
-    def recorder(self, component: str = "", *, host: str = "") -> "Recorder":
-        """Records Events as ``component``, which is this component's name unless given."""
-        return self._events().recorder(component or self.name, host=host, client=self.client)
+    def recorder(
+        self, component: str = "", *, host: str = "", client_of: Callable[[str], Client] | None = None,
+    ) -> "Recorder":
+        """Records Events as ``component``, which is this component's name unless given.
+
+        ``client_of`` gives the client that writes the Events of a host.
+        """
+        return self._events().recorder(component or self.name, host=host, client=self.client, client_of=client_of)
 
     def explain(self) -> Iterator[str]:
         """Lines on what waits for what, for people."""

@@ -107,6 +107,9 @@ if TYPE_CHECKING:
         ServiceAccount as ServiceAccount, ServicePort as ServicePort, ServiceSpec as ServiceSpec, ServiceStatus as
         ServiceStatus, SessionAffinityConfig as SessionAffinityConfig, Taint as Taint
     )
+    from fakekube.types.definitions import (
+        Definition as Definition, PrinterColumn as PrinterColumn, ScalePaths as ScalePaths, definition_of as definition_of
+    )
     from fakekube.types.discovery import (
         Endpoint as Endpoint, EndpointConditions as EndpointConditions, EndpointHints as EndpointHints, EndpointSlice as
         EndpointSlice, ForNode as ForNode, ForZone as ForZone
@@ -302,6 +305,9 @@ _NAMES = {
         "NodeRuntimeHandler NodeRuntimeHandlerFeatures NodeSpec NodeStatus NodeSwapStatus NodeSystemInfo PortStatus "
         "ResourceQuota ResourceQuotaSpec ResourceQuotaStatus ScopeSelector ScopedResourceSelectorRequirement Secret Service "
         "ServiceAccount ServicePort ServiceSpec ServiceStatus SessionAffinityConfig Taint "
+    ),
+    "definitions": (
+        "Definition PrinterColumn ScalePaths definition_of "
     ),
     "discovery": (
         "Endpoint EndpointConditions EndpointHints EndpointSlice ForNode ForZone "

@@ -13,7 +13,7 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, Strict, WrapValidator
+from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, Strict, WithJsonSchema, WrapValidator
 
 from fakekube.apimachinery import quantity as quantities
 from fakekube.apimachinery import times
@@ -100,10 +100,17 @@ Time = Annotated[AwareDatetime, WrapValidator(_read_time), PlainSerializer(_writ
 MicroTime = Annotated[AwareDatetime, WrapValidator(_read_time), PlainSerializer(_write_micro_time, when_used="json")]
 """Microseconds when written by us; an aware datetime."""
 
-Quantity = Annotated[str, WrapValidator(_read_quantity), PlainSerializer(_write_quantity, when_used="json")]
+# what definitions of custom resources say of a field, as controller-gen writes it
+_INT_OR_STRING = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+_UNSIGNED = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+_QUANTITY = _INT_OR_STRING | {
+    "pattern": rf"^(\+|-)?{_UNSIGNED}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_UNSIGNED}))?$"}
+
+Quantity = Annotated[
+    str, WrapValidator(_read_quantity), PlainSerializer(_write_quantity, when_used="json"), WithJsonSchema(_QUANTITY)]
 """``500m``, ``1Gi``; a text. ``fakekube.types.quantity`` computes with it."""
 
-IntOrString = Int | str
+IntOrString = Annotated[Int | str, WithJsonSchema(_INT_OR_STRING)]
 """``3`` or ``25%``."""
 
 Json = Annotated[Any, BeforeValidator(deepcopy)]

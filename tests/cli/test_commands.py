@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
@@ -12,7 +13,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMANDS = [
     ("serve",), ("clock",), *(("clock", name) for name in ("now", "advance", "set", "pause", "resume")),
-    ("schema",), ("snapshot",), ("diff",), ("demo",), ("demo", "job"), ("demo", "rollout"),
+    ("cel",), ("schema",), ("snapshot",), ("diff",), ("demo",), ("demo", "job"), ("demo", "rollout"),
 ]
 
 
@@ -45,3 +46,21 @@ def test_every_option_is_explained(names: tuple[str, ...]) -> None:
     assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []
 
 
+
+
+def test_cel_evaluates_an_expression(fakekube: Run, tmp_path: Path) -> None:
+    """Given an object in a file, when an expression is evaluated, then its value is printed.
+
+    What is wrong is said with a caret.
+    """
+    path = tmp_path / "object.yaml"
+    path.write_text("{apiVersion: v1, kind: ConfigMap, data: {a: b}}")
+    done = fakekube("cel", "self.data.a + '!'", "--data", str(path), "--verbose")
+    assert (done.returncode, done.stdout) == (0, '"b!"\n')
+    assert done.stderr.startswith("type: string\ncost: ")
+    wrong = fakekube("cel", "self.data.a + none", "--data", str(path))
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr.endswith("undeclared reference to 'none' (in container '')\n | self.data.a + none\n | ..............^\n")
+    for release in ("7", "1.99"):
+        old = fakekube("cel", "1", "--kubernetes-version", release)
+        assert (old.returncode, old.stderr.count("\n")) == (1, 1)

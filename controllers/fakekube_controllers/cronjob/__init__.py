@@ -9,5 +9,7 @@ from fakekube.client.resources import CRON_JOBS
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("cronjob").starts_with(CRON_JOBS).complete("fakekube_controllers.cronjob.controller:CronJobReconciler")
+    kube_controller("cronjob", "cronjob-controller")
+    .starts_with(CRON_JOBS)
+    .complete("fakekube_controllers.cronjob.controller:CronJobReconciler")
 )

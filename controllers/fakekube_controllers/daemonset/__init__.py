@@ -5,5 +5,7 @@ from fakekube.client.resources import DAEMON_SETS
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("daemonset").for_(DAEMON_SETS).complete("fakekube_controllers.daemonset.controller:DaemonSetReconciler")
+    kube_controller("daemonset", "daemon-set-controller")
+    .for_(DAEMON_SETS)
+    .complete("fakekube_controllers.daemonset.controller:DaemonSetReconciler")
 )

@@ -7,5 +7,7 @@ from fakekube.client.resources import DEPLOYMENTS
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("deployment").for_(DEPLOYMENTS).complete("fakekube_controllers.deployment.controller:DeploymentReconciler")
+    kube_controller("deployment", "deployment-controller")
+    .for_(DEPLOYMENTS)
+    .complete("fakekube_controllers.deployment.controller:DeploymentReconciler")
 )

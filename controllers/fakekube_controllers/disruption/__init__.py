@@ -17,7 +17,7 @@ def _is_disrupted(pod: Tree) -> bool:
 
 
 component = (
-    kube_controller("disruption")
+    kube_controller("disruption", "disruption-controller")
     .for_(POD_DISRUPTION_BUDGETS)
     .starts_with(POD_DISRUPTION_BUDGETS, (PODS, _is_disrupted))
     .complete("fakekube_controllers.disruption.controller:DisruptionReconciler")

@@ -8,6 +8,8 @@ with a share or with ``maxUnavailable``.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import orjson
+
 from fakekube.apimachinery import intstr, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
@@ -83,6 +85,13 @@ async def _same(client: Client, resource: Resource, owner: Tree, namespace: str)
     return found if found is not None and meta.uid_of(found) == owner["uid"] else None
 
 
+async def _has_scale(client: Client, resource: Resource) -> bool:
+    """Whether objects of a resource have a scale, as discovery says."""
+    root = "apis" if resource.group else "api"
+    found: Tree = orjson.loads((await client.request("GET", f"/{root}/{resource.api_version}")).body)
+    return any(each["name"] == f"{resource.plural}/scale" for each in found["resources"])
+
+
 async def _scale_of_another(client: Client, owner: Tree, group: str, version: str, namespace: str) -> tuple[str, int] | None:
     try:
         resource = await client.for_kind(GroupVersionKind(group, version, owner["kind"]))
@@ -93,7 +102,7 @@ async def _scale_of_another(client: Client, owner: Tree, group: str, version: st
     except APIError as error:
         if error.code != 404:
             raise
-        if await client.get(resource, owner["name"], namespace, missing_ok=True) is None:
+        if await _has_scale(client, resource):
             return None
         raise UnknownScale(f"{resource.group_resource} does not implement the scale subresource") from None
     if meta.uid_of(scale) != owner["uid"]:

@@ -23,20 +23,20 @@ def _selects(service: Tree) -> bool:
 
 
 for_endpoints = (
-    kube_controller("endpoint")
+    kube_controller("endpoint", "endpoint-controller")
     .for_(SERVICES)
     .starts_with((SERVICES, _selects), ENDPOINTS)
     .complete("fakekube_controllers.endpoints.endpointscontroller:EndpointsReconciler")
 )
 for_slices = (
-    kube_controller("endpointslice")
+    kube_controller("endpointslice", "endpointslice-controller")
     .for_(SERVICES)
     .starts_with((SERVICES, _selects))
     .with_options(queue="endpoint_slice", limiter=lambda _: ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS))
     .complete("fakekube_controllers.endpoints.slicecontroller:EndpointSliceReconciler")
 )
 for_mirrors = (
-    kube_controller("endpointslicemirroring")
+    kube_controller("endpointslicemirroring", "endpointslicemirroring-controller")
     .starts_with(ENDPOINTS)
     .with_options(queue="endpoint_slice_mirroring")
     .complete("fakekube_controllers.endpoints.mirroring:MirroringReconciler")

@@ -17,7 +17,7 @@ def has_ephemeral_volumes(pod: Tree) -> bool:
 
 
 component = (
-    kube_controller("ephemeral-volume")
+    kube_controller("ephemeral-volume", "ephemeral-volume-controller")
     .starts_with((PODS, has_ephemeral_volumes))
     .complete("fakekube_controllers.ephemeralvolume.controller:EphemeralVolumes")
 )

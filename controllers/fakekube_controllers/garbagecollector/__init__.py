@@ -9,5 +9,7 @@ from fakekube.runtime.lazy import OWNED
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("garbagecollector").starts_with(OWNED).runs("fakekube_controllers.garbagecollector.collector:GarbageCollector")
+    kube_controller("garbagecollector", "generic-garbage-collector")
+    .starts_with(OWNED)
+    .runs("fakekube_controllers.garbagecollector.collector:GarbageCollector")
 )

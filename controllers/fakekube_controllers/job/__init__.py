@@ -23,7 +23,7 @@ def _is_tracked(pod: Tree) -> bool:
 
 
 component = (
-    kube_controller("job")
+    kube_controller("job", "job-controller")
     .starts_with(JOBS, (PODS, _is_tracked))
     .with_options(limiter=lambda _: ExponentialBackoff(MIN_RETRY_SECONDS, MAX_RETRY_SECONDS))
     .complete("fakekube_controllers.job.controller:JobReconciler")

@@ -14,6 +14,7 @@ from fakekube.client.resources import PODS
 from fakekube.runtime.context import Context
 from fakekube_controllers.kubelet.node.addresses import Addresses
 from fakekube_controllers.kubelet.node.agent import NodeAgent
+from fakekube_controllers.kubelet.node.clients import NodeClients
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Kubelet:
 
             self._parts = PodParts(self._addresses, self._modes)
             if self._ctx is not None:
-                self._parts.start(self._ctx)
+                self._parts.start(self._ctx, self._clients)
         return self._parts
 
     @property
@@ -76,12 +77,13 @@ class Kubelet:
         """Register the nodes and begin to look after pods. Raises APIError."""
         self.clock = ctx.clock
         self._modes.clear()
+        self._clients = NodeClients(ctx)
         if self._parts is not None:
-            self._parts.start(ctx)
+            self._parts.start(ctx, self._clients)
         self._ctx = ctx
         ctx.add_handler(PODS, self._pod_added, self._pod_changed, self._pod_gone)
         self.agent = NodeAgent(
-            ctx, self._addresses, self._modes, mode_changed=self._mode_changed, is_staged=self._is_staged)
+            ctx, self._clients, self._addresses, self._modes, mode_changed=self._mode_changed, is_staged=self._is_staged)
         await self.agent.register(int(ctx.options.get("nodes", 0)))
 
     async def stop(self) -> None:

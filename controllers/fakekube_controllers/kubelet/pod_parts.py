@@ -10,6 +10,7 @@ from fakekube.cache.indexer import by_node_name
 from fakekube.client.resources import NODES, PODS
 from fakekube.runtime.context import Context
 from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.clients import NodeClients
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 from fakekube_controllers.kubelet.outcomes.outcome import Defaults
 from fakekube_controllers.kubelet.pods.admission import PodAdmission
@@ -54,11 +55,11 @@ class PodParts:
         self._addresses.load(rest)
         self.staged.load(rest.get("stages"))
 
-    def start(self, ctx: Context) -> None:
+    def start(self, ctx: Context, clients: NodeClients) -> None:
         """Begin to look after pods."""
         runs, modes, addresses = self.runs, self._modes, self._addresses
         defaults: Defaults = ctx.options.get("kubelet_defaults") or Defaults()
-        events = PodEvents(ctx.recorder("kubelet"), addresses, pull_checked=ctx.enabled(PULL_CHECKED))
+        events = PodEvents(ctx.recorder("kubelet", client_of=clients.of), addresses, pull_checked=ctx.enabled(PULL_CHECKED))
         failures = OutcomeFailures(events, self._failure_lines)
         queue = ctx.queue("kubelet")
         references = References(ctx, queue.add)
@@ -75,7 +76,7 @@ class PodParts:
                 runs, self._attempts, nodes, modes, events, failures, defaults, build=builder.build,
                 pods_on=lambda node: pods.by_index(NODE_INDEX, node)),
             StatusManager(
-                ctx.client, addresses, observed_generation=ctx.enabled(OBSERVED_GENERATION),
+                clients, addresses, observed_generation=ctx.enabled(OBSERVED_GENERATION),
                 removal_seconds=defaults.removal_seconds),
             events, failures, addresses=addresses, modes=modes, staged=self.staged, observer=self.server,
             references=references)

@@ -9,7 +9,7 @@ from fakekube.client.resources import NAMESPACES
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("namespace")
+    kube_controller("namespace", "namespace-controller")
     .starts_with((NAMESPACES, meta.is_deleting))
     .complete("fakekube_controllers.namespace.controller:NamespaceReconciler")
 )

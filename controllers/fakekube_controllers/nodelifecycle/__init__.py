@@ -6,12 +6,10 @@ Upstream: pkg/controller/nodelifecycle.
 """
 
 from fakekube.client.resources import NODES
-from fakekube.client.users import controller_account
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("nodelifecycle")
+    kube_controller("nodelifecycle", "node-controller")
     .starts_with(NODES)
-    .with_options(user=controller_account("node-controller"))
     .complete("fakekube_controllers.nodelifecycle.controller:NodeLifecycleReconciler")
 )

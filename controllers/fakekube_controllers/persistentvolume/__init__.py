@@ -7,7 +7,7 @@ from fakekube.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUM
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("persistentvolume-binder")
+    kube_controller("persistentvolume-binder", "persistent-volume-binder")
     .starts_with(PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES)
     .complete("fakekube_controllers.persistentvolume.controller:PersistentVolumeBinder")
 )

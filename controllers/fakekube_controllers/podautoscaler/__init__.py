@@ -13,7 +13,7 @@ from fakekube_controllers.podautoscaler.queries import MetricQuery
 __all__ = ["MetricQuery", "component"]
 
 component = (
-    kube_controller("horizontalpodautoscaling")
+    kube_controller("horizontalpodautoscaling", "horizontal-pod-autoscaler")
     .starts_with(HORIZONTAL_POD_AUTOSCALERS)
     .with_options(queue="horizontalpodautoscaler")
     .complete("fakekube_controllers.podautoscaler.controller:HorizontalReconciler")

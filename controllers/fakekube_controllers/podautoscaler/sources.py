@@ -17,6 +17,7 @@ from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.labels import Selector
 from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
+from fakekube.client import users
 from fakekube.client.resources import NAMESPACES, POD_METRICS, PODS
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import attempt
@@ -53,6 +54,7 @@ class Sources:
 
     def __init__(self, ctx: Context) -> None:
         self._client, self._clock, self._pods = ctx.client, ctx.clock, ctx.lister(PODS)
+        self._adapter = ctx.client.with_options(user=users.admin("custom-metrics-adapter"))
         self._callback = ctx.options.get("on_metric")
 
     async def resource(self, resource: str, namespace: str, selector: Selector, container: str) -> Samples:
@@ -117,9 +119,9 @@ class Sources:
         try:
             group, _ = split_api_version(reference.get("apiVersion", ""))
             if kind == "Namespace" and not group:
-                return await self._client.get(NAMESPACES, namespace)
+                return await self._adapter.get(NAMESPACES, namespace)
             resource = await self._client.for_kind(GroupVersionKind(group, "", kind))
-            return await self._client.get(resource, reference["name"], namespace)
+            return await self._adapter.get(resource, reference["name"], namespace)
         except KeyError:
             raise MetricError(f'{CUSTOM_API}: no matches for kind "{kind}" in group "{group}"') from None
         except (APIError, ValueError) as error:

@@ -15,7 +15,7 @@ def has_groups(ctx: Context) -> bool:
 
 
 component = (
-    kube_controller("podgroup-protection")
+    kube_controller("podgroup-protection", "podgroup-protection-controller")
     .starts_with(is_needed=has_groups)
     .runs("fakekube_controllers.podgroupprotection.controller:PodGroupProtection")
 )

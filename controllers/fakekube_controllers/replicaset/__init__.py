@@ -7,10 +7,12 @@ from fakekube.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
 from fakekube_controllers import kube_controller
 
 replica_sets = (
-    kube_controller("replicaset").for_(REPLICA_SETS).complete("fakekube_controllers.replicaset.controller:ReplicaSetReconciler")
+    kube_controller("replicaset", "replicaset-controller")
+    .for_(REPLICA_SETS)
+    .complete("fakekube_controllers.replicaset.controller:ReplicaSetReconciler")
 )
 replication_controllers = (
-    kube_controller("replicationcontroller")
+    kube_controller("replicationcontroller", "replication-controller")
     .for_(REPLICATION_CONTROLLERS)
     .complete("fakekube_controllers.replicaset.controller:ReplicationReconciler")
 )

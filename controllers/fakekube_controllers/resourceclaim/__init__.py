@@ -14,7 +14,7 @@ def has_resource_claims(pod: Tree) -> bool:
 
 
 component = (
-    kube_controller("resourceclaim")
+    kube_controller("resourceclaim", "resource-claim-controller")
     .starts_with((PODS, has_resource_claims))
     .runs("fakekube_controllers.resourceclaim.controller:ResourceClaims")
 )

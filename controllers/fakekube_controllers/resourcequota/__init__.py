@@ -9,7 +9,7 @@ from fakekube.client.resources import RESOURCE_QUOTAS
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("resourcequota")
+    kube_controller("resourcequota", "resourcequota-controller")
     .starts_with(RESOURCE_QUOTAS)
     .complete("fakekube_controllers.resourcequota.controller:QuotaReconciler")
 )

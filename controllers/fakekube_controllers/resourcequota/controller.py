@@ -10,7 +10,7 @@ resource_quota_monitor.go. Left out: the queue that new quotas skip ahead in.
 import functools
 from collections.abc import Iterable
 
-from fakekube.apimachinery import meta, quotas
+from fakekube.apimachinery import fields, meta, quotas
 from fakekube.apimachinery.amounts import Amounts, add, count, pick, read, texts
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.pod_resources import RESIZE_GATE
@@ -89,9 +89,12 @@ class QuotaReconciler:
 
     async def reconcile(self, request: Request) -> None:
         """Write the status of a quota, if it says something new. Raises APIError."""
-        quota = await self.client.get(RESOURCE_QUOTAS, request.name, request.namespace, missing_ok=True)
-        if quota is None:
+        # upstream's account may list quotas, not get one
+        found = await self.client.list(
+            RESOURCE_QUOTAS, request.namespace, field_selector=f"metadata.name={fields.escape(request.name)}")
+        if not found.items:
             return
+        quota = found.items[0]
         hard, before = _hard(quota), quota.get("status") or {}
         used = await self._count(quota, hard)
         status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}

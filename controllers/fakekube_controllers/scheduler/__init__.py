@@ -8,11 +8,12 @@ is computed).
 """
 
 from fakekube.client.resources import PODS
+from fakekube.client.users import component_user
 from fakekube.runtime.builder import controller
 
 component = (
     controller("scheduler")
     .starts_with(PODS)
-    .with_options(user_agent="kube-scheduler")
+    .with_options(user_agent="kube-scheduler", user=component_user("kube-scheduler"))
     .complete("fakekube_controllers.scheduler.scheduler:Scheduler")
 )

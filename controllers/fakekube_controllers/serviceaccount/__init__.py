@@ -16,7 +16,7 @@ def is_token(secret: Tree) -> bool:
 
 
 component = (
-    kube_controller("serviceaccount")
+    kube_controller("serviceaccount", "service-account-controller")
     # a new cluster has the default objects of its first namespaces
     .starts_with(NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS)
     .complete("fakekube_controllers.serviceaccount.controller:NamespaceDefaultsReconciler")

@@ -10,7 +10,9 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError, is_namespace_terminating
 from fakekube.apimachinery.namespace_defaults import ACCOUNT, DESCRIPTION, DESCRIPTION_KEY, ROOT_CA, default_account, root_ca
 from fakekube.apimachinery.types import Tree
+from fakekube.client.client import Client
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
+from fakekube.client.users import controller_account
 from fakekube.runtime.context import Context
 from fakekube.runtime.reconcile import Request
 from fakekube.workqueue.queue import WorkQueue
@@ -26,6 +28,8 @@ class NamespaceDefaultsReconciler:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx, self.client = ctx, ctx.client
+        # upstream's publisher is a controller of its own
+        self.publisher = ctx.client.with_options(user=controller_account("root-ca-cert-publisher"))
         self.certificate = str(ctx.options.get("root_ca", ""))
 
     def setup(self, queue: WorkQueue[Request]) -> None:
@@ -50,22 +54,22 @@ class NamespaceDefaultsReconciler:
         if namespace is None or meta.is_deleting(namespace):
             return
         if self.ctx.lister(SERVICE_ACCOUNTS).get(request.name, ACCOUNT) is None:
-            await self._create(SERVICE_ACCOUNTS, default_account(request.name))
+            await self._create(self.client, SERVICE_ACCOUNTS, default_account(request.name))
         await self._publish_root_ca(request.name)
 
     async def _publish_root_ca(self, namespace: str) -> None:
         present, wanted = self.ctx.lister(CONFIG_MAPS).get(namespace, ROOT_CA), root_ca(namespace, self.certificate)
         if present is None:
-            await self._create(CONFIG_MAPS, wanted)
+            await self._create(self.publisher, CONFIG_MAPS, wanted)
         elif present.get("data") != wanted["data"] or not meta.annotations_of(present).get(DESCRIPTION_KEY):
             annotations = {**meta.annotations_of(present), DESCRIPTION_KEY: DESCRIPTION}
             metadata = {**present["metadata"], "annotations": annotations}
-            await self.client.update(CONFIG_MAPS, {**present, "metadata": metadata, "data": wanted["data"]})
+            await self.publisher.update(CONFIG_MAPS, {**present, "metadata": metadata, "data": wanted["data"]})
 
-    async def _create(self, resource: Resource, obj: Tree) -> None:
+    async def _create(self, client: Client, resource: Resource, obj: Tree) -> None:
         """Create, unless it is there by now or the namespace is no longer open."""
         try:
-            await self.client.create(resource, obj)
+            await client.create(resource, obj)
         except APIError as error:
             if error.code not in (404, 409) and not is_namespace_terminating(error):
                 raise

@@ -7,5 +7,7 @@ from fakekube.client.resources import STATEFUL_SETS
 from fakekube_controllers import kube_controller
 
 component = (
-    kube_controller("statefulset").for_(STATEFUL_SETS).complete("fakekube_controllers.statefulset.controller:StatefulSetReconciler")
+    kube_controller("statefulset", "statefulset-controller")
+    .for_(STATEFUL_SETS)
+    .complete("fakekube_controllers.statefulset.controller:StatefulSetReconciler")
 )

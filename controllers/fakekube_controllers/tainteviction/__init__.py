@@ -7,7 +7,6 @@ Upstream: pkg/controller/tainteviction.
 
 from fakekube.apimachinery.types import Tree
 from fakekube.client.resources import NODES
-from fakekube.client.users import controller_account
 from fakekube_controllers import kube_controller
 
 
@@ -16,8 +15,7 @@ def _drives_away(node: Tree) -> bool:
 
 
 component = (
-    kube_controller("tainteviction")
+    kube_controller("tainteviction", "node-controller")
     .starts_with((NODES, _drives_away))
-    .with_options(user=controller_account("taint-eviction-controller"))
     .complete("fakekube_controllers.tainteviction.controller:TaintEvictionReconciler")
 )

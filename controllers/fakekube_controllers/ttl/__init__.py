@@ -6,4 +6,4 @@ Upstream: pkg/controller/ttl.
 from fakekube.client.resources import NODES
 from fakekube_controllers import kube_controller
 
-component = kube_controller("ttl").starts_with(NODES).complete("fakekube_controllers.ttl.controller:NodeTTL")
+component = kube_controller("ttl", "ttl-controller").starts_with(NODES).complete("fakekube_controllers.ttl.controller:NodeTTL")

@@ -15,7 +15,7 @@ def _may_expire(job: Tree) -> bool:
 
 
 component = (
-    kube_controller("ttlafterfinished")
+    kube_controller("ttlafterfinished", "ttl-after-finished-controller")
     .for_(JOBS, predicate=predicates.for_objects(_may_expire))
     .complete("fakekube_controllers.ttlafterfinished.controller:TTLReconciler")
 )

@@ -148,7 +148,7 @@ def print_string(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_literal, value))}]"
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, dict):
         return _print_map(value)
     if isinstance(value, types.Type):
@@ -178,8 +178,8 @@ def _scalar(value: Any) -> str | None:
         raise EvaluationError(f'could not convert argument "{error}" to string') from None
 
 
-def _literal(value: Any) -> str:
-    """A value within a list or a map: as CEL would write it."""
+def literal(value: Any) -> str:
+    """A value within a list or a map: as CEL would write it. Raises EvaluationError."""
     if isinstance(value, str):
         return go_quote(value)
     if isinstance(value, bytes):
@@ -201,7 +201,7 @@ def _print_map(value: dict[Any, Any]) -> str:
         key = values.key_value(held)
         if not isinstance(key, str | int):
             raise EvaluationError(f"no formatting function for map key of type {values.type_of(key).name}")
-        entries.append((_literal(key), _literal(element)))
+        entries.append((literal(key), literal(element)))
     entries.sort(key=lambda entry: entry[0].encode(errors="replace"))
     return "{" + ", ".join(f"{key}:{element}" for key, element in entries) + "}"
 

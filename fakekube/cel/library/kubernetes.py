@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fakekube.apimachinery.releases import NEWEST
+from fakekube.cel import validators
 from fakekube.cel.checker import Options
 from fakekube.cel.environment import Environment
 from fakekube.cel.libraries import Library
@@ -31,7 +32,7 @@ from fakekube.util.memory import memoized
 
 SPLIT_SINCE = 28
 CROSS_TYPE_COMPARISONS_SINCE = 28
-LITERAL_VALIDATORS_SINCE = 29
+VALIDATORS_SINCE = 29
 
 
 class Introduced(NamedTuple):
@@ -40,6 +41,11 @@ class Introduced(NamedTuple):
     since: int
     library: Callable[[], Library]
     until: int = 1000
+
+
+def _literal_validators() -> Library:
+    looked_at = (validators.duration_literals, validators.timestamp_literals, validators.regex_literals)
+    return Library("literals", validators=looked_at)
 
 
 _INTRODUCED = (
@@ -51,6 +57,7 @@ _INTRODUCED = (
     Introduced(0, lambda: strings.library(0), 29),
     Introduced(29, lambda: strings.library(2)),
     Introduced(29, sets.library),
+    Introduced(29, _literal_validators),
     Introduced(30, network.ip_library),
     Introduced(30, network.cidr_library),
     Introduced(31, named_formats.library),
@@ -71,6 +78,8 @@ def libraries(minor: int = NEWEST.minor, *, stored: bool = True) -> tuple[Librar
     chosen = [entry.library() for entry in _INTRODUCED if entry.since <= compatible < entry.until]
     if compatible >= 28:
         chosen.append(optionals.library(_optional_version(minor)))
+    if minor >= VALIDATORS_SINCE:
+        chosen.append(Library("homogeneous literals", validators=(validators.homogeneous_literals,)))
     return tuple(chosen)
 
 
@@ -89,7 +98,7 @@ def environment(minor: int = NEWEST.minor, *, stored: bool = True) -> Environmen
     """The environment of a release without variables; ``extended`` gives it some."""
     compatible = compatible_with(minor, stored=stored)
     options = Options(
-        homogeneous_literals=True,
+        homogeneous_literals=minor < VALIDATORS_SINCE,
         cross_type_comparisons=compatible >= CROSS_TYPE_COMPARISONS_SINCE,
     )
     return Environment(libraries=libraries(minor, stored=stored), options=options)

@@ -32,6 +32,9 @@ class NamedFormat:
     complaints: Callable[[str], list[str]]
     expression_size: int
 
+    def __str__(self) -> str:
+        return self.name
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NamedFormat) and self.name == other.name
 

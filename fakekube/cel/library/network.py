@@ -28,6 +28,9 @@ class IP:
     cel_type: ClassVar[types.Type] = IP_TYPE
     address: netip.Address
 
+    def __str__(self) -> str:
+        return str(self.address)
+
 
 @dataclass(frozen=True, slots=True)
 class CIDR:
@@ -35,6 +38,9 @@ class CIDR:
 
     cel_type: ClassVar[types.Type] = CIDR_TYPE
     prefix: netip.Prefix
+
+    def __str__(self) -> str:
+        return str(self.prefix)
 
     @property
     def cost_size(self) -> int:
@@ -56,7 +62,7 @@ def ip_library() -> Library:
         _question("isLinkLocalUnicast", "ip_is_link_local_unicast", lambda ip: ip.address.is_link_local_unicast),
         _question("isGlobalUnicast", "ip_is_global_unicast", lambda ip: ip.address.is_global_unicast),
         function("isIP", overload("is_ip", [_S], _B, is_ip, **_WALK)),
-        function("string", overload("ip_to_string", [IP_TYPE], _S, lambda ip: str(ip.address))),
+        function("string", overload("ip_to_string", [IP_TYPE], _S, str)),
     ), named_types={IP_TYPE.name: IP_TYPE})
 
 
@@ -81,7 +87,7 @@ def cidr_library() -> Library:
         function("prefixLength", member("cidr_prefix_length", [CIDR_TYPE], _I, lambda cidr: cidr.prefix.length, **_NOMINAL)),
         function("masked", member("cidr_masked", [CIDR_TYPE], CIDR_TYPE, lambda cidr: CIDR(cidr.prefix.masked()), **_NOMINAL)),
         function("isCIDR", overload("is_cidr", [_S], _B, is_cidr, **_WALK)),
-        function("string", overload("cidr_to_string", [CIDR_TYPE], _S, lambda cidr: str(cidr.prefix))),
+        function("string", overload("cidr_to_string", [CIDR_TYPE], _S, str)),
     ), named_types={CIDR_TYPE.name: CIDR_TYPE})
 
 

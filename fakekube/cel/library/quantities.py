@@ -67,6 +67,9 @@ class Quantity:
             return float("inf") if self.number > 0 else float("-inf")
         return number * _power_of_ten(self.scale) if self.scale else number
 
+    def __str__(self) -> str:
+        return quantity.render(self.number * 10 ** max(self.scale + 9, 0))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and self.compare(other) == 0
 

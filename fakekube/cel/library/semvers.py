@@ -41,6 +41,10 @@ class Semver:
         right = (other.numbers, not other.before_release, other.before_release)
         return int(left > right) - int(left < right)
 
+    def __str__(self) -> str:
+        parts = ".".join(part.name if part.is_name else str(part.number) for part in self.before_release)
+        return ".".join(map(str, self.numbers)) + (f"-{parts}" if parts else "")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Semver) and self.compare(other) == 0
 

@@ -11,7 +11,7 @@ from fakekube.cel import costs, types
 from fakekube.cel.errors import EvaluationError
 from fakekube.cel.functions import Function, Node, Sizes, function, member, overload
 from fakekube.cel.libraries import Library
-from fakekube.cel.library import costing, formatting
+from fakekube.cel.library import costing, format_literals, formatting
 
 _S, _I, _STRINGS = types.STRING, types.INT, types.list_of(types.STRING)
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -33,7 +33,7 @@ def library(version: int) -> Library:
             function("strings.quote", overload(
                 "strings_quote", [_S], _S, quote, cost=costing.walk_cost(), estimate=_estimate_quote)),
         )
-    return Library(f"strings {version}", functions)
+    return Library(f"strings {version}", functions, validators=(format_literals.validate,) if version >= 1 else ())
 
 
 def _changing() -> tuple[Function, ...]:

@@ -23,6 +23,9 @@ class URL:
     cel_type: ClassVar[types.Type] = URL_TYPE
     parsed: gourl.URL
 
+    def __str__(self) -> str:
+        return str(self.parsed)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, URL) and str(self.parsed) == str(other.parsed)
 

@@ -16,10 +16,12 @@ from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree, Tree
 from fakekube.client.resources import NODES
+from fakekube.client.users import controller_account
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube_controllers.kubelet.node import status
 from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.clients import NodeClients
 from fakekube_controllers.kubelet.node.leases import NodeLeases
 from fakekube_controllers.kubelet.node.mode import KubeletModes
 
@@ -35,14 +37,15 @@ class NodeAgent:
     """
 
     def __init__(
-        self, ctx: Context, addresses: Addresses, modes: KubeletModes, *, mode_changed: Callable[[str], None],
-        is_staged: Callable[[ReadOnlyTree], bool],
+        self, ctx: Context, clients: NodeClients, addresses: Addresses, modes: KubeletModes, *,
+        mode_changed: Callable[[str], None], is_staged: Callable[[ReadOnlyTree], bool],
     ) -> None:
-        self._client, self._clock = ctx.client, ctx.clock
+        self._clients, self._clock = clients, ctx.clock
+        self._lifecycle = ctx.client.with_options(user=controller_account("node-controller"))
         self._version, self._capacity = ctx.version or "0.0", ctx.options.get("node_capacity")
-        self._leases = NodeLeases(ctx)
+        self._leases = NodeLeases(ctx, clients)
         self._nodes = ctx.lister(NODES)
-        self._recorder = ctx.recorder("kubelet")
+        self._recorder = ctx.recorder("kubelet", client_of=clients.of)
         self._addresses, self._modes, self._mode_changed, self._is_staged = addresses, modes, mode_changed, is_staged
         self._queue = ctx.queue("kubelet_nodes")
         self._unschedulable: dict[str, bool] = {}  # by node, as it was told last
@@ -54,7 +57,7 @@ class NodeAgent:
         for number in range(count):
             name = f"node-{number}"
             try:
-                await self._client.create(NODES, status.initial_node(name))
+                await self._clients.of(name).create(NODES, status.initial_node(name))
             except APIError as error:
                 if error.code != 409:
                     raise
@@ -91,6 +94,7 @@ class NodeAgent:
         self._addresses.forget_node(name)
         self._modes.forget(name)
         self._leases.forget(name)
+        self._clients.forget(name)
         self._unschedulable.pop(name, None)
 
     async def _sync(self, name: str) -> None:
@@ -116,7 +120,7 @@ class NodeAgent:
         """Post the node's status; once it is ready the taint of new nodes goes, as the node
         lifecycle controller sees to.
         """
-        node = await self._client.get(NODES, name, missing_ok=True)
+        node = await self._clients.of(name).get(NODES, name, missing_ok=True)
         if node is None or self._is_staged(node):
             return
         present, conditions = node.get("status") or {}, self._wanted_conditions(node)
@@ -125,14 +129,14 @@ class NodeAgent:
             name, self._addresses.number_of(name), self._version, self._clock.time(), capacity, conditions, present)
         kept = {key: value for key, value in present.items() if key == "allocatable" and value}
         node["status"] = {**present, **wanted, **kept}
-        node = await self._client.update_status(NODES, node)
+        node = await self._clients.of(name).update_status(NODES, node)
         if conditions["Ready"] != "True":
             self._recorder.event(node, "Normal", "NodeNotReady", f"Node {name} status is now: NodeNotReady", host=name)
             return
         taints = node["spec"].get("taints") or []
         left = [taint for taint in taints if taint["key"] != status.NOT_READY_TAINT]
         if len(left) != len(taints):
-            await self._client.patch(NODES, name, body={"spec": {"taints": left or None}})
+            await self._lifecycle.patch(NODES, name, body={"spec": {"taints": left or None}})
 
 
 def _has_conditions(node: ReadOnlyTree, wanted: Mapping[str, str]) -> bool:

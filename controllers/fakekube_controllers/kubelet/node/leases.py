@@ -18,6 +18,7 @@ from fakekube.client.resources import LEASES, NODES
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
 from fakekube.util.clock import Clock
+from fakekube_controllers.kubelet.node.clients import NodeClients
 
 LEASE_NAMESPACE = "kube-node-lease"
 LEASE_DURATION_SECONDS = 40
@@ -29,8 +30,8 @@ TICK_SECONDS, TICKS = 5.0, 12
 class NodeLeases:
     """Renews the leases of the nodes that were begun with, until the node or the context ends."""
 
-    def __init__(self, ctx: Context) -> None:
-        self._ctx, self._client, self._clock = ctx, ctx.client, ctx.clock
+    def __init__(self, ctx: Context, clients: NodeClients) -> None:
+        self._ctx, self._clients, self._clock = ctx, clients, ctx.clock
         self._renewed: dict[str, None] = {}
         self._queue = ctx.queue("kubelet_heartbeat")
         self._waiting = False
@@ -75,11 +76,11 @@ class NodeLeases:
         now = self._clock.time()
         try:
             body = {"spec": {"renewTime": times.format_micro_time(now)}}
-            await self._client.patch(LEASES, name, LEASE_NAMESPACE, body, read_answer=False)
+            await self._clients.of(name).patch(LEASES, name, LEASE_NAMESPACE, body, read_answer=False)
         except APIError as error:
             if error.code != 404:
                 raise
-            await self._client.create(LEASES, _lease(name, meta.uid_of(node), now))
+            await self._clients.of(name).create(LEASES, _lease(name, meta.uid_of(node), now))
 
 
 def _tick(clock: Clock, left: int) -> None:

@@ -6,9 +6,9 @@ Upstream: pkg/kubelet/status/status_manager.go. Left out: the batching of update
 from fakekube.apimachinery import meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.types import ReadOnlyTree
-from fakekube.client.client import Client
 from fakekube.client.resources import PODS
 from fakekube_controllers.kubelet.node.addresses import Addresses
+from fakekube_controllers.kubelet.node.clients import NodeClients
 from fakekube_controllers.kubelet.outcomes.annotations import PREFIX
 from fakekube_controllers.kubelet.pods import status
 from fakekube_controllers.kubelet.pods.run import PodRun
@@ -23,8 +23,8 @@ class StatusManager:
     its kubelet cleans up.
     """
 
-    def __init__(self, client: Client, addresses: Addresses, *, observed_generation: bool, removal_seconds: float) -> None:
-        self._client, self._addresses = client, addresses
+    def __init__(self, clients: NodeClients, addresses: Addresses, *, observed_generation: bool, removal_seconds: float) -> None:
+        self._clients, self._addresses = clients, addresses
         self._observed_generation, self._removal_seconds = observed_generation, removal_seconds
 
     def is_held(self, pod: ReadOnlyTree) -> bool:
@@ -45,7 +45,7 @@ class StatusManager:
             return True
         body = {"metadata": {"uid": uid, "resourceVersion": meta.resource_version_of(pod)}, "status": changes}
         try:
-            await self._client.patch(
+            await self._clients.of(node).patch(
                 PODS, meta.name_of(pod), meta.namespace_of(pod), body, subresource="status", read_answer=False)
         except APIError as error:
             if error.code != 404:
@@ -66,7 +66,7 @@ class StatusManager:
         if not meta.is_deleting(pod):
             return
         try:
-            await self._client.delete(
+            await self._clients.of(pod["spec"]["nodeName"]).delete(
                 PODS, meta.name_of(pod), meta.namespace_of(pod), grace_period_seconds=0, uid=meta.uid_of(pod), missing_ok=True)
         except APIError as error:
             if error.code != 409:

@@ -1,0 +1,124 @@
+"""The rules of one node of a schema, compiled.
+
+A rule that does not compile says why in upstream's words: its definition is refused with them.
+Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fakekube.apiextensions.validation.paths import BadPath, looked_up
+from fakekube.apimachinery.types import Tree
+from fakekube.cel import types
+from fakekube.cel.costs import CostEstimate
+from fakekube.cel.decltypes import MAX_REQUEST_SIZE, DeclType
+from fakekube.cel.environment import Environment, Program
+from fakekube.cel.errors import CompileError
+from fakekube.cel.library.kubernetes import environment
+
+SELF, OLD_SELF = "self", "oldSelf"
+NOT_A_BOOL = "cel expression must evaluate to a bool"
+NOT_A_STRING = "messageExpression must evaluate to a string"
+
+
+class CompiledRule(NamedTuple):
+    """A rule: its program, None if the rule is empty or ``error`` says why there is none.
+
+    ``path`` is where its errors are told, below the node. ``message`` computes what is told, None
+    if nothing does or ``message_error`` says why it cannot.
+    """
+
+    rule: Tree
+    program: Program | None = None
+    error: str = ""
+    uses_old_self: bool = False
+    message: Program | None = None
+    message_error: str = ""
+    path: str = ""
+
+    @property
+    def told(self) -> str:
+        """What names the rule in errors: its message, or else its text."""
+        text: str = self.rule.get("message") or self.rule["rule"]
+        return text.strip()
+
+    @property
+    def takes_optional(self) -> bool:
+        """Whether oldSelf is an optional, and the rule runs where there is no old value, too."""
+        return bool(self.rule.get("optionalOldSelf"))
+
+    def cost(self) -> CostEstimate | None:
+        """What one evaluation may cost, as far as sizes are declared."""
+        return self.program.estimate() if self.program is not None else None
+
+    def message_cost(self) -> CostEstimate | None:
+        """What one evaluation of the message may cost."""
+        return self.message.estimate() if self.message is not None else None
+
+
+def compile_rules(
+    rules: Sequence[Tree], decl: DeclType, schema: Tree, minor: int, *, stored: Callable[[str], bool],
+) -> list[CompiledRule]:
+    """The rules of a node, in their order.
+
+    ``decl`` is what the node declares, ``schema`` the node itself, which paths of rules lead into.
+    ``minor`` is that of the release; ``stored`` says of an expression whether it was there before:
+    a new one may not use what the release before did not know.
+    """
+    optional = types.optional_of(decl.type)
+
+    def environment_of(text: str, rule: Tree) -> Environment:
+        base = environment(minor, stored=stored(text))
+        return base.extended({SELF: decl, OLD_SELF: optional if rule.get("optionalOldSelf") else decl})
+
+    return [_compiled(rule, schema, environment_of) for rule in rules]
+
+
+def max_cardinality(decl: DeclType) -> int:
+    """How often values of the node can be in an object if nothing bounds the lists around it."""
+    return MAX_REQUEST_SIZE // (decl.min_size + 1)
+
+
+def _compiled(rule: Tree, schema: Tree, environment_of: Callable[[str, Tree], Environment]) -> CompiledRule:
+    text: str = rule.get("rule", "")
+    if not text.strip():
+        return CompiledRule(rule)
+    try:
+        program = environment_of(text, rule).compile(text)
+    except CompileError as error:
+        return CompiledRule(rule, error=f"compilation failed: {error}")
+    if program.type != types.BOOL:
+        return CompiledRule(rule, error=NOT_A_BOOL)
+    uses_old_self = program.uses(OLD_SELF)
+    message, wrong = _message(rule, environment_of)
+    if wrong:
+        return CompiledRule(rule, program, uses_old_self=uses_old_self, message_error=wrong)
+    return CompiledRule(rule, program, uses_old_self=uses_old_self, message=message, path=_path(rule, schema))
+
+
+def _message(rule: Tree, environment_of: Callable[[str, Tree], Environment]) -> tuple[Program | None, str]:
+    text: str = rule.get("messageExpression", "")
+    if not text:
+        return None, ""
+    try:
+        program = environment_of(text, rule).compile(text)
+    except CompileError as error:
+        return None, f"messageExpression compilation failed: {error}"
+    return (program, "") if program.type == types.STRING else (None, NOT_A_STRING)
+
+
+def _path(rule: Tree, schema: Tree) -> str:
+    """The path of a rule as errors show it: ``a.b``, ``m[key]``."""
+    text = rule.get("fieldPath", "")
+    if not text:
+        return ""
+    try:
+        names, _ = looked_up(text, schema)
+    except BadPath:
+        return ""
+    path, node = "", schema
+    for name in names:
+        fields = node.get("properties")
+        path += f".{name}" if fields else f"[{name}]"
+        node = fields[name] if fields else node["additionalProperties"]
+    return path.removeprefix(".")

@@ -1,0 +1,158 @@
+"""Closures for calls: of known overloads, of overloads that follow from values, and short cuts.
+
+Upstream: interpreter/interpretable.go (evalUnary, evalBinary, evalVarArgs, evalSetMembership) and
+optimizations.go.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fakekube.cel import errors, functions, values
+from fakekube.util import regex
+
+Code = Callable[[list[Any]], Any]
+
+_STANDARD = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint", "size"})
+
+
+def call(overload: functions.Overload, arguments: Sequence[Code], constants: Sequence[bool]) -> Code:
+    """A call whose cost is known."""
+    implementation = overload.implementation
+    if len(arguments) == 1:
+        (only,) = arguments
+        return lambda frame: implementation(only(frame))
+    if len(arguments) == 2:
+        first, second = arguments
+        compared = _COMPARISONS.get(implementation)
+        if compared is not None:
+            return compared(first, second, constants[1])
+        return lambda frame: implementation(first(frame), second(frame))
+    return lambda frame: implementation(*[argument(frame) for argument in arguments])
+
+
+def costed_call(implementation: Callable[..., Any], arguments: Sequence[Code], cost: functions.RunTimeCost) -> Code:
+    """A call whose cost follows from its arguments and its result."""
+
+    def run(frame: list[Any]) -> Any:
+        given = [argument(frame) for argument in arguments]
+        result = implementation(*given)
+        frame[0] -= cost(given, result)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return result
+
+    return run
+
+
+def dispatched_call(name: str, overloads: Sequence[functions.Overload], arguments: Sequence[Code]) -> Code:
+    """A call whose overload follows from the types that arguments have at run time.
+
+    Where several may be meant, a call of the standard library costs one.
+    """
+    nominal = len(overloads) > 1 and (name in _STANDARD or name.startswith(("_", "@")))
+
+    def run(frame: list[Any]) -> Any:
+        given = [argument(frame) for argument in arguments]
+        for overload in overloads:
+            if all(map(values.matches, given, overload.arguments)):
+                result = overload.implementation(*given)
+                frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
+                if frame[0] < 0:
+                    raise errors.CostExceeded
+                return result
+        raise errors.no_such_overload()
+
+    return run
+
+
+def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | None) -> Code:
+    """A regular expression that is known before. Raises ProgramError if it is none."""
+    try:
+        compiled = regex.compiled(pattern)
+    except regex.RegexError as invalid:
+        raise errors.ProgramError(str(invalid)) from None
+    assert cost is not None
+    counted = cost
+
+    def run(frame: list[Any]) -> bool:
+        value = text(frame)
+        if value.__class__ is not str:
+            raise errors.no_such_overload()
+        found = compiled.search(value) is not None
+        frame[0] -= counted((value, pattern), found)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return found
+
+    return run
+
+
+def members(elements: Sequence[Any]) -> frozenset[Any] | None:
+    """The elements of a list for a quick look-up; None if one of them is no plain scalar."""
+    if not all(element is None or element.__class__ in _HASHABLE for element in elements):
+        return None
+    return frozenset(values.digest(element) for element in elements)
+
+
+_HASHABLE = frozenset({str, int, bool, float, values.Uint})
+
+
+def in_set(element: Code, found: frozenset[Any]) -> Code:
+    """``in`` a list of constants."""
+
+    def run(frame: list[Any]) -> bool:
+        value = element(frame)
+        kind = value.__class__
+        return (value if kind is str else values.digest(value)) in found if kind is not float or value == value else False
+
+    return run
+
+
+def in_list(element: Code, elements: Sequence[Any]) -> Code:
+    """``in`` a list of constants that are no plain scalars."""
+
+    def run(frame: list[Any]) -> bool:
+        value = element(frame)
+        frame[0] -= len(elements)
+        if frame[0] < 0:
+            raise errors.CostExceeded
+        return any(values.equal(value, candidate) for candidate in elements)
+
+    return run
+
+
+def _le(left: Code, right: Code, constant: bool) -> Code:
+    if constant:
+        bound = right([])
+        return lambda frame: left(frame) <= bound
+    return lambda frame: left(frame) <= right(frame)
+
+
+def _lt(left: Code, right: Code, constant: bool) -> Code:
+    if constant:
+        bound = right([])
+        return lambda frame: left(frame) < bound
+    return lambda frame: left(frame) < right(frame)
+
+
+def _ge(left: Code, right: Code, constant: bool) -> Code:
+    if constant:
+        bound = right([])
+        return lambda frame: left(frame) >= bound
+    return lambda frame: left(frame) >= right(frame)
+
+
+def _gt(left: Code, right: Code, constant: bool) -> Code:
+    if constant:
+        bound = right([])
+        return lambda frame: left(frame) > bound
+    return lambda frame: left(frame) > right(frame)
+
+
+_COMPARISONS: dict[Callable[..., Any], Callable[[Code, Code, bool], Code]] = {
+    operator.le: _le,
+    operator.lt: _lt,
+    operator.ge: _ge,
+    operator.gt: _gt,
+}

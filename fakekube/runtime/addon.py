@@ -1,0 +1,64 @@
+"""What an operator brings to a cluster, in one declaration: kinds, objects and controllers.
+
+A ``Cluster`` runs it in its own process (``extra=[shop]``), and ``fakekube run shop`` against any
+server. A package offers one by an entry point of the group ``fakekube.addons``. Upstream has
+nothing of the kind: its counterpart is the folder of manifests and the image that a project ships.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from fakekube.apimachinery.types import Tree
+from fakekube.client.typed import TypedObject
+from fakekube.runtime.builder import Declaration, controller
+from fakekube.runtime.context import Context
+
+Explainer = Callable[[Context], Iterable[str]]
+"""Says what is being waited for and why, from the caches of a context."""
+
+
+class AddOn(NamedTuple):
+    """``kinds`` are custom kinds as typed models; further versions of a kind follow the stored one.
+
+    ``manifests`` are objects to be there before the controllers run: trees, YAML texts, or files
+    and directories (their paths). Definitions among them are waited for. ``explainers`` add lines
+    to what ``Stalled`` and ``cluster.explain`` say.
+    """
+
+    name: str
+    kinds: tuple[type[TypedObject], ...] = ()
+    manifests: tuple[Tree | str | Path, ...] = ()
+    controllers: tuple[Declaration, ...] = ()
+    explainers: tuple[Explainer, ...] = ()
+
+    @property
+    def components(self) -> tuple[Declaration, ...]:
+        """What a manager runs of it."""
+        if not self.explainers:
+            return self.controllers
+        explaining = controller(f"{self.name}-explainer").starts_with(is_needed=_always)
+        return (*self.controllers, explaining.runs(partial(_Explaining, self.explainers)))
+
+
+class _Explaining:
+    """A component that does nothing but explain."""
+
+    def __init__(self, explainers: tuple[Explainer, ...]) -> None:
+        self._explainers = explainers
+
+    async def start(self, ctx: Context) -> None:
+        """Be asked from now on."""
+        ctx.explainers.append(partial(self._lines, ctx))
+
+    async def stop(self) -> None:
+        """Nothing is left to stop."""
+
+    def _lines(self, ctx: Context) -> Iterator[str]:
+        for explainer in self._explainers:
+            yield from explainer(ctx)
+
+
+def _always(_: Context) -> bool:
+    return True

@@ -1,0 +1,93 @@
+"""Operators outside of a Cluster: ``fakekube crds`` and ``fakekube run``."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+import yaml
+
+from tests.cli.conftest import FAKEKUBE, START_SECONDS, Serving
+
+HERE = Path(__file__).parents[2]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(autouse=True)
+def _sites_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", f"{HERE / 'tests' / 'cli'}{os.pathsep}{path}")
+
+
+def test_crds_prints_what_kubectl_applies(fakekube: Run) -> None:
+    """Given an add-on, when its definitions are asked for, then they are YAML of the newest API."""
+    done = fakekube("crds", "sites:sites")
+    assert (done.returncode, done.stderr) == (0, "")
+    definition = yaml.safe_load(done.stdout)
+    assert (definition["apiVersion"], definition["metadata"]["name"]) == ("apiextensions.k8s.io/v1", "sites.example.com")
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert schema["description"] == "A text on the web."
+    assert schema["properties"]["spec"] == {
+        "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+@pytest.mark.parametrize(("arguments", "text"), [
+    (("crds", "job"), "job is no add-on, and has no definitions"),
+    (("crds", "nobody"), "there is no controller or add-on 'nobody'"),
+    (("run", "sites:nobody"), "'sites:nobody' names nothing that can be imported"),
+    (("run", "sites:sites", "--server", "http://127.0.0.1:1"), "127.0.0.1"),
+    (("run", "job", "--server", "http://127.0.0.1:1", "--feature-gates", "Nothing=maybe"), "Nothing"),
+])
+def test_what_cannot_be_meant_is_told_in_a_sentence(fakekube: Run, arguments: tuple[str, ...], text: str) -> None:
+    """Given a mistake, when the command runs, then one line says what is wrong."""
+    done = fakekube(*arguments)
+    assert done.returncode in (1, 2)
+    assert text in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_run_takes_an_operator_to_a_server(serve: Callable[..., Serving], tmp_path: Path) -> None:
+    """Given a server that knows nothing of it, when an add-on runs there, then its kind is served,
+    its manifests are there and its controller acts; and Ctrl-C ends it.
+    """
+    server = serve("--controllers", "")
+    with subprocess.Popen(
+            [*FAKEKUBE, "run", "sites:sites", "--kubeconfig", str(server.kubeconfig)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running sites; Ctrl-C ends it\n"
+        server.get_once_there("/api/v1/namespaces/default/configmaps/sites-note")
+        site = {"apiVersion": "example.com/v1", "kind": "Site", "metadata": {"name": "a"}, "spec": {"text": "hello"}}
+        with urlopen(Request(
+                f"{server.url}/apis/example.com/v1/namespaces/default/sites", json.dumps(site).encode(),
+                {"Content-Type": "application/json"}), timeout=20) as answer:
+            assert answer.status == 201
+        found = server.get_once_there("/api/v1/namespaces/default/configmaps/a")
+        assert found["data"] == {"index.html": "hello"}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(START_SECONDS) == 0
+        assert process.stderr.read() == ""
+
+
+def test_an_operator_with_a_lease_waits_for_it(serve: Callable[..., Serving], tmp_path: Path) -> None:
+    """Given an add-on that runs under a lease, when it has begun, then the lease is its own."""
+    server = serve("--controllers", "")
+    with subprocess.Popen(
+            [*FAKEKUBE, "run", "sites:sites", "--lease", "sites", "--kubeconfig", str(server.kubeconfig)], cwd=tmp_path,
+            stderr=subprocess.PIPE, text=True) as process:
+        try:
+            lease = server.get_once_there("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/sites")
+            assert lease["spec"]["holderIdentity"].startswith("fakekube_")
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(START_SECONDS) == 0
+
+
+def test_serve_runs_an_add_on_by_its_place(serve: Callable[..., Serving]) -> None:
+    """Given ``--extra`` with an add-on, when a server starts, then the add-on's kind is served."""
+    server = serve("--controllers", "", "--extra", "sites:sites")
+    assert server.get("/apis/example.com/v1/namespaces/default/sites")[0] == 200
