@@ -34,7 +34,7 @@ INI = {
     "clock": "auto, manual, real, or how many times as fast as the wall's (default auto)",
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
-    "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, RBAC, in order",
+    "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
     "warn_unmodelled": "true: answers warn of objects and fields that have no effect here",

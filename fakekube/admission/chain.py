@@ -7,12 +7,15 @@ are loaded with the first write. Left out: plugins that are off by default, conf
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission.plugin import Plugin
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.lazy import Lazy, LazyField
+
+if TYPE_CHECKING:
+    from fakekube.admission.services import Services
 
 PLUGINS: Mapping[str, str] = MappingProxyType({
     "AlwaysAdmit": "",
@@ -49,9 +52,9 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "NodeDeclaredFeatureValidator": "",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
     "MutatingAdmissionPolicy": "",
-    "MutatingAdmissionWebhook": "",
+    "MutatingAdmissionWebhook": "webhook.mutating:MutatingAdmissionWebhook",
     "ValidatingAdmissionPolicy": "",
-    "ValidatingAdmissionWebhook": "",
+    "ValidatingAdmissionWebhook": "webhook.validating:ValidatingAdmissionWebhook",
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "",
 })
@@ -84,10 +87,18 @@ class Chain:
 
     async def admit(self, attrs: Attributes) -> None:
         """The mutating pass: may change ``attrs.obj`` in place. Raises APIError to refuse."""
-        for plugin in self._plugins_for(attrs).mutating:
+        plugins = self._plugins_for(attrs).mutating
+        for plugin in plugins:
             pending = plugin.admit(attrs)
             if pending is not None:
                 await pending
+        again = attrs.reinvocation
+        if again is not None and again.wanted:
+            again.again = True
+            for plugin in plugins:
+                pending = plugin.admit(attrs)
+                if pending is not None:
+                    await pending
 
     async def validate(self, attrs: Attributes) -> None:
         """The validating pass, over the final object. Raises APIError to refuse."""
@@ -119,14 +130,23 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
+<<<<<<< HEAD
 UNMODELLED = "unmodelled:UnmodelledWarnings"
 """A plugin of our own, which runs last where it is asked for."""
 
 
 def build_chain(
     *, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True, warn_unmodelled: bool = False,
+=======
+def build_chain(
+    *, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
+    services: "Callable[[], Services] | None" = None,
+>>>>>>> main
 ) -> Chain:
     """The plugins that are on by default, less those in ``disabled``.
+
+    ``services`` gives what plugins may use of the server, at the first write; without it those that
+    use something do nothing.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
@@ -139,8 +159,17 @@ def build_chain(
 
     def load() -> Sequence[Plugin]:
         off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
+<<<<<<< HEAD
         wanted = [where for name, where in PLUGINS.items() if where and name not in off]
         return [_made(where) for where in (*wanted, *([UNMODELLED] if warn_unmodelled else []))]
+=======
+        made = [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        if services is not None:
+            parts = services()
+            for plugin in made:
+                plugin.initialize(parts)
+        return made
+>>>>>>> main
 
     return Chain(Lazy(load))
 

@@ -85,7 +85,13 @@ def show(value: Any) -> str:
         return "null"
     if isinstance(value, int | float):
         return str(value)
-    return orjson.dumps(value).decode()
+    return go_json(value)
+
+
+def go_json(value: Any, *, sort_keys: bool = False) -> str:
+    """A value as Go's encoding/json prints it, where it escapes what HTML could trip over."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else 0).decode()
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 class FieldError(NamedTuple):
@@ -197,7 +203,7 @@ def tellable(errors: Sequence[FieldError]) -> Sequence[FieldError]:
     return errors
 
 
-def aggregate(errors: Sequence[FieldError]) -> str:
+def aggregate(errors: Sequence[object]) -> str:
     """All of them in one text: bare when there is one, else bracketed, without repetitions."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

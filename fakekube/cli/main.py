@@ -37,7 +37,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
         click.option("--authorization-mode", default="AlwaysAllow", metavar="MODES", show_default=True, help=(
-            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, RBAC. With any but AlwaysAllow, who "
+            "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, Node, RBAC. With any but AlwaysAllow, who "
             "has no token is anonymous.")),
         click.option("--metrics-server/--no-metrics-server", default=True, show_default=True, help=(
             "Serve metrics.k8s.io where a kubelet runs.")),

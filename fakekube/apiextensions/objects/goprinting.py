@@ -2,9 +2,7 @@
 
 import math
 
-import orjson
-
-from fakekube.apimachinery.field_errors import Verbatim
+from fakekube.apimachinery.field_errors import Verbatim, go_json
 from fakekube.apimachinery.types import Json
 
 MAX_SAFE = float((1 << 53) - 1)
@@ -55,5 +53,5 @@ def as_shown(value: Json) -> Json:
     if isinstance(value, float):
         return Verbatim(show_float(value))
     if isinstance(value, dict | list):
-        return Verbatim(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+        return Verbatim(go_json(value, sort_keys=True))
     return value

@@ -203,13 +203,15 @@ class Checker:
         return "" if "\n" in told or len(told.encode()) > MAX_MESSAGE_BYTES else told
 
 
-def checker(schema: Schema, openapi: Tree, minor: int) -> Checker | None:
+def checker(schema: Schema, openapi: Tree, minor: int, *, is_root: bool = True) -> Checker | None:
     """The checker of a definition's schema, given as what it says and as a tree; None when there
-    are no rules in it. ``minor`` is that of the release.
+    are no rules in it.
+
+    ``minor`` is that of the release; ``is_root`` says that values are whole objects.
     """
     if not _has_rules(openapi):
         return None
-    return _made(openapi, schema, of_schema(schema, root=True), minor)
+    return _made(openapi, schema, of_schema(schema, root=is_root), minor)
 
 
 def _has_rules(tree: Tree) -> bool:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from fakekube.apiextensions.validation.paths import BadPath, looked_up
 from fakekube.apimachinery.types import Tree
 from fakekube.cel import types
-from fakekube.cel.costs import CostEstimate
 from fakekube.cel.decltypes import MAX_REQUEST_SIZE, DeclType
 from fakekube.cel.environment import Environment, Program
 from fakekube.cel.errors import CompileError
@@ -47,13 +46,13 @@ class CompiledRule(NamedTuple):
         """Whether oldSelf is an optional, and the rule runs where there is no old value, too."""
         return bool(self.rule.get("optionalOldSelf"))
 
-    def cost(self) -> CostEstimate | None:
-        """What one evaluation may cost, as far as sizes are declared."""
-        return self.program.estimate() if self.program is not None else None
+    def cost(self) -> int:
+        """The most that one evaluation may cost, as far as sizes are declared."""
+        return self.program.estimate().max if self.program is not None else 0
 
-    def message_cost(self) -> CostEstimate | None:
-        """What one evaluation of the message may cost."""
-        return self.message.estimate() if self.message is not None else None
+    def message_cost(self) -> int:
+        """The most that one evaluation of the message may cost."""
+        return self.message.estimate().max if self.message is not None else 0
 
 
 def compile_rules(

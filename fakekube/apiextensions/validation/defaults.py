@@ -20,6 +20,7 @@ from fakekube.apiextensions.objects.metadata import (
 )
 from fakekube.apiextensions.objects.pruning import prune, prune_value
 from fakekube.apiextensions.objects.violations import violations
+from fakekube.apiextensions.rules.checking import checker
 from fakekube.apiextensions.validation.structural import EMBEDDED, has_any
 from fakekube.apimachinery import field_errors
 from fakekube.apimachinery.field_errors import FieldError, child, invalid, key
@@ -86,7 +87,16 @@ def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError
         if pruned and _is_unpruned(default):
             found.append(invalid(default.path, default.value, "must not have unknown fields"))
         wrong = _embedded_errors(default.value, default.schema, default.path, release)
-    return found + (wrong or _at(default.path, violations(Constraints(default.schema, minor_of(release)), default.value)))
+    wrong = wrong or _at(default.path, violations(Constraints(default.schema, minor_of(release)), default.value))
+    return found + (wrong or _at(default.path, _broken_rules(default, release)))
+
+
+def _broken_rules(default: _Default, release: str) -> list[FieldError]:
+    """What the rules in CEL say of a default that an update leaves, or that comes new."""
+    rules = checker(from_openapi(default.schema), default.schema, minor_of(release), is_root=default.schema is default.root)
+    if rules is None:
+        return []
+    return rules.check(default.value, default.value)[0] or rules.check(default.value)[0]
 
 
 def _is_unpruned(default: _Default) -> bool:

@@ -9,6 +9,7 @@ Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.g
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fakekube.apiextensions.rules.definitions import Circumstances, NodeRules, RuleCosts
 from fakekube.apiextensions.validation import defaults, expressions, internal, paths
 from fakekube.apiextensions.validation.structural import (
     EMBEDDED,
@@ -18,6 +19,7 @@ from fakekube.apiextensions.validation.structural import (
     unsupported,
 )
 from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid, key, not_supported, required
+from fakekube.apimachinery.releases import minor_of
 from fakekube.apimachinery.types import Tree
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
@@ -64,10 +66,20 @@ class _Place(NamedTuple):
     uncorrelated: str | None = None
 
 
-def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: bool) -> list[FieldError]:
+class _Found(NamedTuple):
+    """What is wrong with a node and what is below it; rules are told after all else."""
+
+    of_schema: list[FieldError]
+    of_rules: list[FieldError]
+
+
+def schema_errors(
+    validation: Tree | None, path: str, rules: Rules, *, status: bool, unchanged: bool = False,
+) -> list[FieldError]:
     """What is wrong with one ``schema`` of a definition.
 
-    ``status``: whether a status sub-resource goes with it.
+    ``status``: whether a status sub-resource goes with it. ``unchanged``: the stored definition has
+    the same schema.
     """
     schema = (validation or {}).get("openAPIV3Schema")
     if schema is None:
@@ -78,6 +90,7 @@ def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: b
     if schema.get("nullable"):
         found.append(forbidden(child(where, "nullable"), "nullable cannot be true at the root"))
     not_readable = ""
+    wrong: list[FieldError] = []
     if rules.structural:
         not_readable = unsupported(schema)
         if not not_readable:
@@ -85,10 +98,15 @@ def schema_errors(validation: Tree | None, path: str, rules: Rules, *, status: b
             if not wrong and has_any(schema, "default"):
                 wrong = defaults.default_errors(schema, where, pruned=rules.pruned_defaults, release=rules.release)
             found += wrong
-    found += _node(schema, where, _Place(), rules, is_root=True)
+    costs = RuleCosts()
+    circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs)
+    # rules are looked at only in schemas whose values they can rely on
+    of_rules = NodeRules(schema, circumstances, is_root=True) if rules.structural and not (not_readable or wrong) else None
+    node = _node(schema, where, _Place(), rules, of_rules, is_root=True)
+    found += node.of_schema + node.of_rules
     if not_readable and not found:
         found.append(invalid(where, "", not_readable))
-    return found
+    return found + costs.errors(where)
 
 
 def _status_errors(schema: Tree, path: str) -> list[FieldError]:
@@ -103,30 +121,39 @@ def _status_errors(schema: Tree, path: str) -> list[FieldError]:
     return []
 
 
-def _node(schema: Tree, path: str, place: _Place, rules: Rules, *, is_root: bool = False) -> list[FieldError]:
-    found = [*_standard_errors(schema, path, place, rules)]
+def _node(
+    schema: Tree, path: str, place: _Place, rules: Rules, node: NodeRules | None, *, is_root: bool = False,
+) -> _Found:
+    found, of_rules = [*_standard_errors(schema, path, place, rules)], list[FieldError]()
     if schema.get("uniqueItems"):
         found.append(forbidden(child(path, "uniqueItems"), QUADRATIC))
     if schema.get("properties") and schema.get("additionalProperties", True) is not True:
         found.append(forbidden(child(path, "additionalProperties"), EXCLUSIVE))
-    for below, where, there in _below(schema, path, place, is_root=is_root):
-        found += _node(below, where, there, rules)
+    for below, where, there, inner in _below(schema, path, place, node, is_root=is_root):
+        of_below = _node(below, where, there, rules, inner)
+        found += of_below.of_schema
+        of_rules += of_below.of_rules
     found += _collection_errors(schema, path, rules)
     if rules.map_keys:
         found += key_errors(schema, path)
     if schema.get("x-kubernetes-validations"):
         found += expressions.form_errors(schema, path)
-    return found
+        if not found and node is not None:
+            of_rules += node.errors(path, place.uncorrelated)
+    return _Found(found, of_rules)
 
 
-def _below(schema: Tree, path: str, place: _Place, *, is_root: bool) -> Iterator[tuple[Tree, str, _Place]]:
+_Below = Iterator[tuple[Tree, str, _Place, NodeRules | None]]
+
+
+def _below(schema: Tree, path: str, place: _Place, node: NodeRules | None, *, is_root: bool) -> _Below:
     """The schemas in a schema, in upstream's order."""
     get, additional = schema.get, schema.get("additionalProperties")
     properties = get("properties") or {}
     if isinstance(additional, dict):
         there = place if not place.in_metadata else place._replace(
             no_defaults="inside additionalProperties applying to object metadata")
-        yield additional, child(path, "additionalProperties"), there
+        yield additional, child(path, "additionalProperties"), there, node and node.element(additional)
     within = place if get(MAP_TYPE) != "atomic" or place.uncorrelated is not None else place._replace(uncorrelated=path)
     for name, below in properties.items():
         there = within
@@ -134,30 +161,30 @@ def _below(schema: Tree, path: str, place: _Place, *, is_root: bool) -> Iterator
             there = there._replace(in_metadata=True)
             if is_root:
                 there = there._replace(no_defaults=f"in top-level {name}")
-        yield below, key(child(path, "properties"), name), there
+        yield below, key(child(path, "properties"), name), there, node and node.field(name, below)
     if "not" in schema:
-        yield schema["not"], child(path, "not"), place
+        yield schema["not"], child(path, "not"), place, None
     for junctor in ("allOf", "oneOf", "anyOf"):
         for number, below in enumerate(get(junctor) or ()):
-            yield below, index(child(path, junctor), number), place
+            yield below, index(child(path, junctor), number), place, None
     for name, below in (get("definitions") or {}).items():
-        yield below, key(child(path, "definitions"), name), place
-    yield from _items(schema, path, place)
+        yield below, key(child(path, "definitions"), name), place, None
+    yield from _items(schema, path, place, node)
     for name, below in (get("dependencies") or {}).items():
         if isinstance(below, dict):
-            yield below, key(child(path, "dependencies"), name), place
+            yield below, key(child(path, "dependencies"), name), place, None
 
 
-def _items(schema: Tree, path: str, place: _Place) -> Iterator[tuple[Tree, str, _Place]]:
+def _items(schema: Tree, path: str, place: _Place, node: NodeRules | None) -> _Below:
     items = schema.get("items")
     if schema.get(LIST_TYPE) != "map" and place.uncorrelated is None:
         place = place._replace(uncorrelated=path)
     where = child(path, "items")
     if isinstance(items, dict):
-        yield items, where, place
+        yield items, where, place, node and node.element(items)
     elif items:
         for number, below in enumerate(items):
-            yield below, index(where, number), place
+            yield below, index(where, number), place, node and node.element(below)
 
 
 def _standard_errors(schema: Tree, path: str, place: _Place, rules: Rules) -> Iterator[FieldError]:

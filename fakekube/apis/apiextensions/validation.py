@@ -130,7 +130,8 @@ def _spec_errors(spec: Tree, rules: Rules, path: str, old: Tree | None = None) -
     found += _spec_name_errors(spec.get("names") or {}, child(path, "names"))
     found += schemas.schema_errors(
         top.get("schema"), child(path, "validation"), rules,
-        status=any("status" in (entry.get("subresources") or {}) for entry in (top, *versions)))
+        status=any("status" in (entry.get("subresources") or {}) for entry in (top, *versions)),
+        unchanged=bool(versions) and versions[0].get("name") in rules.unchanged)
     found += paths.subresource_errors(top.get("subresources"), child(path, "subresources"))
     found += _column_errors(top, path)
     if top.get("selectableFields"):
@@ -170,7 +171,8 @@ def _version_errors(entry: Tree, path: str, rules: Rules, *, status: bool, any_n
     found = [
         invalid(child(path, "deprecationWarning"), warning, text)
         for text in _warning_complaints(warning, deprecated=bool(entry.get("deprecated")))]
-    found += schemas.schema_errors(entry.get("schema"), child(path, "schema"), rules, status=status)
+    found += schemas.schema_errors(
+        entry.get("schema"), child(path, "schema"), rules, status=status, unchanged=entry.get("name") in rules.unchanged)
     found += paths.subresource_errors(entry.get("subresources"), child(path, "subresources"))
     found += _column_errors(entry, path)
     if entry.get("selectableFields") and _schema_of(entry) is None:

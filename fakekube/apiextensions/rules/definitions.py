@@ -1,0 +1,160 @@
+"""Rules in CEL as a definition gives them: whether they compile, and what they may cost.
+
+A node's rules are looked at with what is around it: how many values of the node an object can hold
+at most, and what all rules of the schema may cost together. Upstream: cel_validation.go and
+ValidateCustomResourceDefinitionOpenAPISchema in
+apiextensions-apiserver/pkg/apis/apiextensions/validation.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fakekube.apiextensions.rules.compiling import CompiledRule, compile_rules, max_cardinality
+from fakekube.apiextensions.validation.internal import printed_rule
+from fakekube.apimachinery.field_errors import FieldError, child, forbidden, index, invalid
+from fakekube.apimachinery.types import Tree
+from fakekube.cel.decltypes import DeclType, escaped, of_schema
+from fakekube.schema.structural import from_openapi
+
+RULES = "x-kubernetes-validations"
+RULE_COST_LIMIT = 10_000_000
+SCHEMA_COST_LIMIT = 100_000_000
+MOST_NAMED = 4
+MAX_COST = (1 << 64) - 1
+CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
+WITHOUT_OLD = "may not be set if oldSelf is not used in rule"
+NO_TYPE = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural "
+    "schema to CEL declarations"
+)
+
+
+class RuleCosts:
+    """What all rules of a schema may cost together, and which of them cost most."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._dearest: list[tuple[int, str]] = []
+
+    def add(self, path: str, cost: int) -> None:
+        """Count an expression."""
+        self._total = min(self._total + cost, MAX_COST)
+        if cost >= SCHEMA_COST_LIMIT // 100:
+            self._dearest = sorted([*self._dearest, (cost, path)], key=lambda entry: -entry[0])[:MOST_NAMED]
+
+    def errors(self, path: str) -> list[FieldError]:
+        """What is told of a schema whose rules cost too much."""
+        if self._total <= SCHEMA_COST_LIMIT:
+            return []
+        return [
+            *(forbidden(where, CONTRIBUTED) for _, where in self._dearest),
+            forbidden(path, _too_dear(TOTAL, self._total, SCHEMA_COST_LIMIT))]
+
+
+class Circumstances(NamedTuple):
+    """What counts for all rules of a schema.
+
+    ``minor`` is that of the release, ``known`` are the expressions that were accepted before.
+    ``unchanged``: the schema is as it was, so that no single expression costs too much.
+    """
+
+    minor: int
+    known: frozenset[str]
+    unchanged: bool
+    costs: RuleCosts
+
+
+class NodeRules:
+    """A node of a schema, as far as its rules and those below it go.
+
+    ``cardinality`` is how many values of it an object can hold, None where nothing says.
+    """
+
+    __slots__ = ("_cardinality", "_circumstances", "_decl", "_is_root", "_schema")
+
+    def __init__(
+        self, schema: Tree, circumstances: Circumstances, *, cardinality: int | None = 1, decl: DeclType | None = None,
+        is_root: bool = False,
+    ) -> None:
+        self._schema, self._circumstances, self._cardinality = schema, circumstances, cardinality
+        self._decl, self._is_root = decl, is_root
+
+    def field(self, name: str, schema: Tree) -> "NodeRules":
+        """A property."""
+        identifier = escaped(name)
+        decl = self._decl.fields.get(identifier) if self._decl is not None and identifier is not None else None
+        return self._child(schema, decl.decl if decl is not None else None)
+
+    def element(self, schema: Tree) -> "NodeRules":
+        """The items of a list, or the values of a map."""
+        return self._child(schema, self._decl.element if self._decl is not None else None)
+
+    def _child(self, schema: Tree, decl: DeclType | None) -> "NodeRules":
+        count = _max_elements(self._schema)
+        both = None if count is None or self._cardinality is None else min(count * self._cardinality, MAX_COST)
+        return NodeRules(schema, self._circumstances, cardinality=both, decl=decl)
+
+    def errors(self, path: str, uncorrelated: str | None) -> Iterator[FieldError]:
+        """What is wrong with the rules of the node, whose form is right.
+
+        ``uncorrelated`` is the path of a list or map around it whose parts cannot be compared with
+        older ones.
+        """
+        decl = self._declared()
+        where = child(path, RULES)
+        if decl is None:
+            yield FieldError("Internal error", where, "", NO_TYPE)
+            return
+        known = self._circumstances.known
+        compiled = compile_rules(
+            self._schema[RULES], decl, self._schema, self._circumstances.minor, stored=known.__contains__)
+        times = max_cardinality(decl) if self._cardinality is None else self._cardinality
+        for number, rule in enumerate(compiled):
+            yield from self._about(rule, index(where, number), times, uncorrelated)
+
+    def _declared(self) -> DeclType | None:
+        if self._decl is None:
+            schema = from_openapi(self._schema)
+            self._decl = of_schema(schema, root=self._is_root or schema.embedded)
+        return self._decl
+
+    def _about(self, rule: CompiledRule, path: str, times: int, uncorrelated: str | None) -> Iterator[FieldError]:
+        where = child(path, "rule")
+        yield from self._too_dear("estimated rule cost", where, min(rule.cost() * times, MAX_COST))
+        if rule.error:
+            yield invalid(where, printed_rule(rule.rule), rule.error)
+        if rule.message_error:
+            yield invalid(child(path, "messageExpression"), printed_rule(rule.rule), rule.message_error)
+        elif rule.message is not None:
+            yield from self._too_dear("estimated messageExpression cost", child(path, "messageExpression"), rule.message_cost())
+        optional = rule.rule.get("optionalOldSelf")
+        if rule.uses_old_self:
+            if uncorrelated is not None:
+                what = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelated}"
+                yield invalid(where, rule.rule["rule"], what)
+        elif optional is not None:
+            yield invalid(child(path, "optionalOldSelf"), optional, WITHOUT_OLD)
+
+    def _too_dear(self, what: str, path: str, cost: int) -> Iterator[FieldError]:
+        if cost > RULE_COST_LIMIT and not self._circumstances.unchanged:
+            yield forbidden(path, _too_dear(what, cost, RULE_COST_LIMIT))
+        self._circumstances.costs.add(path, cost)
+
+
+def _max_elements(schema: Tree) -> int | None:
+    """How many values a value of the schema holds of each of its parts; None if nothing says."""
+    limit: int | None = 1
+    if schema.get("type") == "array":
+        limit = schema.get("maxItems")
+    elif schema.get("type") == "object" and schema.get("additionalProperties") is not None:
+        limit = schema.get("maxProperties")
+    return None if limit is None else max(limit, 0)
+
+
+def _too_dear(what: str, cost: int, limit: int) -> str:
+    factor = cost / limit
+    shown = "more than 100x" if factor > 100 else f"{factor:f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return (
+        f"{what} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, and "
+        "maxLength where arrays, maps, and strings are declared)")
