@@ -1,10 +1,9 @@
 """Gets and lists: which state, which objects, which bytes."""
 
 import asyncio
-
-import orjson
 from typing import Any
 
+import orjson
 import pytest
 
 from fakekube.apimachinery.errors import APIError
