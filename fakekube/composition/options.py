@@ -42,6 +42,8 @@ WORKLOAD_AWARE_VERSIONS: Mapping[str, tuple[str, ...]] = {
 """The API versions that these gates are of no use without; the preset serves them too."""
 SHORT_NAMES: Mapping[str, str] = {
     "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
+    "certificatesigningrequestsigning": "csrsigning", "certificatesigningrequestapproving": "csrapproving",
+    "certificatesigningrequestcleaner": "csrcleaner",
 }
 """Controllers whose older name is more than a spelling of the newer one."""
 
