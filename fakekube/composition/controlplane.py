@@ -4,19 +4,20 @@ Upstream: cmd/kube-apiserver/app.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission import chain
 from fakekube.apimachinery.gvk import GroupResource
-from fakekube.apis.bootstrap import GATES
+from fakekube.apis.bootstrap import GATES, bootstrap_objects
 from fakekube.apis.catalog import Catalog, catalog, definitions_of, metrics_kinds
 from fakekube.apis.firstobjects import FirstObjects, ServerFacts
 from fakekube.apis.gates import Gates
 from fakekube.apiserver.apiserver import APIServer
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.auth import modes
+from fakekube.auth.rules import PolicyRule, rules_of
 from fakekube.composition.identity import Identity
 from fakekube.composition.options import ClusterOptions, OptionError
 from fakekube.registry.compaction import Compaction
@@ -24,16 +25,18 @@ from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
+from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
+from fakekube.webhooks.callables import Callables
 
 if TYPE_CHECKING:
+    from fakekube.admission.services import Services
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
-    from fakekube.util.activity import Activity
     from fakekube.webhooks.client import WebhookClient
     from fakekube.webhooks.transport import Transport
 
@@ -48,13 +51,14 @@ unchanged. For tests.
 
 
 class WebhookCalls:
-    """What calls to webhooks need: something that sends them, and the activity of the cluster.
+    """What calls to webhooks need: something that sends them, the webhooks that are functions, and
+    the activity of the cluster.
 
     One for the life of a cluster.
     """
 
-    def __init__(self, activity: "Activity | None" = None) -> None:
-        self.activity = activity
+    def __init__(self, activity: Activity | None = None) -> None:
+        self.activity, self.callables = activity or Activity(), Callables()
         self._posts: WebhookPosts | None = None
 
     def transport(self) -> "Transport":
@@ -109,10 +113,11 @@ def build_apiserver(
     try:
         gates, served = _served(
             release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
-        admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
+        chain.check_plugins(disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins)
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
+    calls = calls or WebhookCalls()
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
     facts = ServerFacts(tracks_tokens=False) if state is not None else ServerFacts(
@@ -123,14 +128,31 @@ def build_apiserver(
     apiserver = APIServer(
         resources, storage, clock, rng, known, release=release, gates=gates.is_on, first=first,
         credentials=identity.credentials, nodes=nodes, audit=audit,
-        authorization=partial(modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2])))
-    apiserver.use_admission(admission)
+        authorization=partial(
+            modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
+    webhooks = _webhooks(options, apiserver.cluster, rng, calls)
+    apiserver.use_admission(chain.build_chain(
+        disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
+        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls),
+        warn_unmodelled=options.warn_unmodelled))
     if state is None:
         storage.begin(first.version)
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
         Compaction(storage, clock, options.compaction_seconds),
-        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()), identity)
+        webhooks, identity)
+
+
+def _admission_services(
+    apiserver: APIServer, rng: Rng, webhooks: "Callable[[], WebhookClient]", calls: WebhookCalls,
+) -> "Services":
+    from fakekube.admission.services import Services
+
+    services = apiserver.services
+    return Services(
+        resources=services.resources, buckets=apiserver.buckets, stores=services.stores, definitions=services.definitions,
+        codec=services.codec, client=webhooks, callables=calls.callables, authorizer=apiserver.cluster.authorization.authorizer,
+        rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity)
 
 
 def _webhooks(
@@ -146,6 +168,12 @@ def _webhooks(
         return WebhookClient(calls.transport(), resolver, calls.activity)
 
     return client
+
+
+def _node_rules() -> Sequence[PolicyRule]:
+    """What all kubelets may do, by the role of upstream's Node authorizer."""
+    roles = bootstrap_objects(GroupResource("rbac.authorization.k8s.io", "clusterroles"))
+    return next(rules_of(role) for role in roles if role["metadata"]["name"] == "system:node")
 
 
 def serve_metrics(apiserver: APIServer) -> None:

@@ -258,7 +258,7 @@ async def test_a_rule_of_the_whole_object_sees_the_old_one(api: Api) -> None:
 
 
 async def test_rules_wait_until_the_values_fit(api: Api) -> None:
-    """Given a wrong type beside a broken rule, then the rule is not asked, and the answer says it."""
+    """Given a wrong type beside a broken rule, then the answer says that the rule was not asked."""
     rules = [{"rule": "false"}]
     await define(api, spec=object_of(a=TEXT) | {"x-kubernetes-validations": rules})
     found = causes(await create(api, {"a": 1}))
