@@ -101,12 +101,13 @@ class Planner:
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
         cost, form = _selected(operand)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key), cost, form)
+            return Plan(operators.has_field(operand.code, key), cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
             code = operators.field(operand.code, key, node.field)
             if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
-                code = operators.field_of_variable(self.names[node.operand.name], key, node.field)
+                assert node.operand.declaration is not None
+                code = operators.field_of_variable(self.names[node.operand.declaration.name], key, node.field)
             return Plan(code, cost, form, _below(operand.decl, node.field))
         if types.is_optional(of):
             inner = of.parameters[0]

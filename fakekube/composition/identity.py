@@ -64,6 +64,12 @@ class Identity:
         nobody = None if self._anonymous is False else ADMIN if self._anonymous is None and self._is_open else ANONYMOUS
         return Credentials(self.tokens, self._secret, nobody, self._is_open)
 
+    def find_authority(self) -> "CertificateAuthority | None":
+        """The same; None where the packages are not installed."""
+        from fakekube.util import certificates
+
+        return self.authority if certificates.is_available() else None
+
     @property
     def root_ca(self) -> str:
         """The certificate that ``kube-root-ca.crt`` publishes, in PEM."""

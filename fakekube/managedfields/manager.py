@@ -6,7 +6,7 @@ apimachinery/pkg/util/managedfields and structured-merge-diff/merge. Left out: c
 between versions of a kind that name fields otherwise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
@@ -53,11 +53,16 @@ class FieldManager:
         kind: str = "",
         metadata: Schema | None = None,
         reset_fields: ResetFields | None = None,
+        sibling: Callable[[str], Schema | None] | None = None,
     ) -> None:
+        """``sibling`` gives the schema of another version, by its apiVersion, where versions may
+        know different fields.
+        """
         self._api_version = api_version
         self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
+        self._sibling = sibling
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
 
@@ -98,6 +103,10 @@ class FieldManager:
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays
             # what it was.
+            if live:
+                metadata["managedFields"] = live
+            return
+        if self._is_lost_on_others(live, new):
             if live:
                 metadata["managedFields"] = live
             return
@@ -202,6 +211,22 @@ class FieldManager:
         if managed:
             metadata["managedFields"] = entries.encode(managed)
         return {**result, "metadata": metadata}
+
+    def _is_lost_on_others(self, live: Json, new: Tree) -> bool:
+        """Whether somebody owns fields in a version that has not all fields of the object: upstream
+        then cannot tell who lost what, and leaves ownership as it was.
+        """
+        if self._sibling is None:
+            return False
+        others = dict.fromkeys(entry.get("apiVersion", "") for entry in live or ())
+        for api_version in others:
+            schema = self._sibling(api_version) if api_version != self._api_version else None
+            if schema is not None:
+                try:
+                    check(root_node(schema), new)
+                except TypedError:
+                    return True
+        return False
 
     def _stored(self, live: Json, sent: Json, subresource: str) -> tuple[Json, bool]:
         """The list of entries to start from, in its stored form, and whether it is exactly the one
