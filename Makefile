@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow fuzz mutate clients clients-tls releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
+.PHONY: help demo dev test slow fuzz mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'

@@ -73,6 +73,12 @@ class Identity:
         self.tokens[token] = user
         return token
 
+    def find_authority(self) -> "CertificateAuthority | None":
+        """The same; None where the packages are not installed."""
+        from fakekube.util import certificates
+
+        return self.authority if certificates.is_available() else None
+
     @property
     def root_ca(self) -> str:
         """The certificate that ``kube-root-ca.crt`` publishes, in PEM."""
