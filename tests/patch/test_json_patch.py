@@ -159,5 +159,5 @@ def test_an_item_is_inserted_at_any_place_up_to_the_end(index: str, expected: li
     if expected is not None:
         assert json_patch.apply({"list": [1, 2]}, [operation]) == {"list": expected}
     else:
-        with pytest.raises(PatchError, match="invalid index|Unable to access invalid index"):
+        with pytest.raises(PatchError, match=r"invalid index|Unable to access invalid index"):
             json_patch.apply({"list": [1, 2]}, [operation])
