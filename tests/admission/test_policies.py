@@ -196,8 +196,8 @@ async def test_mutations_of_both_kinds() -> None:
      ('type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name path from root '
      "Object type")),
     (apply("Object{metadata: Object.metadata{labels: {'a': object.data.missing}}}"),
-     "expression 'Object{metadata: Object.metadata{labels: {'a': object.data.missing}}}' resulted in error: "
-     "no such key: missing"),
+     ("expression 'Object{metadata: Object.metadata{labels: {'a': object.data.missing}}}' resulted in error: "
+      "no such key: missing")),
 ])
 async def test_mutation_that_fails(mutation: Tree, message: str) -> None:
     """Given a mutation that cannot be applied, when something is written, then it is refused as 403
