@@ -274,6 +274,7 @@ class Cluster:
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
+        self.client.forget_resources()
         for server in self._servers:
             server.handle_with(self.apiserver)
         self._clock.jump_to(time)

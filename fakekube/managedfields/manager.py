@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
+from fakekube.managedfields.atomics import AtomicsFound, atomics
 from fakekube.managedfields.check import check
 from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
@@ -18,6 +19,7 @@ from fakekube.managedfields.empty import empty_object
 from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
+from fakekube.managedfields.merge import merged
 from fakekube.managedfields.nodes import TypedError, root_node
 from fakekube.managedfields.resetfields import reset_fields_of
 from fakekube.schema.structural import Schema
@@ -63,6 +65,21 @@ class FieldManager:
         self._sibling = sibling
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
+
+    def merge(self, live: Tree, config: Tree) -> Tree:
+        """The object with everything that a configuration says, whoever owns it; neither is
+        changed.
+
+        A mutating admission policy does so. Raises TypedError for a configuration that does not fit
+        the schema, AtomicsFound for one that would replace something indivisible. Upstream:
+        admission/plugin/policy/mutating/patch/smd.go.
+        """
+        check(self._node, config)
+        found = atomics(self._node, config, "")
+        if found:
+            raise AtomicsFound(found)
+        result: Tree = merged(self._node, live, config)
+        return result
 
     def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
