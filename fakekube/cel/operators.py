@@ -326,7 +326,7 @@ def create_optional_list(elements: Sequence[Code], optional: frozenset[int]) -> 
 
 
 def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
-    """``{a: b, ?c: d}``."""
+    """``{a: b, ?c: d}``; of a key that comes twice the last value counts."""
 
     def run(frame: list[Any]) -> dict[Any, Any]:
         created: dict[Any, Any] = {}
@@ -337,10 +337,7 @@ def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
                 if not value.present:
                     continue
                 value = value.value
-            key = values.map_key(key)
-            if key in created:
-                raise EvaluationError(f"Failed with repeated key: {key}")
-            created[key] = value
+            created[values.map_key(key)] = value
         return created
 
     return run
