@@ -25,7 +25,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "LimitPodHardAntiAffinityTopology": "",
     "LimitRanger": "limit_ranger:LimitRanger",
     "ServiceAccount": "service_account:ServiceAccount",
-    "NodeRestriction": "",
+    "NodeRestriction": "node_restriction:NodeRestriction",
     "TaintNodesByCondition": "defaults:TaintNodesByCondition",
     "AlwaysPullImages": "",
     "ImagePolicyWebhook": "",
@@ -42,19 +42,19 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "OwnerReferencesPermissionEnforcement": "",
     "PersistentVolumeClaimResize": "claim_resize:PersistentVolumeClaimResize",
     "RuntimeClass": "runtime_class:RuntimeClass",
-    "CertificateApproval": "",
-    "CertificateSigning": "",
+    "CertificateApproval": "certificates:CertificateApproval",
+    "CertificateSigning": "certificates:CertificateSigning",
     "ClusterTrustBundleAttest": "",
-    "CertificateSubjectRestriction": "",
+    "CertificateSubjectRestriction": "certificates:CertificateSubjectRestriction",
     "DefaultIngressClass": "defaults:DefaultIngressClass",
     "DenyServiceExternalIPs": "",
     "PodTopologyLabels": "defaults:PodTopologyLabels",
     "NodeDeclaredFeatureValidator": "",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
-    "MutatingAdmissionPolicy": "",
-    "MutatingAdmissionWebhook": "webhook.mutating:MutatingAdmissionWebhook",
-    "ValidatingAdmissionPolicy": "",
-    "ValidatingAdmissionWebhook": "webhook.validating:ValidatingAdmissionWebhook",
+    "MutatingAdmissionPolicy": "configured:MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook": "configured:MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy": "configured:ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook": "configured:ValidatingAdmissionWebhook",
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "",
 })
@@ -64,6 +64,10 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
 Those without a place are off by default upstream, or not modelled. A new plugin is a class and a
 line here.
 """
+
+
+OFF_BY_DEFAULT = ("NodeRestriction",)
+"""Plugins that somebody has to enable."""
 
 
 class Passes(NamedTuple):
@@ -130,27 +134,48 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
+def check_plugins(*, disabled: Collection[str], enabled: Collection[str]) -> None:
+    """Refuse names that are no plugin's, and such as are in both lists.
+
+    Raises:
+        ValueError: in upstream's words.
+    """
+    check_names(disabled)
+    check_names(enabled, flag="enable-admission-plugins")
+    both = [name for name in enabled if name in disabled]
+    if both:
+        raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")
+
+
+UNMODELLED = "unmodelled:UnmodelledWarnings"
+"""A plugin of our own, which runs last where it is asked for."""
+
+
 def build_chain(
-    *, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
-    services: "Callable[[], Services] | None" = None,
+    *, disabled: Collection[str] = (), enabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
+    services: "Callable[[], Services] | None" = None, warn_unmodelled: bool = False,
 ) -> Chain:
-    """The plugins that are on by default, less those in ``disabled``.
+    """The plugins that are on by default, less those in ``disabled``, and those in ``enabled``.
 
     ``services`` gives what plugins may use of the server, at the first write; without it those that
     use something do nothing.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
-    once, at the first write.
+    once, at the first write. ``warn_unmodelled``: whether answers warn of what has no effect here.
 
     Raises:
-        ValueError: ``disabled`` holds a name that is no plugin's.
+        ValueError: either holds a name that is no plugin's, or both hold the same.
     """
-    check_names(disabled)
+    check_plugins(disabled=disabled, enabled=enabled)
 
     def load() -> Sequence[Plugin]:
-        off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
+        off = [*disabled, *(name for name in OFF_BY_DEFAULT if name not in enabled)]
+        if not service_accounts():
+            off.append("ServiceAccount")
         made = [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        if warn_unmodelled:
+            made.append(_made(UNMODELLED))
         if services is not None:
             parts = services()
             for plugin in made:

@@ -337,7 +337,10 @@ def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
                 if not value.present:
                     continue
                 value = value.value
-            created[values.map_key(key)] = value
+            try:
+                created[values.map_key(key)] = value
+            except TypeError:
+                raise EvaluationError(f"unsupported key type: {values.type_of(key).name}") from None
         return created
 
     return run

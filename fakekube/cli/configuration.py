@@ -59,9 +59,11 @@ class ServeConfiguration(BaseModel):
     runtime_config: Switches = {}
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
+    enable_admission_plugins: Texts = []
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
+    warn_unmodelled: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
     etcd_compaction_interval: str | Int | float = ""
     advertise_address: str = ""

@@ -113,7 +113,7 @@ def build_apiserver(
     try:
         gates, served = _served(
             release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
-        chain.check_names(options.disable_admission_plugins)
+        chain.check_plugins(disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins)
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
@@ -132,8 +132,9 @@ def build_apiserver(
             modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
     apiserver.use_admission(chain.build_chain(
-        disabled=options.disable_admission_plugins, service_accounts=service_accounts,
-        services=lambda: _admission_services(apiserver, rng, webhooks, calls)))
+        disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
+        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls),
+        warn_unmodelled=options.warn_unmodelled))
     if state is None:
         storage.begin(first.version)
     return ControlPlane(
