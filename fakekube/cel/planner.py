@@ -8,7 +8,7 @@ Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecos
 """
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from fakekube.cel import calls, costs, errors, folds, macros, operators, tree, types
@@ -64,8 +64,19 @@ class Planner:
         """
         planned = self._planned.get(id(node))
         if planned is None:
-            planned = self._planned[id(node)] = _PLANS[node.__class__](self, node)
+            for part in tree.bottom_up(node, self._parts):
+                if id(part) not in self._planned:
+                    self._planned[id(part)] = _PLANS[part.__class__](self, part)
+            planned = self._planned[id(node)]
         return planned
+
+    def _parts(self, node: tree.Expression) -> Iterable[tree.Expression]:
+        """What of a node is planned before it, so that only loops within loops need recursion."""
+        if isinstance(node, tree.Comprehension) or id(node) in self._planned:
+            return ()
+        if isinstance(node, tree.Select) and node.declaration is not None:
+            return ()
+        return node.children()
 
     def slot(self) -> int:
         """An index of the frame that is free."""
