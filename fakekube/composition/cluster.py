@@ -152,6 +152,11 @@ class Cluster:
         return option == "*" or "serviceaccount" in controllermanager.selected(option)
 
     @property
+    def root_ca(self) -> str:
+        """The certificate of the authority that clients trust, in PEM."""
+        return self._identity.root_ca
+
+    @property
     def metrics(self) -> "Metrics":
         """What the controllers have counted in this cluster, as ``/metrics`` shows it."""
         return self._controllers.metrics
@@ -397,6 +402,17 @@ class Cluster:
             return function
 
         return register
+
+    def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
+        """A bearer token of somebody, for tests of what limited users may do.
+
+        They are in ``groups``, a service account in those of its kind, and all of them in
+        ``system:authenticated``. It stays valid after ``reset`` and ``restore``.
+        """
+        info = users.named(user, tuple(groups))
+        token = self._identity.token_for(info)
+        self.apiserver.authenticator.know(token, info)
+        return token
 
     def node(self, name: str) -> NodeHandle:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""
