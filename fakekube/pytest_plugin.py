@@ -34,6 +34,7 @@ INI = {
     "clock": "auto, manual, real, or how many times as fast as the wall's (default auto)",
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
+    "enable_admission_plugins": "admission plugins to switch on that are off by default: NodeRestriction",
     "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",

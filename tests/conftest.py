@@ -26,6 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kubeconfig", default="", help="run the client tests against this cluster instead of one of ours")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getini("fakekube_tls"):
+        # clients leave it to the collector to close their connections, and those of TLS complain
+        config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
+        config.addinivalue_line("filterwarnings", "ignore::ResourceWarning")
+
+
 COMPONENTS = ("system:serviceaccount:kube-system:", "system:kube-", "system:node:")
 
 

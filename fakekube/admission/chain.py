@@ -7,12 +7,15 @@ are loaded with the first write. Left out: plugins that are off by default, conf
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fakekube.admission.plugin import Plugin
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.lazy import Lazy, LazyField
+
+if TYPE_CHECKING:
+    from fakekube.admission.services import Services
 
 PLUGINS: Mapping[str, str] = MappingProxyType({
     "AlwaysAdmit": "",
@@ -22,7 +25,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "LimitPodHardAntiAffinityTopology": "",
     "LimitRanger": "limit_ranger:LimitRanger",
     "ServiceAccount": "service_account:ServiceAccount",
-    "NodeRestriction": "",
+    "NodeRestriction": "node_restriction:NodeRestriction",
     "TaintNodesByCondition": "defaults:TaintNodesByCondition",
     "AlwaysPullImages": "",
     "ImagePolicyWebhook": "",
@@ -49,9 +52,9 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "NodeDeclaredFeatureValidator": "",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
     "MutatingAdmissionPolicy": "",
-    "MutatingAdmissionWebhook": "",
+    "MutatingAdmissionWebhook": "webhook.mutating:MutatingAdmissionWebhook",
     "ValidatingAdmissionPolicy": "",
-    "ValidatingAdmissionWebhook": "",
+    "ValidatingAdmissionWebhook": "webhook.validating:ValidatingAdmissionWebhook",
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "",
 })
@@ -61,6 +64,10 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
 Those without a place are off by default upstream, or not modelled. A new plugin is a class and a
 line here.
 """
+
+
+OFF_BY_DEFAULT = ("NodeRestriction",)
+"""Plugins that somebody has to enable."""
 
 
 class Passes(NamedTuple):
@@ -84,10 +91,18 @@ class Chain:
 
     async def admit(self, attrs: Attributes) -> None:
         """The mutating pass: may change ``attrs.obj`` in place. Raises APIError to refuse."""
-        for plugin in self._plugins_for(attrs).mutating:
+        plugins = self._plugins_for(attrs).mutating
+        for plugin in plugins:
             pending = plugin.admit(attrs)
             if pending is not None:
                 await pending
+        again = attrs.reinvocation
+        if again is not None and again.wanted:
+            again.again = True
+            for plugin in plugins:
+                pending = plugin.admit(attrs)
+                if pending is not None:
+                    await pending
 
     async def validate(self, attrs: Attributes) -> None:
         """The validating pass, over the final object. Raises APIError to refuse."""
@@ -119,21 +134,47 @@ def check_names(names: Collection[str], *, flag: str = "disable-admission-plugin
         raise ValueError(unknown[0] if len(unknown) == 1 else f"[{', '.join(unknown)}]")
 
 
-def build_chain(*, disabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True) -> Chain:
-    """The plugins that are on by default, less those in ``disabled``.
+def check_plugins(*, disabled: Collection[str], enabled: Collection[str]) -> None:
+    """Refuse names that are no plugin's, and such as are in both lists.
+
+    Raises:
+        ValueError: in upstream's words.
+    """
+    check_names(disabled)
+    check_names(enabled, flag="enable-admission-plugins")
+    both = [name for name in enabled if name in disabled]
+    if both:
+        raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")
+
+
+def build_chain(
+    *, disabled: Collection[str] = (), enabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
+    services: "Callable[[], Services] | None" = None,
+) -> Chain:
+    """The plugins that are on by default, less those in ``disabled``, and those in ``enabled``.
+
+    ``services`` gives what plugins may use of the server, at the first write; without it those that
+    use something do nothing.
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
     once, at the first write.
 
     Raises:
-        ValueError: ``disabled`` holds a name that is no plugin's.
+        ValueError: either holds a name that is no plugin's, or both hold the same.
     """
-    check_names(disabled)
+    check_plugins(disabled=disabled, enabled=enabled)
 
     def load() -> Sequence[Plugin]:
-        off = [*disabled, *([] if service_accounts() else ["ServiceAccount"])]
-        return [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        off = [*disabled, *(name for name in OFF_BY_DEFAULT if name not in enabled)]
+        if not service_accounts():
+            off.append("ServiceAccount")
+        made = [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        if services is not None:
+            parts = services()
+            for plugin in made:
+                plugin.initialize(parts)
+        return made
 
     return Chain(Lazy(load))
 

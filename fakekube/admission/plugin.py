@@ -5,12 +5,16 @@ whatever a plugin wants to know it asks of ``attrs.ctx.cluster``, which is never
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors, names
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
+
+if TYPE_CHECKING:
+    from fakekube.admission.services import Services
 
 
 class Plugin:
@@ -22,6 +26,9 @@ class Plugin:
     """
 
     name = ""
+
+    def initialize(self, services: "Services") -> None:
+        """Take what is needed of the server, once, before the first write."""
 
     def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
         """Whether the plugin wants to see such writes.

@@ -6,12 +6,13 @@ apiextensions-apiserver/pkg/apiserver/customresource_handler.go (getOrCreateServ
 customresource_discovery_controller.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from fakekube.apiextensions.version import DefinedVersion
+from fakekube.apimachinery import jsonpath
 from fakekube.apimachinery.gvk import GroupVersionKind, version_order
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.kind import Conversion, Kind, ScalePaths, Subresource
+from fakekube.registry.kind import Conversion, Kind, Printer, ScalePaths, Selectable, Subresource
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 from fakekube.schema.decode import BodyReader
@@ -42,7 +43,8 @@ def _kind(version: DefinedVersion, stored: DefinedVersion) -> Kind:
         group=gvk.group, version=gvk.version, kind=gvk.kind, plural=names["plural"], singular=names.get("singular", ""),
         namespaced=version.namespaced, verbs=VERBS, short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()), subresources=tuple(_subresources(version)),
-        strategy=_strategy(version), codec=_reader(version), conversion=_conversion(version, stored),
+        strategy=_strategy(version), printer=_printer(version), codec=_reader(version),
+        selectable=_selectable(version), conversion=_conversion(version, stored),
         tracks_generation=True, status_keeps_metadata=True, scale_paths=_scale_paths(version), unconditional_update=False,
         custom=True, own_list_kind=names.get("listKind", ""),
         refuses_new=version.is_terminating, deprecation=_deprecation(version))
@@ -69,6 +71,42 @@ def _strategy(version: DefinedVersion) -> Lazy[Strategy]:
         return CustomResourceStrategy(version)
 
     return Lazy(load)
+
+
+def _printer(version: DefinedVersion) -> Lazy[Printer]:
+    def load() -> Printer:
+        from fakekube.apiextensions.printing import printer_of
+
+        return printer_of(version.entry.get("additionalPrinterColumns") or [])
+
+    return Lazy(load)
+
+
+def _selectable(version: DefinedVersion) -> Selectable:
+    """Its own fields can be named; the texts are those of all versions, since objects are stored
+    once.
+    """
+    labels = tuple(field["jsonPath"].removeprefix(".") for field in version.entry.get("selectableFields") or ())
+    return Selectable(labels, values_of(version.definition), unknown="")
+
+
+def values_of(definition: Tree) -> Callable[[Tree], Mapping[str, str]] | None:
+    """The texts of an object that any version of a definition lets select; None when none does."""
+    declared = [field["jsonPath"] for entry in definition["spec"]["versions"] for field in entry.get("selectableFields") or ()]
+    paths = [(text.removeprefix("."), jsonpath.compiled(text)) for text in dict.fromkeys(declared)]
+
+    def values(obj: Tree) -> dict[str, str]:
+        return {label: _text_at(path, obj) for label, path in paths}
+
+    return values if paths else None
+
+
+def _text_at(path: jsonpath.JSONPath, obj: Tree) -> str:
+    try:
+        found = path.find(obj)
+    except jsonpath.NotApplicable:
+        return ""
+    return "" if not found or found[0] is None else jsonpath.text_of(found[0])
 
 
 def _reader(version: DefinedVersion) -> Lazy[BodyReader]:

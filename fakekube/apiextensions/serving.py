@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fakekube.apiextensions import cleanup, names
-from fakekube.apiextensions.kinds import kinds_of
+from fakekube.apiextensions.kinds import kinds_of, values_of
 from fakekube.apiextensions.restating import Written, restate
 from fakekube.apimachinery import conditions
 from fakekube.apimachinery.gvk import GroupResource
@@ -156,7 +156,10 @@ class CustomResources:
     def _restate(self, name: str, definition: Tree) -> None:
         """Keep the objects that are there as their changed definition has them read."""
         bucket = self._buckets.existing(cleanup.resource_of(definition))
-        if bucket is not None and len(bucket):
+        if bucket is None:
+            return
+        bucket.select_by(values_of(definition))
+        if len(bucket):
             written = self._written.setdefault(name, {})
             restate(bucket, written, definition, self._definitions)
 

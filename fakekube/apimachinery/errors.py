@@ -137,6 +137,12 @@ def method_not_allowed() -> APIError:
     return APIError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
+def method_not_supported(resource: GroupResource, verb: str) -> APIError:
+    """405 as the handler of custom resources words it."""
+    message = f"{verb} is not supported on resources of kind {go_quote(str(resource))}"
+    return APIError(405, "MethodNotAllowed", message, details_of(resource.group, resource.resource, ""))
+
+
 def not_acceptable(message: str) -> APIError:
     """406."""
     return APIError(406, "NotAcceptable", message)

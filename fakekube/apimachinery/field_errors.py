@@ -203,7 +203,7 @@ def tellable(errors: Sequence[FieldError]) -> Sequence[FieldError]:
     return errors
 
 
-def aggregate(errors: Sequence[FieldError]) -> str:
+def aggregate(errors: Sequence[object]) -> str:
     """All of them in one text: bare when there is one, else bracketed, without repetitions."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

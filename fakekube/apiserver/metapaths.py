@@ -82,6 +82,8 @@ class MetaPaths:
         if not rest:
             return self._document(request, lambda: discovery.group_document(kinds, group))
         if not self._resources.has_version(group, rest[0]):
+            if self._resources.is_custom(group):
+                return page_not_found()
             raise errors.no_such_path()
         check_gate(request)
         hashes = self._services.cluster.gate("StorageVersionHash")

@@ -140,27 +140,42 @@ class Routes:
     def _forget(self, kind: Kind, _last: bool) -> None:
         self._resources.pop((kind.group, kind.version, kind.plural), None)
 
+    def _resource(self, info: RequestInfo) -> ResourceRoutes | None:
+        """The routes of a resource; None where nothing is served, in the words of no server.
+
+        Raises 404 for what is not served in a group of built-in kinds.
+        """
+        key = (info.group, info.version, info.resource)
+        found = self._resources.get(key)
+        if found is None:
+            if not self._served.has_group(info.group):
+                return None
+            kind = self._served.kind(*key)
+            if kind is None:
+                if self._served.is_custom(info.group):
+                    return None
+                raise errors.no_such_path()
+            found = self._resources[key] = ResourceRoutes(self._services, kind, self._special)
+        return found
+
     def find(self, info: RequestInfo, request: Request) -> tuple[Scope, Endpoint] | None:
-        """What answers a request for a resource; None for a path in a group that is not served.
+        """What answers a request for a resource; None for a path that no server claims.
 
         Raises APIError as upstream's router does: 404 for a path without a route, 405 for a method
         without one, 415 for a patch in an unknown form, 406 for an answer that cannot be given in
         an acceptable one.
         """
-        key = (info.group, info.version, info.resource)
-        resource = self._resources.get(key)
+        resource = self._resource(info)
         if resource is None:
-            if not self._served.has_group(info.group):
-                return None
-            kind = self._served.kind(*key)
-            if kind is None:
-                raise errors.no_such_path()
-            resource = self._resources[key] = ResourceRoutes(self._services, kind, self._special)
-        route = resource.route(info)
+            return None
+        route, method = resource.route(info), request.method
+        if route is None and resource.kind.custom and len(info.parts) < 3:
+            return None
         if route is None:
-            raise errors.no_such_path()
-        method = request.method
+            raise errors.not_found(resource.kind.group_resource, info.name) if resource.kind.custom else errors.no_such_path()
         endpoint = route.methods.get(method)
+        if endpoint is None and resource.kind.custom:
+            raise errors.method_not_supported(resource.kind.group_resource, info.verb)
         if endpoint is None:
             raise errors.method_not_allowed()
         if route.tail:

@@ -55,15 +55,49 @@ def dispatched_call(name: str, overloads: Sequence[functions.Overload], argument
     def run(frame: list[Any]) -> Any:
         given = [argument(frame) for argument in arguments]
         for overload in overloads:
-            if all(map(values.matches, given, overload.arguments)):
+            if not overload.guarded or all(map(values.matches, given, overload.arguments)):
                 result = overload.implementation(*given)
                 frame[0] -= 1 if nominal or overload.cost is None else overload.cost(given, result)
                 if frame[0] < 0:
                     raise errors.CostExceeded
                 return result
-        raise errors.no_such_overload()
+        raise no_overload_for(name, given)
 
     return run
+
+
+_NUMBERS = frozenset({int, values.Uint, float})
+_TIMES = frozenset({values.Duration, values.Timestamp})
+_TEXTS = frozenset({str, bytes})
+_ORDERED = _NUMBERS | _TIMES | _TEXTS | {bool}
+_FIRST_OPERANDS: dict[str, frozenset[type]] = {
+    "_+_": _NUMBERS | _TIMES | _TEXTS | {list, tuple},
+    "_-_": _NUMBERS | _TIMES,
+    "_*_": _NUMBERS,
+    "_/_": _NUMBERS,
+    "_%_": frozenset({int, values.Uint}),
+    "-_": frozenset({int, float, bool}),
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _ORDERED),
+    "size": _TEXTS | {list, tuple, dict},
+}
+_UNNAMED = frozenset({"startsWith", "endsWith", "contains", "matches"})
+
+
+def no_overload_for(name: str, given: Sequence[Any]) -> errors.EvaluationError:
+    """What is said of a call whose arguments no overload takes.
+
+    Upstream names operators that the first operand has not got at all, and functions with the types
+    of all arguments.
+    """
+    first = given[0].__class__ if given else None
+    fitting = _FIRST_OPERANDS.get(name)
+    if fitting is not None:
+        plain = first in fitting or first is str or first in _TIMES
+        return errors.no_such_overload() if plain else errors.EvaluationError(f"no such overload: {name}")
+    if name in _UNNAMED or name.startswith(("_", "!", "@")):
+        return errors.no_such_overload()
+    listed = ", ".join(values.type_of(argument).name for argument in given)
+    return errors.EvaluationError(f"no such overload: {name}({listed})")
 
 
 def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | None) -> Code:

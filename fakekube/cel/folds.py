@@ -75,7 +75,10 @@ def turns(loop: Loop, frame: list[Any]) -> Iterable[None]:
                 frame[second] = element
             yield
     else:
-        raise EvaluationError(f"got '{values.type_of(ranged).name}', expected iterable type")
+        named = values.go_type(ranged)
+        if second:
+            raise EvaluationError(f"unsupported comprehension range type: {named}")
+        raise EvaluationError(f"got '{named}', expected iterable type")
 
 
 def _spend(frame: list[Any], cost: int) -> None:

@@ -50,7 +50,8 @@ class Overload:
     ``arguments`` has the receiver first if there is one. ``implementation`` takes the values in
     that order and returns the result, or raises EvaluationError. ``cost`` counts the run-time cost,
     1 if there is none; ``estimate`` the cost before, 1 if there is none or it gives None.
-    ``cross_type`` marks comparisons of numbers of different types, which old environments lack.
+    ``cross_type`` marks comparisons of numbers of different types, which old environments lack. One
+    that is not ``guarded`` looks at the types of its values itself.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Overload:
     cost: RunTimeCost | None = None
     estimate: Estimate | None = None
     cross_type: bool = False
+    guarded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

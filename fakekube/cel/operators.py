@@ -8,6 +8,7 @@ from typing import Any
 
 from fakekube.cel import costs, errors, folds, values
 from fakekube.cel.errors import EvaluationError
+from fakekube.cel.standard import conversions
 
 Code = Callable[[list[Any]], Any]
 
@@ -108,9 +109,9 @@ def has_field(operand: Code, key: str) -> Code:
         value = operand(frame)
         if value.__class__ is values.OptionalValue:
             return bool(value.present and key in value.value)
-        if not isinstance(value, dict):
-            raise errors.no_such_overload()
-        return key in value
+        if isinstance(value, list | tuple):
+            list_index(key)
+        return isinstance(value, dict) and key in value
 
     return run
 
@@ -121,18 +122,32 @@ def index_value(value: Any, key: Any) -> Any:
         try:
             return value[values.map_key(key)]
         except (KeyError, TypeError):
-            raise errors.no_such_key(key) from None
+            raise errors.no_such_key(_key_text(key)) from None
     if isinstance(value, list | tuple):
-        if key.__class__ is float and key.is_integer():
-            key = int(key)
-        if not isinstance(key, int) or isinstance(key, bool):
-            raise EvaluationError(f"unsupported index type '{values.type_of(key).name}' in list")
-        if not 0 <= key < len(value):
-            raise EvaluationError(f"index out of bounds: {key}")
-        return value[key]
+        place = list_index(key)
+        if not 0 <= place < len(value):
+            raise EvaluationError(f"index out of bounds: {place}")
+        return value[place]
     if value.__class__ is values.OptionalValue:
         return optional_index_value(value, key)
-    raise errors.no_such_overload()
+    raise errors.no_such_key(_key_text(key))
+
+
+def list_index(key: Any) -> int:
+    """The index that a key means: a whole number of any type. Raises EvaluationError."""
+    if key.__class__ is float:
+        if not key.is_integer():
+            raise EvaluationError(f"unsupported index value {_key_text(key)} in list")
+        return int(key)
+    if not isinstance(key, int) or isinstance(key, bool):
+        raise EvaluationError(f"unsupported index type '{values.type_of(key).name}' in list")
+    return key
+
+
+def _key_text(key: Any) -> str:
+    if key.__class__ is bool:
+        return "true" if key else "false"
+    return conversions.double_to_string(key) if key.__class__ is float else str(key)
 
 
 def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
@@ -144,12 +159,10 @@ def optional_index_value(value: Any, key: Any) -> values.OptionalValue:
     if isinstance(value, dict):
         found = value.get(values.map_key(key), values.NONE)
         return values.NONE if found is values.NONE else values.OptionalValue(found)
-    try:
-        return values.OptionalValue(index_value(value, key))
-    except EvaluationError:
-        if isinstance(value, list | tuple):
-            return values.NONE
-        raise
+    if isinstance(value, list | tuple):
+        place = list_index(key)
+        return values.OptionalValue(value[place]) if 0 <= place < len(value) else values.NONE
+    return values.NONE
 
 
 def index(operand: Code, key: Code) -> Code:

@@ -142,6 +142,27 @@ def type_of(value: Value) -> types.Type:
     return found
 
 
+_GO_TYPES: dict[type, str] = {
+    bool: "types.Bool",
+    int: "types.Int",
+    Uint: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    type(None): "types.Null",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    OptionalValue: "*types.Optional",
+    types.Type: "*types.Type",
+    types.ObjectType: "*types.Type",
+}
+
+
+def go_type(value: Value) -> str:
+    """What Go calls the type that holds such a value; a few errors quote it."""
+    return _GO_TYPES.get(value.__class__) or f"cel.{value.__class__.__name__}"
+
+
 def matches(value: Value, declared: types.Type) -> bool:
     """Whether the value may be an argument of this type; the first entry of a list or map tells."""
     if declared.kind is types.Kind.DYN or declared.kind is types.Kind.TYPE_PARAMETER or declared.kind is types.Kind.ANY:

@@ -59,6 +59,7 @@ class ServeConfiguration(BaseModel):
     runtime_config: Switches = {}
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
+    enable_admission_plugins: Texts = []
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False

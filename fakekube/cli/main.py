@@ -36,6 +36,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "'foo', '-foo' disables the controller named 'foo'.")),
         click.option("--disable-admission-plugins", multiple=True, metavar="NAMES", help=(
             "Admission plugins that should be disabled although they are in the default enabled plugins list.")),
+        click.option("--enable-admission-plugins", multiple=True, metavar="NAMES", help=(
+            "Admission plugins that should be enabled in addition to default enabled ones.")),
         click.option("--authorization-mode", default="AlwaysAllow", metavar="MODES", show_default=True, help=(
             "Ordered list of plug-ins to do authorization: AlwaysAllow, AlwaysDeny, Node, RBAC. With any but AlwaysAllow, who "
             "has no token is anonymous.")),

@@ -8,6 +8,7 @@
 for each test is cheaper than cleaning one up: there is no state outside it.
 """
 
+import copy
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -33,7 +34,7 @@ from fakekube.util.driver import driver_for
 from fakekube.util.durations import Duration
 from fakekube.util.outside import ClientsOutside
 from fakekube.util.rng import Rng
-from fakekube.util.tasks import Tasks
+from fakekube.util.tasks import Tasks, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from fakekube.runtime.manager import Manager
     from fakekube.runtime.metrics import Metrics
     from fakekube.storage.memory import Storage
+    from fakekube.webhooks.callables import Function
 
 Predicate = Callable[[], "bool | Awaitable[bool]"]
 Callback = Callable[..., Any] | str | None
@@ -108,6 +110,8 @@ class Cluster:
         self._transport = InProcess(self.apiserver)
         self.client = Client(self._transport, user_agent="fakekube", user=users.admin())
         self._servers: list[Served] = []
+        self._webhooks: list[Tree] = []
+        self._is_started = False
         self._manifests = [load] if not isinstance(load, Iterable) or isinstance(load, str) else list(load)
 
     def _build(self, options: ClusterOptions, state: "Snapshot | None") -> None:
@@ -183,6 +187,9 @@ class Cluster:
             from fakekube.composition import defaultstorageclass
 
             await defaultstorageclass.create(self.client)
+        if self._webhooks:
+            await self.load(self._webhooks)
+        self._is_started = True
         for manifests in self._manifests:
             await self.load(manifests)
 
@@ -364,6 +371,31 @@ class Cluster:
         controllers = self._controllers
         add_stages = controllers.add_stages if controllers.runs_kubelet else None
         return await create_all(self.client, manifests, add_stages=add_stages)
+
+    def webhook(
+        self, *resources: str, operations: Iterable[str] = ("CREATE", "UPDATE"), mutating: bool = False, name: str = "",
+        **fields: Any,
+    ) -> "Callable[[Function], Function]":
+        """A decorator: let a function be asked about writes of resources, as an admission webhook.
+
+        ``resources`` are as kubectl has them: ``pods``, ``deployments.apps``, ``pods/status``,
+        ``*``. The function gets an AdmissionRequest; it raises Denied to refuse, and changes
+        ``request.object`` if it is ``mutating``. A configuration object of its ``name`` (by default
+        the function's) stands for it; ``fields`` are those of the webhook in it, as
+        ``failure_policy``. OptionError for an unknown field, ValueError for a name that is taken.
+        """
+        def register(function: "Function") -> "Function":
+            from fakekube.composition import functionwebhooks
+
+            configuration = functionwebhooks.register(
+                self._webhook_calls.callables, function, resources, operations, mutating=mutating, name=name, fields=fields)
+            if self._is_started:
+                resource = functionwebhooks.resource_of(configuration)
+                finish(self.client.create(resource, copy.deepcopy(configuration)))
+            self._webhooks.append(configuration)
+            return function
+
+        return register
 
     def node(self, name: str) -> NodeHandle:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""

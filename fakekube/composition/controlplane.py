@@ -25,16 +25,18 @@ from fakekube.registry.expiry import Expiry
 from fakekube.registry.resources import ResourceRegistry
 from fakekube.schema.definitions import Definitions
 from fakekube.storage.memory import Storage
+from fakekube.util.activity import Activity
 from fakekube.util.clock import Clock
 from fakekube.util.memory import memoized
 from fakekube.util.rng import Rng
+from fakekube.webhooks.callables import Callables
 
 if TYPE_CHECKING:
+    from fakekube.admission.services import Services
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
     from fakekube.storage.saved import FieldsOf
-    from fakekube.util.activity import Activity
     from fakekube.webhooks.client import WebhookClient
     from fakekube.webhooks.transport import Transport
 
@@ -49,13 +51,14 @@ unchanged. For tests.
 
 
 class WebhookCalls:
-    """What calls to webhooks need: something that sends them, and the activity of the cluster.
+    """What calls to webhooks need: something that sends them, the webhooks that are functions, and
+    the activity of the cluster.
 
     One for the life of a cluster.
     """
 
-    def __init__(self, activity: "Activity | None" = None) -> None:
-        self.activity = activity
+    def __init__(self, activity: Activity | None = None) -> None:
+        self.activity, self.callables = activity or Activity(), Callables()
         self._posts: WebhookPosts | None = None
 
     def transport(self) -> "Transport":
@@ -110,10 +113,11 @@ def build_apiserver(
     try:
         gates, served = _served(
             release, tuple(options.feature_gates.items()), tuple(options.runtime_config.items()))
-        admission = chain.build_chain(disabled=options.disable_admission_plugins, service_accounts=service_accounts)
+        chain.check_plugins(disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins)
         known = _definitions(release)
     except (ValueError, KeyError) as error:
         raise OptionError(str(error.args[0] if error.args else error)) from error
+    calls = calls or WebhookCalls()
     storage = state or Storage(check_trees=os.environ.get(CHECK_TREES) == "true")
     resources = ResourceRegistry(served.kinds)
     facts = ServerFacts(tracks_tokens=False) if state is not None else ServerFacts(
@@ -126,13 +130,28 @@ def build_apiserver(
         credentials=identity.credentials, nodes=nodes, audit=audit,
         authorization=partial(
             modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
-    apiserver.use_admission(admission)
+    webhooks = _webhooks(options, apiserver.cluster, rng, calls)
+    apiserver.use_admission(chain.build_chain(
+        disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
+        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls)))
     if state is None:
         storage.begin(first.version)
     return ControlPlane(
         apiserver, gates, Expiry(apiserver.buckets.bucket(EVENTS), clock, int(options.event_ttl)),
         Compaction(storage, clock, options.compaction_seconds),
-        _webhooks(options, apiserver.cluster, rng, calls or WebhookCalls()), identity)
+        webhooks, identity)
+
+
+def _admission_services(
+    apiserver: APIServer, rng: Rng, webhooks: "Callable[[], WebhookClient]", calls: WebhookCalls,
+) -> "Services":
+    from fakekube.admission.services import Services
+
+    services = apiserver.services
+    return Services(
+        resources=services.resources, buckets=apiserver.buckets, stores=services.stores, definitions=services.definitions,
+        codec=services.codec, client=webhooks, callables=calls.callables, authorizer=apiserver.cluster.authorization.authorizer,
+        rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity)
 
 
 def _webhooks(

@@ -100,6 +100,7 @@ class ClusterOptions:
     seed: int = 0
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
+    enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
     authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
@@ -388,7 +389,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "kubernetes_version": _version, "clock": _clock, "nodes": _nodes, "controllers": _controllers, "seed": _seed,
     "start": _start, "feature_gates": lambda value: switches(value, "feature_gates"),
     "runtime_config": lambda value: switches(value, "runtime_config"),
-    "disable_admission_plugins": _names, "authorization_mode": _modes, "metrics_server": _boolean("metrics_server"),
+    "disable_admission_plugins": _names, "enable_admission_plugins": _names, "authorization_mode": _modes,
+    "metrics_server": _boolean("metrics_server"),
     "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path, "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,

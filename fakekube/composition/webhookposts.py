@@ -16,7 +16,7 @@ from fakekube.webhooks.transport import Answer, NoAnswer, Post
 if TYPE_CHECKING:
     import aiohttp
 
-MAX_BODY_BYTES = 32 << 20
+MAX_BODY_BYTES = 8 << 20
 """A webhook that answers more is cut off: upstream would take it, until its memory is full."""
 MAX_REDIRECTS, MAX_CONTEXTS = 10, 64
 _DIALLING = {errno.ECONNREFUSED: "connection refused", errno.EHOSTUNREACH: "no route to host",

@@ -97,6 +97,7 @@ async def delete_collection(scope: Scope, info: RequestInfo, request: Request) -
         if place and place % UNTURNED_OBJECTS == 0:
             await turn()
         context = delete_context(scope, info, request, options, dry_run=dry_run)
+        context.of_collection = True
         try:
             await deletion.delete(scope.store, context, record.namespace, record.name, options)
         except APIError as error:

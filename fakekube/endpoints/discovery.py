@@ -47,14 +47,16 @@ def _group(kinds: Kinds, group: str) -> Tree:
 
 def resource_list(kinds: Kinds, group: str, version: str, *, hashes: bool = True) -> Tree:
     """The document of ``/api/v1`` or ``/apis/<group>/<version>``."""
+    found = [kind for kind in kinds if (kind.group, kind.version) == (group, version)]
     rows: list[Tree] = []
-    for kind in kinds:
-        if (kind.group, kind.version) == (group, version):
-            rows.append(_resource_row(kind, hashes=hashes))
-            rows += [_subresource_row(kind, sub) for sub in kind.subresources]
+    for kind in found:
+        rows.append(_resource_row(kind, hashes=hashes))
+        rows += [_subresource_row(kind, sub) for sub in kind.subresources]
+    if not all(kind.custom for kind in found):
+        rows.sort(key=lambda row: str(row["name"]))
     head: Tree = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     group_version = f"{group}/{version}" if group else version
-    return head | {"groupVersion": group_version, "resources": sorted(rows, key=lambda row: str(row["name"]))}
+    return head | {"groupVersion": group_version, "resources": rows}
 
 
 def _resource_row(kind: Kind, *, hashes: bool) -> Tree:
@@ -121,7 +123,8 @@ def _aggregated_resource(kind: Kind) -> Tree:
         row["categories"] = list(kind.categories)
     if kind.subresources:
         row["subresources"] = [
-            _aggregated_subresource(kind, sub) for sub in sorted(kind.subresources, key=lambda sub: sub.name)
+            _aggregated_subresource(kind, sub)
+            for sub in sorted(kind.subresources, key=lambda sub: "" if kind.custom else sub.name)
         ]
     return row
 

@@ -123,7 +123,7 @@ def field_label(kind: Kind, label: str) -> str:
         return selectable.aliases[label]
     # Kinds with labels of their own say which of metadata's they know: without a namespace, only
     # the name.
-    nowhere = label == "metadata.namespace" and selectable.labels and not kind.namespaced
+    nowhere = label == "metadata.namespace" and (selectable.labels or kind.custom) and not kind.namespaced
     if label in selectable.labels or (label in METADATA_LABELS and not nowhere):
         return label
     text = selectable.unknown or "field label not supported: {label}"

@@ -83,7 +83,8 @@ def _list_tree(scope: Scope, request: Request, form: Form, result: ListResult) -
         return table.table_of(kind, objects, metadata, form.transform_version, include, scope.services.clock.time())
     if form.transform == "PartialObjectMetadataList":
         items = [table.partial_of(kind, tree_of(kind, record), form.transform_version) for record in result.records]
-        return {"kind": form.transform, "apiVersion": form.transform_version, "metadata": metadata, "items": items}
+        head = {"kind": form.transform, "apiVersion": form.transform_version, "metadata": table.list_meta(metadata)}
+        return head | {"items": items}
     if form.transform:
         go_type = f"{table.internal_type(scope.gvk)}List"
         raise errors.not_acceptable(f"you requested {form.transform}, but the requested object is a list (*{go_type})")

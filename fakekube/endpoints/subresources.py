@@ -33,6 +33,7 @@ async def bind(scope: Scope, info: RequestInfo, request: Request) -> Response:
 async def evict(scope: Scope, info: RequestInfo, request: Request) -> Response:
     """Answer a POST of an Eviction."""
     form, options, body, context = _posted(scope, info, request)
+    context.subresource = "eviction"
     wanted, dry_run = delete_options(body.get("deleteOptions") or {})
     context.dry_run = options.dry_run or dry_run
     budgets = scope.services.stores.named("policy", "v1", "poddisruptionbudgets")

@@ -12,15 +12,13 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupVersionKind
 from fakekube.apimachinery.http import Request
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.registry.kind import Column, Kind, Printer
+from fakekube.registry.kind import CREATED_DESCRIPTION, NAME_DESCRIPTION, Column, Kind, Printer
 
 INCLUDES = ("", "Metadata", "Object", "None")
 LIST_KEYS = ("resourceVersion", "continue", "remainingItemCount")
 INTERNAL_PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
-NAME = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"  # noqa: E501
-CREATED = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"  # noqa: E501
 DEFAULT = Printer(
-    columns=(Column("Name", "string", "name", NAME), Column("Created At", "date", "", CREATED)),
+    columns=(Column("Name", "string", "name", NAME_DESCRIPTION), Column("Created At", "date", "", CREATED_DESCRIPTION)),
     cells=lambda obj, now: [obj["metadata"].get("name", ""), obj["metadata"].get("creationTimestamp")],  # noqa: ARG005
 )
 
@@ -56,10 +54,15 @@ def table_of(
     printer = printer or kind.printer or DEFAULT
     return {
         "kind": "Table", "apiVersion": version,
-        "metadata": {key: metadata[key] for key in LIST_KEYS if key in metadata},
+        "metadata": list_meta(metadata),
         "columnDefinitions": column_definitions(printer) if columns else None,
         "rows": [_row(kind, printer, obj, version, include, now) for obj in objects],
     }
+
+
+def list_meta(metadata: Mapping[str, Any]) -> Tree:
+    """Of a list's metadata, or of an object's, what a typed list has."""
+    return {key: metadata[key] for key in LIST_KEYS if metadata.get(key)}
 
 
 def _row(kind: Kind, printer: Printer, obj: Tree, version: str, include: str, now: float) -> Tree:

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.util.nesting import MAX_LEVELS, is_deep
 
@@ -21,7 +22,8 @@ _LONGEST_INDEX = 9
 
 
 class PatchError(ValueError):
-    """An operation that does not apply. Clients never see the text: upstream answers a generic 422.
+    """An operation that does not apply; the text is upstream's, which clients see where a webhook
+    or a policy made the patch.
     """
 
 
@@ -39,44 +41,89 @@ def apply(tree: Tree, operations: Sequence[Tree | None]) -> Tree:
     return document.root
 
 
+MISSING, BAD_INDEX = "missing value", "invalid index referenced"
+NO_PATH, NO_FROM = f"operation missing path field: {MISSING}", f"operation, missing from field: {MISSING}"
+
+
 def _add(document: "_Document", operation: Tree) -> None:
-    document.add(_pointer(operation, "path"), operation.get("value"))
+    path = _pointer(operation, "path", f"add operation failed to decode path: {MISSING}")
+    try:
+        document.add(path, operation.get("value"))
+    except PatchError as error:
+        missing = f'add operation does not apply: doc is missing path: "{path}"'
+        raise _worded(error, f"error in add for path: '{path}'", missing) from None
 
 
 def _remove(document: "_Document", operation: Tree) -> None:
-    document.remove(_pointer(operation, "path"))
+    path = _pointer(operation, "path", f"remove operation failed to decode path: {MISSING}")
+    try:
+        document.remove(path)
+    except PatchError as error:
+        missing = f'remove operation does not apply: doc is missing path: "{path}"'
+        raise _worded(error, f"error in remove for path: '{path}'", missing) from None
 
 
 def _replace(document: "_Document", operation: Tree) -> None:
-    path = _pointer(operation, "path")
+    path = _pointer(operation, "path", f"replace operation failed to decode path: {NO_PATH}")
     value = operation.get("value")
     if path == "":
         if not isinstance(value, dict | list):
-            raise PatchError("replace operation value must be object or array")
+            raise PatchError("replace operation value must be object or array: %!w(<nil>)")
         document.root = value
         return
-    document.get(path)
-    document.set(path, value)
+    try:
+        document.get(path)
+    except PatchError as error:
+        what = "path" if isinstance(error, _MissingPath) else "key"
+        raise PatchError(f"replace operation does not apply: doc is missing {what}: {path}: {MISSING}") from None
+    try:
+        document.set(path, value)
+    except PatchError as error:
+        raise _worded(error, f"error in remove for path: '{path}'", path) from None
 
 
 def _move(document: "_Document", operation: Tree) -> None:
-    source = _pointer(operation, "from")
-    value = document.get(source)
-    document.remove(source)
+    source = _pointer(operation, "from", f"move operation failed to decode from: {NO_FROM}")
+    try:
+        value = document.get(source)
+        document.remove(source)
+    except PatchError as error:
+        missing, key = f"move operation does not apply: doc is missing from path: {source}", source.rpartition("/")[2]
+        raise _worded(error, f"error in move for path: '{key}'", missing) from None
     # the value is not copied: it has left the place where it was
-    path = _pointer(operation, "path")
-    document.add(path, value, is_deeper=path.count("/") > source.count("/"))
+    path = _pointer(operation, "path", f"move operation failed to decode path: {NO_PATH}")
+    try:
+        document.add(path, value, is_deeper=path.count("/") > source.count("/"))
+    except PatchError as error:
+        missing = f"move operation does not apply: doc is missing destination path: {path}"
+        raise _worded(error, f"error in move for path: '{path}'", missing) from None
 
 
 def _copy(document: "_Document", operation: Tree) -> None:
-    document.add(_pointer(operation, "path"), document.copied(_pointer(operation, "from")))
+    source = _pointer(operation, "from", f"copy operation failed to decode from: {NO_FROM}")
+    try:
+        value = document.get(source)
+    except PatchError as error:
+        missing = f"copy operation does not apply: doc is missing from path: {source}"
+        raise _worded(error, f"error in copy for from: '{source}'", missing) from None
+    path = _pointer(operation, "path", f"copy operation failed to decode path: {MISSING}")
+    value = document.copied(value)
+    try:
+        document.add(path, value)
+    except PatchError as error:
+        missing = f"copy operation does not apply: doc is missing destination path: {path}"
+        raise _worded(error, "error while adding value during copy", missing) from None
 
 
 def _test(document: "_Document", operation: Tree) -> None:
-    path = _pointer(operation, "path")
-    found = document.root if path == "" else document.get(path)
+    path = _pointer(operation, "path", f"test operation failed to decode path: {NO_PATH}")
+    try:
+        found = document.root if path == "" else document.get(path)
+    except PatchError as error:
+        missing = f"test operation does not apply: is missing path: {path}"
+        raise _worded(error, f"error in test for path: '{path}'", missing) from None
     if not _same(found, operation.get("value")):
-        raise PatchError(f"testing value {path} failed")
+        raise PatchError(f"testing value {path} failed: test failed")
 
 
 _ACTIONS: dict[str, Callable[["_Document", Tree], None]] = {
@@ -89,11 +136,20 @@ _ACTIONS: dict[str, Callable[["_Document", Tree], None]] = {
 }
 
 
-def _pointer(operation: Tree, name: str) -> str:
+def _pointer(operation: Tree, name: str, otherwise: str) -> str:
     path = operation.get(name)
     if not isinstance(path, str):
-        raise PatchError(f"operation missing {name} field")
+        raise PatchError(otherwise)
     return path
+
+
+class _MissingPath(PatchError):
+    """There is nothing on the way to where a pointer points."""
+
+
+def _worded(error: PatchError, prefix: str, missing: str) -> PatchError:
+    """An error in the words of its operation."""
+    return PatchError(f"{missing}: {MISSING}" if isinstance(error, _MissingPath) else f"{prefix}: {error}")
 
 
 def _same(left: Json, right: Json) -> bool:
@@ -115,12 +171,14 @@ class _Document:
         self.owned: dict[int, Any] = {}
         self.copied_bytes = 0
 
-    def copied(self, path: str) -> Json:
-        """A copy of what a pointer points at. A short patch cannot make a huge object of copies."""
-        data = orjson.dumps(self.get(path))
+    def copied(self, value: Json) -> Json:
+        """A copy of a value. A short patch cannot make a huge object of copies."""
+        data = orjson.dumps(value)
         self.copied_bytes += len(data)
         if self.copied_bytes > MAX_COPIED_BYTES:
-            raise PatchError("the accumulated size increase of copy is too large")
+            raise PatchError(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self.copied_bytes}, exceeding the limit {MAX_COPIED_BYTES}")
         return orjson.loads(data)
 
     def get(self, path: str) -> Json:
@@ -149,7 +207,7 @@ class _Document:
         elif last == "-":
             container.append(value)
         else:
-            container.insert(_index(last, len(container) + 1), value)
+            container.insert(_new_index(last, len(container) + 1), value)
 
     def remove(self, path: str) -> None:
         """Take away a key or an item that is there."""
@@ -159,14 +217,17 @@ class _Document:
         elif last in container:
             del container[last]
         else:
-            raise PatchError(f"Unable to remove nonexistent key: {last}")
+            raise PatchError(f"Unable to remove nonexistent key: {last}: {MISSING}")
 
     def _walk(self, parents: list[str]) -> Json:
         found = self.root
         for part in parents:
-            found = _child(found, part)
+            try:
+                found = _child(found, part)
+            except PatchError:
+                raise _MissingPath from None
         if not isinstance(found, dict | list):
-            raise PatchError("doc is missing path")
+            raise _MissingPath
         return found
 
     def _open(self, path: str) -> tuple[Any, str]:
@@ -194,7 +255,7 @@ class _Document:
 def _split(path: str) -> tuple[list[str], str]:
     parts = path.split("/")
     if len(parts) < 2:
-        raise PatchError(f"doc is missing path: {path}")
+        raise _MissingPath
     keys = [part.replace("~1", "/").replace("~0", "~") for part in parts[1:]]
     return keys[:-1], keys[-1]
 
@@ -209,14 +270,25 @@ def _child(container: Json, key: str) -> Json:
         return container.get(key)
     if isinstance(container, list):
         return container[_index(key, len(container))]
-    raise PatchError("doc is missing path")
+    raise _MissingPath
+
+
+def _new_index(text: str, length: int) -> int:
+    try:
+        return _index(text, length)
+    except _NoIndex as error:
+        raise PatchError(f"value was not a proper array index: '{text}': {error}") from None
+
+
+class _NoIndex(PatchError):
+    """A text that is no number."""
 
 
 def _index(text: str, length: int) -> int:
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > _LONGEST_INDEX:
-        raise PatchError(f"value was not a proper array index: '{text}'")
+        raise _NoIndex(f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax")
     number = int(text)
     if number >= length or number < -length:
-        raise PatchError(f"Unable to access invalid index: {number}")
+        raise PatchError(f"Unable to access invalid index: {number}: {BAD_INDEX}")
     return number + length if number < 0 else number

@@ -5,7 +5,7 @@ Upstream: apiserver/pkg/admission/attributes.go, interfaces.go. The plugins them
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fakekube.apimachinery.types import Tree
@@ -14,11 +14,25 @@ from fakekube.registry.strategy import WriteContext
 
 
 @dataclass(slots=True, eq=False)
+class Reinvocation:
+    """What mutating plugins that call somebody leave behind for a second round of the whole pass.
+
+    ``wanted`` says that one changed the object after another might have looked at it, ``again``
+    that the second round is under way. ``states`` is each plugin's own, by its name.
+    Upstream: admission/reinvocation.go.
+    """
+
+    wanted: bool = False
+    again: bool = False
+    states: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
 class Attributes:
     """One write as admission sees it. ``obj`` is None on DELETE, ``old`` on CREATE.
 
-    A mutating plugin may change ``obj``. Parts that ``obj`` has in common with ``old`` are shared:
-    replace such a part by a copy before changing it.
+    A mutating plugin may change ``obj``, or put another in its place. Parts that ``obj`` has in
+    common with ``old`` are shared: replace such a part by a copy before changing it.
     """
 
     kind: Kind
@@ -30,6 +44,13 @@ class Attributes:
     old: Tree | None
     options: Mapping[str, Any]
     ctx: WriteContext
+    reinvocation: Reinvocation | None = None  # until somebody outside of the server was asked
+
+    def reinvocable(self) -> Reinvocation:
+        """The state for a second round, made if there is none."""
+        if self.reinvocation is None:
+            self.reinvocation = Reinvocation()
+        return self.reinvocation
 
 
 class Admission(Protocol):

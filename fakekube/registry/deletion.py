@@ -48,10 +48,13 @@ class Deleted(NamedTuple):
     record: Record | None = None
 
 
-async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, options: DeleteOptions) -> Deleted:
+async def delete(
+    store: Store, ctx: WriteContext, namespace: str, name: str, options: DeleteOptions, *, admitted: bool = False,
+) -> Deleted:
     """Delete one object as far as its grace period and finalizers allow.
 
-    Raises APIError: NotFound, Conflict of a precondition, and what admission refuses with.
+    ``admitted`` says that admission has let an eviction pass, which is all that it is asked. Raises
+    APIError: NotFound, Conflict of a precondition, and what admission refuses with.
     """
     ctx.operation = "DELETE"
     while True:
@@ -59,8 +62,9 @@ async def delete(store: Store, ctx: WriteContext, namespace: str, name: str, opt
         old = store.load(record)
         check_preconditions(store, old, options)
         attributes = store.attributes(ctx, namespace, None, old)
-        await store.admission().admit(attributes)
-        await store.admission().validate(attributes)
+        if not admitted:
+            await store.admission().admit(attributes)
+            await store.admission().validate(attributes)
         try:
             return delete_record(store, ctx, record, old, options)
         except Stale:

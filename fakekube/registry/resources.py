@@ -33,7 +33,7 @@ class ResourceRegistry:
         self._kinds = {_key(kind): kind for kind in kinds}
         self._observers: list[Changed] = []
         self._listed: tuple[Kind, ...] | None = None  # this and the next three follow from _kinds
-        self._groups: dict[str, None] = {}
+        self._groups: dict[str, bool] = {}
         self._versions: dict[tuple[str, str], None] = {}
         self._stored: dict[GroupResource, Kind] = {}
 
@@ -87,6 +87,11 @@ class ResourceRegistry:
         _ = self.kinds
         return group in self._groups
 
+    def is_custom(self, group: str) -> bool:
+        """Whether a group has custom kinds alone."""
+        _ = self.kinds
+        return self._groups.get(group, False)
+
     def has_version(self, group: str, version: str) -> bool:
         """Whether any kind of a group and version is served."""
         _ = self.kinds
@@ -96,7 +101,10 @@ class ResourceRegistry:
         # the built-in ones stay where they are, since nothing tells them apart here
         self._kinds = dict(sorted(self._kinds.items(), key=lambda item: item[1].discovery_order))
         self._versions = {(group, version): None for group, version, _ in self._kinds}
-        self._groups = {group: None for group, _ in self._versions}
+        self._groups = {kind.group: kind.custom for kind in self._kinds.values()}
         self._stored = {kind.group_resource: kind for kind in self._kinds.values() if kind.conversion is None}
+        for kind in self._kinds.values():
+            if kind.custom:  # what is stored in a version that is not served is told by another one
+                self._stored.setdefault(kind.storage_resource, kind)
         self._listed = tuple(self._kinds.values())
         return self._listed

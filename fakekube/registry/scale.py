@@ -142,11 +142,17 @@ def rescaled(store: Store, name: str, change: Callable[[Tree], Tree]) -> Transfo
         new_meta.pop("managedFields", None)
         if owners := scalefields.to_parent(live, meta.get("managedFields"), store.kind.api_version, where):
             new_meta["managedFields"] = owners
-        if paths is not None:
-            return _with_replicas({**old, "metadata": new_meta}, paths.replicas, replicas)
-        return {**old, "metadata": new_meta, "spec": {**old["spec"], "replicas": replicas}}
+        return with_scale(store, {**old, "metadata": new_meta}, scale)
 
     return transform
+
+
+def with_scale(store: Store, obj: Tree, scale: Tree) -> Tree:
+    """The object with the replicas of a Scale."""
+    paths, replicas = store.kind.scale_paths, (scale.get("spec") or {}).get("replicas", 0)
+    if paths is not None:
+        return _with_replicas(obj, paths.replicas, replicas)
+    return {**obj, "spec": {**obj["spec"], "replicas": replicas}}
 
 
 def _present(store: Store, old: Tree) -> Tree:

@@ -18,7 +18,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.managedfields.entries import same_but_for_times
 from fakekube.registry import metadata as objectmeta
 from fakekube.registry import preconditions, write
-from fakekube.registry.attributes import Admission
+from fakekube.registry.attributes import Admission, Attributes
 from fakekube.registry.kind import Kind, strategy_of
 from fakekube.registry.strategy import SERVER_MANAGER, Cluster, Strategy, WriteContext
 from fakekube.registry.write import FieldOwnership, Write
@@ -108,15 +108,15 @@ class Store:
 
         Raises APIError: AlreadyExists, Invalid, Forbidden and what admission refuses with.
         """
-        meta = self._own_metadata(tree, namespace)
+        meta = write.own_metadata(self.kind, tree, namespace)
         generated = ""
         if not meta.get("name") and meta.get("generateName"):
             meta.pop("name", None)
             generated = self._free_name(namespace, meta["generateName"], ctx)
         try:
             return await self._create(ctx, namespace, tree, generated=generated)
-        except KeyExists:
-            raise self._exists_error(namespace, meta["name"], generated=bool(generated)) from None
+        except KeyExists as error:
+            raise self._exists_error(namespace, error.name, generated=bool(generated)) from None
 
     def _free_name(self, namespace: str, base: str, ctx: WriteContext) -> str:
         """A generated name that nobody has; after eight tries the last one, taken as it is."""
@@ -137,7 +137,7 @@ class Store:
         attrs = self.attributes(ctx, namespace, obj, None)
         attrs.tracked, attrs.generated_name = tracked, generated
         await write.pass_through(stages, self, attrs)
-        return self._commit_new(ctx, namespace, obj)
+        return self._commit_new(ctx, namespace, attrs.tree)
 
     def _commit_new(self, ctx: WriteContext, namespace: str, obj: Tree) -> Written:
         if ctx.dry_run:
@@ -180,7 +180,7 @@ class Store:
         """The write that the transform makes of a stored object, all checks passed."""
         old = self.load(record)
         obj = transform(old)
-        self._own_metadata(obj, namespace)
+        write.own_metadata(self.kind, obj, namespace)
         attrs = self.attributes(ctx, namespace, obj, old)
         attrs.record, attrs.tracked = record, tracked
         await write.pass_through(write.UPDATE, self, attrs)
@@ -220,7 +220,7 @@ class Store:
         self, ctx: WriteContext, namespace: str, name: str, transform: Transform, *, tracked: bool,
     ) -> Written:
         obj = transform(None)
-        meta = self._own_metadata(obj, namespace)
+        meta = write.own_metadata(self.kind, obj, namespace)
         if uid := meta.get("uid"):
             raise preconditions.uid_conflict(self.kind, namespace, name, uid, "")
         ctx.operation = "CREATE"
@@ -233,18 +233,6 @@ class Store:
             raise self._exists_error(namespace, name, generated=False) from None
 
     # metadata
-
-    def _own_metadata(self, obj: Tree, namespace: str) -> Tree:
-        """The metadata, with the namespace of the request.
-
-        Raises BadRequest when the body names another.
-        """
-        meta: Tree = obj.setdefault("metadata", {})
-        if not self.kind.namespaced:
-            meta.pop("namespace", None)
-        elif meta.setdefault("namespace", namespace) != namespace:
-            raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
-        return meta
 
     def _exists_error(self, namespace: str, name: str, *, generated: bool) -> APIError:
         existing = self.bucket.get(namespace, name)
@@ -262,6 +250,19 @@ class Store:
         """What admission is told about this write, and the stages with it."""
         name = ((obj or old or {}).get("metadata") or {}).get("name", "")
         return Write(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, old, ctx.options, ctx)
+
+    async def admitted(self, ctx: WriteContext, namespace: str, name: str, obj: Tree) -> Tree:
+        """What admission makes of an object that is posted to a sub-resource, and not stored.
+
+        ``ctx`` says to which, and whether it is a CREATE or a CONNECT. Raises what admission
+        refuses with.
+        """
+        chain = self.admission()
+        attrs = Attributes(self.kind, namespace, name, ctx.operation, ctx.subresource, obj, None, ctx.options, ctx)
+        await chain.admit(attrs)
+        await chain.validate(attrs)
+        assert attrs.obj is not None, "admission does not take objects away"
+        return attrs.obj
 
     def replace(self, obj: Tree, expected: Record) -> Record:
         """Commit a change that needs no checks any more.

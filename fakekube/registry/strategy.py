@@ -76,6 +76,7 @@ class WriteContext:
     options: Mapping[str, Any] = field(default_factory=dict)
     # texts for Warning headers, in order, may repeat
     warnings: list[str] = field(default_factory=list)
+    of_collection: bool = False  # one of many that are deleted: admission is not told its name
     # what the audit log says of the request, by key
     audit_annotations: dict[str, str] = field(default_factory=dict)
 

@@ -36,6 +36,8 @@ async def bind(store: Store, ctx: WriteContext, namespace: str, name: str, bindi
     meta, target = binding.get("metadata") or {}, binding.get("target") or {}
     if meta.get("name", "") != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
+    binding = await store.admitted(ctx, namespace, name, binding)
+    meta, target = binding.get("metadata") or {}, binding.get("target") or {}
     _check_target(target, ctx.minor)
     if not name:
         raise errors.bad_request("Name parameter required.")
@@ -106,6 +108,7 @@ async def evict(
     """
     if (eviction.get("metadata") or {}).get("name") != name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
+    await pods.admitted(ctx, namespace, name, eviction)
     pod = pods.load(pods.find(namespace, name))
     if not _may_ignore_budgets(pod):
         matching = [record for record in budgets.bucket.records(namespace) if _covers(budgets.load(record), pod)]
@@ -118,7 +121,7 @@ async def evict(
         if options.resource_version is not None:
             version = pods.find(namespace, name).revision
             options = options._replace(resource_version=str(version))
-    await deletion.delete(pods, ctx, namespace, name, options)
+    await deletion.delete(pods, ctx, namespace, name, options, admitted=True)
     return success()
 
 

@@ -45,12 +45,26 @@ class Write(Attributes):
     generated_name: str = ""  # admission does not know it before it has made its changes
     asked_revision: str = ""  # the resourceVersion in the body of a create
     conditional: bool = False  # the caller named the version that it saw
+    system_fields: tuple[str, str] = ("", "")  # uid and creationTimestamp of a new object
 
     @property
     def tree(self) -> Tree:
         """The object; there is one in every create and update."""
         assert self.obj is not None, "a delete has no object"
         return self.obj
+
+
+def own_metadata(kind: "Kind", obj: Tree, namespace: str) -> Tree:
+    """The metadata, with the namespace of the request.
+
+    Raises BadRequest when the object names another.
+    """
+    meta: Tree = obj.setdefault("metadata", {})
+    if not kind.namespaced:
+        meta.pop("namespace", None)
+    elif meta.setdefault("namespace", namespace) != namespace:
+        raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    return meta
 
 
 class FieldOwnership(Protocol):
@@ -99,7 +113,7 @@ def fill_metadata(_: WriteRules, write: Write) -> None:
     write.asked_revision = str(meta.pop("resourceVersion", ""))
     for name in OF_THE_SERVER:
         meta.pop(name, None)
-    meta["uid"], meta["creationTimestamp"] = ctx.rng.uid(), ctx.now
+    write.system_fields = meta["uid"], meta["creationTimestamp"] = ctx.rng.uid(), ctx.now
     objectmeta.dedupe_owner_references(meta, ctx)
 
 
@@ -115,11 +129,22 @@ def own_new(rules: WriteRules, write: Write) -> None:
         rules.fields.update(None, write.tree, manager=ctx.field_manager, now=ctx.now, subresource=ctx.subresource)
 
 
-def name_new(_: WriteRules, write: Write) -> None:
+def name_new(rules: WriteRules, write: Write) -> None:
     """Put the generated name in, unless admission gave another."""
+    if write.reinvocation is not None:
+        _own_what_came_back(rules, write)
     if write.generated_name:
         meta = write.tree["metadata"]
         write.name = meta["name"] = meta.get("name") or write.generated_name
+
+
+def _own_what_came_back(rules: WriteRules, write: Write) -> None:
+    """What only the server knows of a new object, over what somebody outside made of it."""
+    meta, uid, created = own_metadata(rules.kind, write.tree, write.namespace), *write.system_fields
+    write.asked_revision = str(meta.pop("resourceVersion", write.asked_revision))
+    for name in OF_THE_SERVER:
+        meta.pop(name, None)
+    meta["uid"], meta["creationTimestamp"] = uid, created
 
 
 def authorize_new(rules: WriteRules, write: Write) -> None:
@@ -204,6 +229,8 @@ def check_version(rules: WriteRules, write: Write) -> None:
     Raises Conflict, Invalid.
     """
     assert write.record is not None, "an update has seen an object"
+    if write.reinvocation is not None:
+        own_metadata(rules.kind, write.tree, write.namespace)
     write.conditional = preconditions.check_version(rules.kind, write.tree["metadata"], write.record)
 
 

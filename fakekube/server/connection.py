@@ -298,6 +298,11 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def abort(self) -> None:
+        """Close without waiting for the client: by TLS both sides say goodbye."""
+        if self._transport is not None:
+            self._transport.abort()
+
 
 def _asks_for_another(message: RawRequestMessage) -> bool:
     wanted = message.headers.get("Upgrade", "").lower()

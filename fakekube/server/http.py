@@ -108,6 +108,8 @@ class HttpServer:
             await self._upgrading.shutdown(grace_seconds)
         for connection in list(self._connections):
             connection.close()
+            if self.tls is not None:
+                connection.abort()
         self._server = self._upgrading = None
 
     def close_idle_connections(self) -> None:

@@ -185,6 +185,15 @@ class Bucket:
             self._indexes.replace(expected, record)
         return record
 
+    def select_by(self, fields: Fields | None) -> None:
+        """Let other texts of objects be selected by, those of the objects that are there, too."""
+        if fields is None and self.encoder.fields is None:
+            return
+        self.encoder.fields = fields
+        self._indexes = Indexes()
+        for record in list(self.objects.all()):
+            self.objects.replace(self.encoder.decode(record.data))
+
     def delete(self, expected: Record, final: Tree | None = None) -> Record:
         """Remove the object that the caller saw. Raises Stale.
 

@@ -254,6 +254,7 @@ class KeyExists(Exception):
 
     def __init__(self, namespace: str, name: str) -> None:
         super().__init__(f"{namespace}/{name} exists")
+        self.name = name
 
 
 class Stale(Exception):

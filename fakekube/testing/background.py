@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fakekube.composition.snapshot import Snapshot
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
+    from fakekube.webhooks.callables import Function
 
 T = TypeVar("T")
 
@@ -136,6 +137,22 @@ class BackgroundCluster:
     def restart_controller(self, name: str) -> None:
         """Stop a controller and start it. OptionError for an unknown name."""
         self.call(lambda cluster: cluster.restart_controller(name))
+
+    def webhook(self, *resources: str, **values: Any) -> "Callable[[Function], Function]":
+        """A decorator: let a function be an admission webhook; see ``Cluster.webhook``.
+
+        It runs in a thread of its own, so it may use a client that blocks.
+        """
+        from fakekube.composition.functionwebhooks import in_thread
+
+        def register(function: "Function") -> "Function":
+            async def run(cluster: "Cluster") -> None:
+                cluster.webhook(*resources, **values)(in_thread(function))
+
+            self.call(run)
+            return function
+
+        return register
 
     def pause(self) -> None:
         """Let time stand still, but for ``advance``."""

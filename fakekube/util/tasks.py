@@ -22,6 +22,20 @@ def turn() -> Generator[None, None, None]:
     yield
 
 
+def finish(coro: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns or raises that has nothing to wait for, without a loop's help.
+
+    RuntimeError for one that waits; it has begun then, and is ended.
+    """
+    try:
+        coro.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    coro.close()
+    raise RuntimeError(f"{coro!r} waits for something")
+
+
 def is_anything_ready() -> bool:
     """Whether the running loop has callbacks to run;
 

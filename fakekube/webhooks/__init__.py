@@ -5,3 +5,7 @@ neither knows an HTTP library, nor does this package: the composition hands a Tr
 Upstream: apiserver/pkg/util/webhook with client-go's rest. Left out: kubeconfigs with credentials
 for webhooks.
 """
+
+from fakekube.webhooks.requests import AdmissionRequest, Denied
+
+__all__ = ["AdmissionRequest", "Denied"]

@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Mapping
 from contextlib import nullcontext
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import orjson
@@ -31,6 +31,8 @@ USER_AGENT = "kube-apiserver-admission"
 HTTPS_PORT = 443
 MAX_RETRIES = 10
 """So often a webhook that asks for it with Retry-After is called again, while time is left."""
+LARGE_BYTES = 1 << 18
+"""A longer answer is read in a thread, and only as JSON."""
 _TYPE_META = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 _SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:74"
 _PATH_SAFE = "/:@!$&'()*+,;=~-._"
@@ -86,6 +88,8 @@ class WebhookClient:
                 raise CallError(f"Post {go_quote(url)}: context deadline exceeded") from None
             except NoAnswer as error:
                 raise CallError(f"Post {go_quote(url)}: {error}") from error
+        if len(answer.body) > LARGE_BYTES:  # nobody else has to wait until it is read
+            return await asyncio.to_thread(read_review, answer, expected)
         return read_review(answer, expected)
 
     async def _answer(self, config: Tree, url: str, body: bytes) -> Answer:
@@ -147,10 +151,7 @@ def read_review(answer: Answer, expected: ReviewKind) -> Tree:
 def _type_meta(body: bytes) -> Tree:
     """The object in a body, whose ``apiVersion`` and ``kind`` are texts. Raises CallError."""
     problem = "couldn't get version/kind; json parse error: "
-    try:
-        value = gojson.loads(body)
-    except gojson.SyntaxProblem as error:
-        raise CallError(f"{problem}{error}") from None
+    value = _value(body, problem)
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -162,11 +163,25 @@ def _type_meta(body: bytes) -> Tree:
     return value
 
 
+def _value(body: bytes, problem: str) -> Any:
+    """What a body holds: JSON if it begins like an object, else YAML. Raises CallError."""
+    try:
+        if body.lstrip()[:1] == b"{" or len(body) > LARGE_BYTES:
+            return gojson.loads(body)
+        from fakekube.schema import yaml  # webhooks answer JSON, but for those that fail
+
+        return yaml.load(body)[0]
+    except gojson.SyntaxProblem as error:
+        raise CallError(f"{problem}{error}") from None
+    except ValueError as error:
+        raise CallError(str(error)) from None
+
+
 def _status_text(body: bytes) -> str:
     """What a Status in the body of a failure says; empty when there is none."""
     try:
-        value = gojson.loads(body) if body else None
-    except gojson.SyntaxProblem:
+        value = _value(body, "") if body else None
+    except CallError:
         return ""
     if not isinstance(value, dict) or value.get("kind") != "Status" or value.get("apiVersion", "v1") not in ("", "v1"):
         return ""

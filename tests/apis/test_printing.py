@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from fakekube.apimachinery.ages import human_duration, since
 from fakekube.apis.catalog import catalog
-from fakekube.apis.printing import columns, format_labels, format_selector, human_duration, limited, since
+from fakekube.apis.printing import columns, format_labels, format_selector, limited
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data" / "columns-1.37.tsv"
 MINUTE, HOUR, DAY = 60, 3600, 86400

@@ -26,6 +26,8 @@ def answer(text: str, data: dict[str, Any], *, minor: int = 37, stored: bool = T
         program = environment(minor, stored=stored).compile(text)
     except errors.CompileError as error:
         return {"compile": str(error)}
+    except errors.ProgramError as error:
+        return {"compile": f"program: {error}"}
     told = {"type": str(program.type)}
     try:
         return told | {"value": show(program.evaluate(data))}

@@ -16,6 +16,9 @@ from tests.webhooks.servers import Authority, raw_server
 REVIEW = ReviewKind(
     "admission.k8s.io/v1", "AdmissionReview", {("admission.k8s.io/v1beta1", "AdmissionReview"): "v1beta1.AdmissionReview"})
 JSON, PARSE = {"Content-Type": "application/json"}, "couldn't get version/kind; json parse error: "
+UNMARSHAL = (
+    "json: cannot unmarshal {} into Go value of type struct {{ "
+    r'APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }}')
 SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:74"
 TLS = "tls: failed to verify certificate: x509: "
 GOOD = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": "u", "allowed": True}}
@@ -125,8 +128,10 @@ async def test_service_of_the_cluster() -> None:
      "own words"),
     (200, JSON, b"",
      "0-length response with status code: 200 and content type: application/json"),
-    (200, {}, b"<html>", PARSE + "invalid character '<' looking for beginning of value"),
-    (200, {}, b"[" * 200_000, PARSE + "invalid character '[' exceeded max depth"),
+    (200, {}, b"<html>", PARSE + UNMARSHAL.format("string")),
+    (200, {}, b"- a", PARSE + UNMARSHAL.format("array")),
+    (200, {}, b"{<html>", PARSE + "invalid character '<' looking for beginning of object key string"),
+    (200, {}, b'{"a":' * 20_000, PARSE + "invalid character '{' exceeded max depth"),
     (200, {}, b'{"kind":1}',
      PARSE + "json: cannot unmarshal number into Go struct field .kind of type string"),
     (200, {}, b'{"apiVersion":"admission.k8s.io/v1beta1"}',
@@ -243,7 +248,7 @@ async def test_huge_body(monkeypatch: pytest.MonkeyPatch) -> None:
     authority = Authority()
     async with authority.serve(answer) as url:
         text = await refusal({"url": url, "caBundle": authority.bundle})
-    assert text.endswith("http: response body is larger than 33554432 bytes")
+    assert text.endswith("http: response body is larger than 8388608 bytes")
 
 
 @pytest.mark.parametrize(("config", "url"), [

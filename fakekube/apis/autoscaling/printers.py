@@ -1,8 +1,9 @@
 """How HorizontalPodAutoscalers print, from their v2 form, and the Scales of whatever can be scaled.
 """
 
+from fakekube.apimachinery.ages import UNKNOWN
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.apis.printing import AGE, NAME, NONE, UNKNOWN, UNSET, column, dig, table
+from fakekube.apis.printing import AGE, NAME, NONE, UNSET, column, dig, table
 
 SHOWN = 2
 NIL = "<nil>"  # how Go writes a quantity that is not there

@@ -1,5 +1,6 @@
 """How Jobs and CronJobs print."""
 
+from fakekube.apimachinery.ages import human_duration, since, unix
 from fakekube.apimachinery.types import Tree
 from fakekube.apis.printing import (
     AGE,
@@ -11,12 +12,9 @@ from fakekube.apis.printing import (
     count,
     dig,
     has_condition,
-    human_duration,
     selector_of,
-    since,
     table,
     timed,
-    unix,
 )  # fmt: skip
 
 

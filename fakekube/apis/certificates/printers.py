@@ -1,7 +1,8 @@
 """How the kinds of certificates.k8s.io print."""
 
+from fakekube.apimachinery.ages import human_duration
 from fakekube.apimachinery.types import Tree
-from fakekube.apis.printing import AGE, NAME, NONE, column, condition, dig, format_labels, human_duration, table
+from fakekube.apis.printing import AGE, NAME, NONE, column, condition, dig, format_labels, table
 
 
 def _condition(obj: Tree) -> str:

@@ -7,8 +7,9 @@ Upstream: printPod in pkg/printers/internalversion/printers.go.
 from dataclasses import dataclass
 
 from fakekube.apimachinery import pods
+from fakekube.apimachinery.ages import since, unix
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.apis.printing import NONE, age, columns, dig, since, unix
+from fakekube.apis.printing import NONE, age, columns, dig
 from fakekube.registry.kind import Printer
 
 COLUMNS = columns(

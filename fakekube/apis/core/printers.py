@@ -1,11 +1,11 @@
 """How the kinds of the core group print; pods are in ``pod_printer.py``."""
 
+from fakekube.apimachinery.ages import UNKNOWN, since
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import (
     AGE,
     NAME,
     NONE,
-    UNKNOWN,
     UNSET,
     column,
     condition,
@@ -14,7 +14,6 @@ from fakekube.apis.printing import (
     containers_of,
     dig,
     format_labels,
-    since,
     table,
     timed,
 )  # fmt: skip

@@ -1,22 +1,19 @@
 """How EvictionRequests and Evictions print."""
 
+from fakekube.apimachinery.ages import UNKNOWN, human_duration, since, unix
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.apis.printing import (
     AGE,
     NAME,
     NONE,
-    UNKNOWN,
     UNSET,
     age,
     column,
     columns,
     condition,
     dig,
-    human_duration,
     limited,
-    since,
     table,
-    unix,
 )  # fmt: skip
 from fakekube.registry.kind import Printer
 

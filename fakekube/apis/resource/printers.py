@@ -1,7 +1,8 @@
 """How the kinds of resource.k8s.io print, from their newest form."""
 
+from fakekube.apimachinery.ages import since
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.apis.printing import AGE, NAME, NONE, column, columns, dig, since, table, timed
+from fakekube.apis.printing import AGE, NAME, NONE, column, columns, dig, table, timed
 from fakekube.registry.kind import Printer
 
 COUNTS = ("totalDevices", "availableDevices", "allocatedDevices", "unavailableDevices")

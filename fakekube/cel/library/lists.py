@@ -7,6 +7,7 @@ elements on. Upstream: version 3 of cel-go's ext/lists.go.
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fakekube.cel import costs, macros, tree, types, values
@@ -49,6 +50,7 @@ def library() -> Library:
         function("distinct", member(
             "list_distinct", [elements], elements, distinct, cost=_comparison_cost(0), estimate=_estimate_distinct)),
     )
+    functions = tuple(_unguarded(each) if each.name in _UNGUARDED else each for each in functions)
     return Library("lists", functions, macros=(macros.Macro("sortBy", 2, True, sort_by),))
 
 
@@ -78,8 +80,20 @@ def cut(elements: Sequence[Any], start: int, end: int) -> list[Any]:
     return list(elements[start:end])
 
 
-def flatten(elements: Sequence[Any], depth: int = 1) -> list[Any]:
-    """The elements, with those of lists in their place, as deep as is said."""
+_UNGUARDED = ("flatten", "sort", "@sortByAssociatedKeys")
+
+
+def _unguarded(of: Function) -> Function:
+    """A function that looks at the types of its arguments itself."""
+    return Function(of.name, tuple(replace(each, guarded=False) for each in of.overloads))
+
+
+def flatten(elements: Any, *depths: Any) -> list[Any]:
+    """The elements, with those of lists in their place, as deep as is said, or one deep."""
+    depth = depths[0] if depths else 1
+    if not isinstance(elements, list | tuple) or not isinstance(depth, int):
+        given = ", ".join(values.type_of(each).name for each in depths)
+        raise EvaluationError(f"no such overload: {values.type_of(elements).name}.flatten({given})")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     flat: list[Any] = []
@@ -96,8 +110,10 @@ def flatten(elements: Sequence[Any], depth: int = 1) -> list[Any]:
     return flat
 
 
-def sort(elements: Sequence[Any]) -> list[Any]:
+def sort(elements: Any) -> list[Any]:
     """The elements in their order."""
+    if not isinstance(elements, list | tuple):
+        raise EvaluationError("no such overload: sort")
     return sort_by_keys(elements, elements)
 
 

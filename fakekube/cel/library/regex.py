@@ -3,11 +3,10 @@
 Expressions run on RE2. Upstream: apiserver/pkg/cel/library/regex.go with Go's regexp.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fakekube.cel import costs, types, values
-from fakekube.cel.errors import EvaluationError
+from fakekube.cel import costs, errors, tree, types, validators, values
 from fakekube.cel.functions import Node, Sizes, function, member
 from fakekube.cel.libraries import Library
 from fakekube.cel.library import costing
@@ -25,7 +24,20 @@ def library() -> Library:
             member("string_find_all_string", [text, text], texts, find_all, **searched),
             member("string_find_all_string_int", [text, text, types.INT], texts, find_all, **searched),
         ),
-    ))
+    ), validators=(check_literals,))
+
+
+def check_literals(root: tree.Expression) -> Iterator[errors.Issue]:
+    """Literal expressions are compiled when the text is. Raises ProgramError."""
+    for node in validators.nodes(root):
+        if isinstance(node, tree.Call) and node.function in ("find", "findAll") and node.arguments:
+            pattern = node.arguments[0]
+            if isinstance(pattern, tree.Literal) and isinstance(pattern.value, str):
+                try:
+                    regex.compiled(pattern.value)
+                except regex.RegexError as error:
+                    raise errors.ProgramError(str(error)) from None
+    yield from ()
 
 
 def find(text: str, pattern: str) -> str:
@@ -58,7 +70,7 @@ def _compiled(pattern: str) -> regex.Expression:
     try:
         return regex.compiled(pattern)
     except regex.RegexError as error:
-        raise EvaluationError(f"Illegal regex: {error}") from None
+        raise errors.EvaluationError(f"Illegal regex: {error}") from None
 
 
 def _cost(arguments: Sequence[Any], _result: Any) -> int:

@@ -1,0 +1,115 @@
+"""One webhook is asked about one write: over HTTP, or a Python function of this process.
+
+Upstream: callHook and callAttrMutatingHook in plugin/webhook/{validating,mutating}/dispatcher.go,
+plugin/webhook/errors.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable
+
+from fakekube.admission.services import Services
+from fakekube.admission.webhook import review
+from fakekube.admission.webhook.configurations import Hook
+from fakekube.admission.webhook.review import InvalidResponse, Verdict
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.apimachinery.field_errors import go_quote
+from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+from fakekube.webhooks.callables import Function
+from fakekube.webhooks.client import CallError
+from fakekube.webhooks.requests import Denied
+
+SIDE_EFFECT_FREE = ("None", "NoneOnDryRun")
+BAD_REQUEST = 400
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or answered nonsense: failurePolicy decides what follows. The
+    text is upstream's, with the name of the webhook.
+    """
+
+    def __init__(self, hook: Hook, reason: str) -> None:
+        super().__init__(f"failed calling webhook {go_quote(hook.name)}: {reason}")
+
+
+async def ask(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, *, mutating: bool) -> Verdict:
+    """What the webhook says; its warnings and annotations are told already.
+
+    Raises CallFailed; APIError for a webhook that cannot be asked on a dry run.
+    """
+    if attrs.ctx.dry_run and hook.side_effects not in SIDE_EFFECT_FREE:
+        raise errors.bad_request(f"admission webhook {go_quote(hook.name)} does not support dry run")
+    uid = services.rng.uid()
+    function = services.callables.find(hook.client)
+    try:
+        if function is not None:
+            verdict = await _called(services, function, hook, attrs, wanted, uid, mutating=mutating)
+        else:
+            verdict = await _sent(services, hook, attrs, wanted, uid, mutating=mutating)
+    except CallError as error:
+        raise CallFailed(hook, f"failed to call webhook: {error}") from error
+    except InvalidResponse as error:
+        raise CallFailed(hook, f"received invalid webhook response: {error}") from error
+    for key, value in verdict.annotations.items():
+        attrs.ctx.annotate(f"{hook.name}/{key}", value)
+    for text in verdict.warnings:
+        attrs.ctx.warn(text)
+    return verdict
+
+
+async def _sent(services: Services, hook: Hook, attrs: Attributes, wanted: Kind, uid: str, *, mutating: bool) -> Verdict:
+    version = next((each for each in hook.versions if each in review.VERSIONS), "")
+    if not version:
+        text = "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+        raise CallFailed(hook, text)
+    sent = review.review_of(version, review.request_of(services, attrs, wanted, uid, final=not mutating))
+    answer = await services.client().call(
+        hook.client, sent, timeout_seconds=hook.timeout_seconds, expected=review.EXPECTED[version])
+    return review.read_response(answer, version, uid, mutating=mutating)
+
+
+async def _called(
+    services: Services, function: Function, hook: Hook, attrs: Attributes, wanted: Kind, uid: str, *, mutating: bool,
+) -> Verdict:
+    request = review.call_of(services, attrs, wanted, uid, final=not mutating)
+    allowed, status = True, {}
+    try:
+        pending = function(request)
+        if inspect.isawaitable(pending):
+            await _in_time(services, pending, hook)
+    except Denied as denial:
+        allowed = False
+        status = {
+            name: value for name in ("message", "code", "reason", "details") if (value := getattr(denial, name))}
+    changed = request.changed if mutating else None
+    return Verdict(allowed, status, changed=changed, warnings=tuple(request.warnings), annotations=request.annotations)
+
+
+async def _in_time(services: Services, pending: Awaitable[None], hook: Hook) -> None:
+    """Wait for a function, no longer than its webhook may take, by the wall's clock and by the
+    cluster's. Raises CallError.
+    """
+    try:
+        async with asyncio.timeout(hook.timeout_seconds) as limit:
+            loop = asyncio.get_running_loop()
+            timer = services.clock.call_later(hook.timeout_seconds, lambda: limit.reschedule(loop.time()), daemon=True)
+            try:
+                with services.activity.busy():
+                    await pending
+            finally:
+                timer.cancel()
+    except TimeoutError:
+        raise CallError(f"Post {go_quote(hook.client['url'])}: context deadline exceeded") from None
+
+
+def denial(hook: Hook, verdict: Verdict) -> APIError:
+    """The error of a write that a webhook refuses: its own Status, made a failure."""
+    status = verdict.status
+    denied = f"admission webhook {go_quote(hook.name)} denied the request"
+    told = status.get("message") or status.get("reason")
+    code = status.get("code", 0)
+    return APIError(
+        max(code, BAD_REQUEST), status.get("reason", ""),
+        f"{denied}: {told}" if told else f"{denied} without explanation", status.get("details"), metadata=status.get("metadata"))

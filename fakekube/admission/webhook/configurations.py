@@ -1,0 +1,93 @@
+"""The webhooks that are configured, ready to be asked.
+
+They are read again when a configuration was written; otherwise a write costs one look. Upstream:
+apiserver/pkg/admission/configuration, plugin/webhook/accessors.go. Left out: static manifests.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fakekube.admission.matching import CONFIGURATIONS, Matcher
+from fakekube.admission.services import Services
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.types import Tree
+from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+
+if TYPE_CHECKING:
+    from fakekube.admission.expressions import Conditions
+
+
+class Hook:
+    """One webhook of a configuration.
+
+    ``index`` is its place among all that are configured.
+    """
+
+    def __init__(self, services: Services, configuration: str, number: int, index: int, tree: Tree) -> None:
+        self.configuration, self.index = configuration, index
+        self.name: str = tree.get("name", "")
+        self.uid = f"{configuration}/{self.name}/{number}"
+        self.client: Tree = tree.get("clientConfig") or {}
+        self.ignores_failures = tree.get("failurePolicy") == "Ignore"
+        self.timeout_seconds: int = tree.get("timeoutSeconds") or 10
+        self.side_effects: str = tree.get("sideEffects", "")
+        self.versions: Sequence[str] = tree.get("admissionReviewVersions") or ()
+        self.reinvocable = tree.get("reinvocationPolicy") == "IfNeeded"
+        self.matcher = Matcher(services, tree, tree.get("rules") or ())
+        conditions = tree.get("matchConditions") or ()
+        self._conditions = _conditions(services, conditions, self.ignores_failures) if conditions else None
+        self._services = services
+
+    def wants(self, attrs: Attributes, *, final: bool) -> Kind | None:
+        """The kind in which the webhook wants to see a write; None when it does not.
+
+        Raises APIError where a condition cannot be decided.
+        """
+        kind = self.matcher.matches(attrs)
+        if kind is None or self._conditions is None:
+            return kind
+        from fakekube.admission import expressions
+        from fakekube.cel import admission
+
+        budget = expressions.Budget(admission.CONDITIONS_COST_BUDGET)
+        activation = expressions.Activation(self._services, attrs, kind, final=final, budget=budget)
+        try:
+            return kind if self._conditions.hold(activation) else None
+        except expressions.Failed as error:
+            raise errors.forbidden(attrs.kind.group_resource, attrs.name, str(error)) from None
+
+
+def _conditions(services: Services, conditions: list[Tree], ignores_failures: bool) -> "Conditions":
+    from fakekube.admission.expressions import Conditions
+    from fakekube.cel import admission
+
+    within = admission.environment(services.minor, admission.Seen(), stored=True)
+    return Conditions(within, conditions, ignores_failures=ignores_failures)
+
+
+class Hooks:
+    """All webhooks of one kind of configuration, in the order in which they are called."""
+
+    def __init__(self, services: Services, plural: str) -> None:
+        self._services, self._resource = services, GroupResource(CONFIGURATIONS, plural)
+        self._seen: tuple[object, int] | None = None
+        self._hooks: tuple[Hook, ...] = ()
+
+    def now(self) -> tuple[Hook, ...]:
+        """The webhooks at this moment."""
+        bucket = self._services.buckets.existing(self._resource)
+        if bucket is None:
+            return ()
+        if self._seen is None or self._seen[0] is not bucket or self._seen[1] != bucket.changes:
+            self._seen = bucket, bucket.changes
+            self._hooks = tuple(self._read([record.tree() for record in bucket.records()]))
+        return self._hooks
+
+    def _read(self, configurations: list[Tree]) -> Iterator[Hook]:
+        index = 0
+        for tree in configurations:
+            for number, hook in enumerate(tree.get("webhooks") or ()):
+                yield Hook(self._services, tree["metadata"]["name"], number, index, hook)
+                index += 1

@@ -1,0 +1,69 @@
+"""ValidatingAdmissionWebhook: webhooks that may refuse what will be written, all at the same time.
+
+Upstream: plugin/webhook/validating.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+from fakekube.admission.matching import is_configuration
+from fakekube.admission.plugin import Plugin
+from fakekube.admission.services import Services
+from fakekube.admission.webhook import asking
+from fakekube.admission.webhook.asking import CallFailed
+from fakekube.admission.webhook.configurations import Hook, Hooks
+from fakekube.apimachinery import errors
+from fakekube.apimachinery.errors import APIError
+from fakekube.registry.attributes import Attributes
+from fakekube.registry.kind import Kind
+
+PREFIX = "failed-open.validating.webhook.admission.k8s.io/"
+
+
+class ValidatingAdmissionWebhook(Plugin):
+    """Asks the webhooks of ValidatingWebhookConfigurations."""
+
+    name = "ValidatingAdmissionWebhook"
+
+    def __init__(self) -> None:
+        self._hooks: Hooks | None = None
+
+    def initialize(self, services: Services) -> None:
+        """Read configurations from the server."""
+        self._services, self._hooks = services, Hooks(services, "validatingwebhookconfigurations")
+
+    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
+        """Everything but what configures admission."""
+        return not is_configuration(kind)
+
+    def validate(self, attrs: Attributes) -> Awaitable[None] | None:
+        """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
+        hooks = self._hooks.now() if self._hooks is not None else ()
+        if not hooks:
+            return None
+        wanted = [(hook, kind) for hook in hooks if (kind := hook.wants(attrs, final=True)) is not None]
+        return self._dispatch(attrs, wanted) if wanted else None
+
+    async def _dispatch(self, attrs: Attributes, wanted: list[tuple[Hook, Kind]]) -> None:
+        if len(wanted) == 1:
+            hook, kind = wanted[0]
+            found = [await self._ask(hook, 0, attrs, kind)]
+        else:
+            found = await asyncio.gather(
+                *(self._ask(hook, number, attrs, kind) for number, (hook, kind) in enumerate(wanted)))
+        refusal = next((error for error in found if error is not None), None)
+        if refusal is not None:
+            raise refusal
+
+    async def _ask(self, hook: Hook, number: int, attrs: Attributes, kind: Kind) -> APIError | None:
+        """Why the write is refused; None when it is not."""
+        try:
+            verdict = await asking.ask(self._services, hook, attrs, kind, mutating=False)
+        except CallFailed as error:
+            if not hook.ignores_failures:
+                return errors.internal(str(error))
+            attrs.ctx.annotate(f"{PREFIX}round_0_index_{number}", hook.name)
+            return None
+        except APIError as error:
+            return error
+        return None if verdict.allowed else asking.denial(hook, verdict)

@@ -1,0 +1,99 @@
+"""What expressions of admission see: match conditions of webhooks, and admission policies.
+
+An expression is compiled against the variables ``object``, ``oldObject``, ``request``,
+``namespaceObject`` and, as asked for, ``params``, ``authorizer`` and ``variables``. What is written
+anew may use less than what is stored, see ``library.kubernetes``. Upstream:
+apiserver/pkg/admission/plugin/cel/compile.go.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fakekube.cel import types
+from fakekube.cel.environment import Environment, Program
+from fakekube.cel.errors import CompileError
+from fakekube.cel.library import authorizer, kubernetes
+from fakekube.cel.types import Field, Type
+from fakekube.util.memory import memoized
+
+CALL_COST_LIMIT = 1_000_000
+"""So much may one expression cost."""
+COST_BUDGET = 10_000_000
+"""So much may all expressions of one policy and binding cost together."""
+CONDITIONS_COST_BUDGET = COST_BUDGET // 4
+
+_STRINGS, _LABELS = types.list_of(types.STRING), types.map_of(types.STRING, types.STRING)
+
+
+def _texts(*names: str) -> dict[str, Type | Field]:
+    return dict.fromkeys(names, types.STRING)
+
+
+_KIND = types.object_type("kubernetes.GroupVersionKind", _texts("group", "version", "kind"))
+_RESOURCE = types.object_type("kubernetes.GroupVersionResource", _texts("group", "version", "resource"))
+_USER = types.object_type("kubernetes.UserInfo", {
+    **_texts("username", "uid"), "groups": _STRINGS, "extra": types.map_of(types.STRING, _STRINGS)})
+REQUEST = types.object_type("kubernetes.AdmissionRequest", {
+    "kind": _KIND, "resource": _RESOURCE, "subResource": types.STRING, "requestKind": _KIND, "requestResource": _RESOURCE,
+    "requestSubResource": types.STRING, "name": types.STRING, "namespace": types.STRING, "operation": types.STRING,
+    "userInfo": _USER, "dryRun": types.BOOL, "options": types.DYN})
+_NAMESPACE_METADATA = types.object_type("kubernetes.NamespaceMetadata", {
+    **_texts("name", "generateName", "namespace", "UID", "resourceVersion"), "labels": _LABELS, "annotations": _LABELS,
+    "creationTimestamp": types.TIMESTAMP, "deletionTimestamp": types.TIMESTAMP, "deletionGracePeriodSeconds": types.INT,
+    "generation": types.INT, "finalizers": _STRINGS})
+_CONDITION = types.object_type("kubernetes.NamespaceCondition", {
+    **_texts("status", "type", "message", "reason"), "lastTransitionTime": types.TIMESTAMP})
+NAMESPACE = types.object_type("kubernetes.Namespace", {
+    "metadata": _NAMESPACE_METADATA, "spec": types.object_type("kubernetes.NamespaceSpec", {"finalizers": _STRINGS}),
+    "status": types.object_type("kubernetes.NamespaceStatus", {"conditions": types.list_of(_CONDITION), "phase": types.STRING})})
+_NAMED_TYPES: Mapping[str, Type] = {
+    each.name: each for each in (_KIND, _RESOURCE, _USER, REQUEST, _NAMESPACE_METADATA, _CONDITION, NAMESPACE)}
+
+
+class Seen(NamedTuple):
+    """Which variables there are besides those that are always there."""
+
+    params: bool = False
+    authorizer: bool = True
+
+
+class Refused(Exception):
+    """An expression that cannot be used; the text is upstream's."""
+
+
+@memoized(64)
+def environment(minor: int, seen: Seen, *, stored: bool) -> Environment:
+    """The environment of a release, by its minor number: 37 of ``1.37``."""
+    return kubernetes.environment(minor, stored=stored).extended(variables(seen), _NAMED_TYPES)
+
+
+def variables(seen: Seen) -> dict[str, Type]:
+    """The variables and their types."""
+    declared: dict[str, Type] = {"object": types.DYN, "oldObject": types.DYN, "namespaceObject": NAMESPACE, "request": REQUEST}
+    if seen.params:
+        declared["params"] = types.DYN
+    if seen.authorizer:
+        declared["authorizer"] = authorizer.AUTHORIZER_TYPE
+        declared["authorizer.requestResource"] = authorizer.RESOURCE_CHECK_TYPE
+    return declared
+
+
+def compiled(within: Environment, text: str, results: Sequence[Type] = (types.ANY,)) -> Program:
+    """The program of an expression whose value has one of these types.
+
+    Raises Refused.
+    """
+    try:
+        program = within.compile(text)
+    except CompileError as error:
+        raise Refused(f"compilation failed: {error}") from None
+    if types.ANY not in results and program.type not in results:
+        shown = [_shown(each) for each in results]
+        told = shown[0] if len(shown) == 1 else f"one of [{' '.join(shown)}]"
+        raise Refused(f"must evaluate to {told} but got {_shown(program.type)}")
+    return program
+
+
+def _shown(of: Type) -> str:
+    """The type as Go prints it."""
+    return types.display(of)

@@ -1,0 +1,74 @@
+"""Webhooks that are Python functions, and the configuration objects that stand for them.
+
+@cluster.webhook("pods", operations=["CREATE"])
+def no_latest(request):
+if any(c["image"].endswith(":latest") for c in request.object["spec"]["containers"]):
+raise Denied("say a version")
+"""
+
+import asyncio
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from fakekube.apimachinery.types import Tree
+from fakekube.client.resources import Resource
+from fakekube.composition.options import OptionError
+from fakekube.webhooks.callables import Callables, Function
+from fakekube.webhooks.requests import AdmissionRequest
+
+GROUP_VERSION, DOMAIN = "admissionregistration.k8s.io/v1", "webhooks.fakekube.dev"
+KINDS = {True: "MutatingWebhookConfiguration", False: "ValidatingWebhookConfiguration"}
+FIELDS = {
+    "failure_policy": "failurePolicy", "match_policy": "matchPolicy", "namespace_selector": "namespaceSelector",
+    "object_selector": "objectSelector", "match_conditions": "matchConditions", "timeout_seconds": "timeoutSeconds",
+    "side_effects": "sideEffects", "reinvocation_policy": "reinvocationPolicy", "rules": "rules",
+}
+"""The fields of a webhook that may be given, by the names of their parameters."""
+
+
+def resource_of(configuration: Tree) -> Resource:
+    """Where a configuration is written."""
+    kind = configuration["kind"]
+    return Resource("admissionregistration.k8s.io", "v1", f"{kind.lower()}s", kind, namespaced=False)
+
+
+def register(
+    callables: Callables, function: Function, resources: Iterable[str], operations: Iterable[str], *, mutating: bool, name: str,
+    fields: dict[str, Any],
+) -> Tree:
+    """Let a function be called as a webhook; the configuration that stands for it.
+
+    OptionError for a field that webhooks do not have, ValueError for a name that is taken.
+    """
+    unknown = [field for field in fields if field not in FIELDS]
+    if unknown:
+        raise OptionError(f"a webhook has no {unknown[0]!r}: known are {', '.join(FIELDS)}")
+    called = (name or getattr(function, "__name__", "webhook")).replace("_", "-").strip("-").lower()
+    url = callables.add(called, function)
+    webhook: Tree = {
+        "name": called if "." in called else f"{called}.{DOMAIN}", "clientConfig": {"url": url}, "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "rules": [_rule(each, list(operations)) for each in resources],
+    }
+    webhook |= {FIELDS[field]: value for field, value in fields.items()}
+    return {"apiVersion": GROUP_VERSION, "kind": KINDS[mutating], "metadata": {"name": called}, "webhooks": [webhook]}
+
+
+def _rule(text: str, operations: list[str]) -> Tree:
+    """The rule of ``pods``, ``deployments.apps``, ``pods/status`` or ``*``."""
+    resource, slash, subresource = text.partition("/")
+    plural, _dot, group = resource.partition(".")
+    group = "*" if resource == "*" else group
+    return {"apiGroups": [group], "apiVersions": ["*"], "operations": operations, "resources": [f"{plural}{slash}{subresource}"]}
+
+
+def in_thread(function: Function) -> Function:
+    """The same, in a thread of its own: it may use a client that blocks, and holds up nobody."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    async def call(request: AdmissionRequest) -> None:
+        await asyncio.to_thread(function, request)
+
+    call.__name__ = getattr(function, "__name__", "webhook")
+    return call
