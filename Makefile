@@ -7,7 +7,7 @@ RELEASES ?= $(shell $(BIN)/python -c "from fakekube.apimachinery import releases
 TESTS ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test slow fuzz mutate clients clients-tls releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
+.PHONY: help demo dev test slow fuzz mutate clients clients-tls rbac releases lint type contracts format bench bench-lives bench-reference facts fidelity clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,13 @@ clients: $(VENV)/dev.stamp  ## run clients in Go, Node and Java, where their too
 
 clients-tls: $(VENV)/dev.stamp  ## run the clients' tests over TLS, those in Go, Node and Java too where they are
 	@$(BIN)/python -m pytest -q -rs -m "not slow and not real" -o fakekube_tls=true $(TESTS)/clients
+
+rbac: $(VENV)/dev.stamp  ## run the tests of controllers and clients where RBAC decides, the clients' over TLS
+	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real and not toolchain" \
+	  --authorization-mode Node,RBAC --deselect $(TESTS)/controllers/kubelet/test_proxy.py \
+	  --deselect $(TESTS)/controllers/kubelet/test_pages.py $(TESTS)/controllers
+	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real and not toolchain" \
+	  --authorization-mode Node,RBAC -o fakekube_tls=true $(TESTS)/clients
 
 releases: $(VENV)/dev.stamp  ## run the clients' tests against a cluster of each release, and kubectl with all that each serves
 	@failed=; for release in $(RELEASES); do echo "Kubernetes $$release"; \

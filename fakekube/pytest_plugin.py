@@ -38,6 +38,7 @@ INI = {
     "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
+    "warn_unmodelled": "true: answers warn of objects and fields that have no effect here",
     "event_ttl": "how long an Event is kept after its last write (default 1h)",
     "grace": "how long clients outside must be quiet, in real time, before virtual time moves (default 600ms; 0: not at all)",
     "allow_host": "names by which clients reach the server, besides localhost and its address",

@@ -42,19 +42,19 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "OwnerReferencesPermissionEnforcement": "",
     "PersistentVolumeClaimResize": "claim_resize:PersistentVolumeClaimResize",
     "RuntimeClass": "runtime_class:RuntimeClass",
-    "CertificateApproval": "",
-    "CertificateSigning": "",
+    "CertificateApproval": "certificates:CertificateApproval",
+    "CertificateSigning": "certificates:CertificateSigning",
     "ClusterTrustBundleAttest": "",
-    "CertificateSubjectRestriction": "",
+    "CertificateSubjectRestriction": "certificates:CertificateSubjectRestriction",
     "DefaultIngressClass": "defaults:DefaultIngressClass",
     "DenyServiceExternalIPs": "",
     "PodTopologyLabels": "defaults:PodTopologyLabels",
     "NodeDeclaredFeatureValidator": "",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
-    "MutatingAdmissionPolicy": "",
-    "MutatingAdmissionWebhook": "webhook.mutating:MutatingAdmissionWebhook",
-    "ValidatingAdmissionPolicy": "",
-    "ValidatingAdmissionWebhook": "webhook.validating:ValidatingAdmissionWebhook",
+    "MutatingAdmissionPolicy": "configured:MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook": "configured:MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy": "configured:ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook": "configured:ValidatingAdmissionWebhook",
     "ResourceQuota": "resource_quota:ResourceQuota",
     "AlwaysDeny": "",
 })
@@ -147,9 +147,13 @@ def check_plugins(*, disabled: Collection[str], enabled: Collection[str]) -> Non
         raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")
 
 
+UNMODELLED = "unmodelled:UnmodelledWarnings"
+"""A plugin of our own, which runs last where it is asked for."""
+
+
 def build_chain(
     *, disabled: Collection[str] = (), enabled: Collection[str] = (), service_accounts: Callable[[], bool] = lambda: True,
-    services: "Callable[[], Services] | None" = None,
+    services: "Callable[[], Services] | None" = None, warn_unmodelled: bool = False,
 ) -> Chain:
     """The plugins that are on by default, less those in ``disabled``, and those in ``enabled``.
 
@@ -158,7 +162,7 @@ def build_chain(
 
     ``service_accounts`` says whether somebody makes a ``default`` account in each namespace:
     without that the ServiceAccount plugin would refuse every pod, so it stays out. It is asked
-    once, at the first write.
+    once, at the first write. ``warn_unmodelled``: whether answers warn of what has no effect here.
 
     Raises:
         ValueError: either holds a name that is no plugin's, or both hold the same.
@@ -170,6 +174,8 @@ def build_chain(
         if not service_accounts():
             off.append("ServiceAccount")
         made = [_made(where) for name, where in PLUGINS.items() if where and name not in off]
+        if warn_unmodelled:
+            made.append(_made(UNMODELLED))
         if services is not None:
             parts = services()
             for plugin in made:

@@ -14,7 +14,6 @@ from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
 
-CONFIGURATIONS = "admissionregistration.k8s.io"
 NAMESPACES = GroupResource("", "namespaces")
 
 
@@ -61,11 +60,6 @@ def _has(items: frozenset[str], wanted: str) -> bool:
 def is_namespace(kind: Kind) -> bool:
     """Whether a kind is that of namespaces."""
     return kind.plural == "namespaces" and not kind.group
-
-
-def is_configuration(kind: Kind) -> bool:
-    """Whether a kind configures admission: such objects pass no webhook and no policy."""
-    return kind.group == CONFIGURATIONS
 
 
 class Matcher:

@@ -12,7 +12,7 @@ from fakekube.apiextensions.version import DefinedVersion
 from fakekube.apimachinery import jsonpath
 from fakekube.apimachinery.gvk import GroupVersionKind, version_order
 from fakekube.apimachinery.types import Tree
-from fakekube.registry.kind import Conversion, Kind, Printer, ScalePaths, Selectable, Subresource
+from fakekube.registry.kind import Conversion, Kind, Printer, Published, ScalePaths, Selectable, Subresource
 from fakekube.registry.lazy import Lazy
 from fakekube.registry.strategy import Strategy
 from fakekube.schema.decode import BodyReader
@@ -45,8 +45,8 @@ def _kind(version: DefinedVersion, stored: DefinedVersion) -> Kind:
         categories=tuple(names.get("categories") or ()), subresources=tuple(_subresources(version)),
         strategy=_strategy(version), printer=_printer(version), codec=_reader(version),
         selectable=_selectable(version), conversion=_conversion(version, stored),
-        tracks_generation=True, status_keeps_metadata=True, scale_paths=_scale_paths(version), unconditional_update=False,
-        custom=True, own_list_kind=names.get("listKind", ""),
+        published=_published(version), tracks_generation=True, status_keeps_metadata=True, scale_paths=_scale_paths(version),
+        unconditional_update=False, custom=True, own_list_kind=names.get("listKind", ""),
         refuses_new=version.is_terminating, deprecation=_deprecation(version))
 
 
@@ -107,6 +107,15 @@ def _text_at(path: jsonpath.JSONPath, obj: Tree) -> str:
     except jsonpath.NotApplicable:
         return ""
     return "" if not found or found[0] is None else jsonpath.text_of(found[0])
+
+
+def _published(version: DefinedVersion) -> Lazy[Published]:
+    def load() -> Published:
+        from fakekube.apiextensions.publishing import PublishedVersion
+
+        return PublishedVersion(version)
+
+    return Lazy(load)
 
 
 def _reader(version: DefinedVersion) -> Lazy[BodyReader]:

@@ -138,7 +138,9 @@ class CustomResources:
         for kind, version in made:
             self._definitions.install(kind.gvk, version.load_schema)
         self._install(name, served)
-        if before is not None and before.facts != facts:
+        if before is None:
+            self._take_over_objects(definition)
+        elif before.facts != facts:
             self._restate(name, definition)
 
     def _install(self, name: str, served: Served) -> None:
@@ -152,6 +154,12 @@ class CustomResources:
             for kind in gone:
                 self._definitions.remove(kind.gvk)
         self._resources.install(*served.kinds)
+
+    def _take_over_objects(self, definition: Tree) -> None:
+        """Let objects be selected that were in the storage before their kind was served."""
+        bucket = self._buckets.existing(cleanup.resource_of(definition))
+        if bucket is not None:
+            bucket.select_by(values_of(definition))
 
     def _restate(self, name: str, definition: Tree) -> None:
         """Keep the objects that are there as their changed definition has them read."""

@@ -106,16 +106,15 @@ def render(nano: int, form: str = DECIMAL) -> str:
     if nano == 0:
         return "0"
     if form == BINARY and abs(nano) >= 1024 * NANO and nano % NANO == 0:
-        number, exponent = nano // NANO, 0
-        while number % 1024 == 0:
-            number, exponent = number // 1024, exponent + 10
-        return f"{number}{_BINARY_SUFFIXES.get(exponent, '')}"
-    number, exponent = nano, -9
-    while number % 1000 == 0:
-        number, exponent = number // 1000, exponent + 3
+        number = nano // NANO
+        exponent = ((number & -number).bit_length() - 1) // 10 * 10
+        return f"{number >> exponent}{_BINARY_SUFFIXES.get(exponent, '')}"
+    digits = str(nano)
+    zeros = (len(digits) - len(digits.rstrip("0"))) // 3 * 3
+    number_text, exponent = digits[:len(digits) - zeros], zeros - 9
     if form == EXPONENT:
-        return f"{number}e{exponent}" if exponent else str(number)
-    return f"{number}{_DECIMAL_SUFFIXES.get(exponent, '')}"
+        return f"{number_text}e{exponent}" if exponent else number_text
+    return f"{number_text}{_DECIMAL_SUFFIXES.get(exponent, '')}"
 
 
 def round_up_milli(text: str) -> str:

@@ -114,7 +114,7 @@ class APIServer:
             request.user = self.authenticator.authenticate(request, info.warnings)
             if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
                 info.impersonator = request.user
-                request.user = self._impersonation.act_as(request.user, wanted, access_of(info, request))
+                request.user = self._impersonation.act_as(request.user, wanted, access_of(info))
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":

@@ -9,18 +9,12 @@ from fakekube.apimachinery.http import Request
 from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, forbidden
 from fakekube.endpoints.requestinfo import RequestInfo
 
-SELECTING = ("list", "watch", "deletecollection")
 
-
-def access_of(info: RequestInfo, request: Request) -> Access:
-    """What a request asks for, as an authorizer is told it."""
-    if not info.is_resource:
-        return Access(info.verb, path=info.path)
-    access = Access(
-        info.verb, info.group, info.version, info.resource, info.subresource, info.namespace, info.name, info.path)
-    if request.query and info.verb in SELECTING:
-        access = access._replace(field_selector=request.param("fieldSelector"), label_selector=request.param("labelSelector"))
-    return access
+def access_of(info: RequestInfo) -> Access:
+    """What a request asks for, to be asked about under another verb."""
+    return Access(
+        info.verb, info.group, info.version, info.resource, info.subresource, info.namespace, info.name, info.path,
+        info.field_selector, info.label_selector)
 
 
 def denial(authorizer: Authorizer, info: RequestInfo, request: Request) -> APIError | None:
@@ -28,6 +22,6 @@ def denial(authorizer: Authorizer, info: RequestInfo, request: Request) -> APIEr
 
     The decision is left in ``info``.
     """
-    user, access = request.user or ANONYMOUS, access_of(info, request)
-    decision = info.decision = authorizer.decide(user, access)
-    return None if decision.allowed else forbidden(user, access, decision.reason)
+    user = request.user or ANONYMOUS
+    decision = info.decision = authorizer.decide(user, info)
+    return None if decision.allowed else forbidden(user, info, decision.reason)

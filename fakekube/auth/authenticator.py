@@ -52,6 +52,10 @@ class Authenticator:
         self.tokens, self._nobody, self._is_open = tokens, credentials.nobody, credentials.is_open
         self._lookup, self._clock = lookup, clock
 
+    def know(self, token: str, user: UserInfo) -> None:
+        """Let a token name somebody from now on."""
+        self._known[token] = _authenticated(user)
+
     def check_token(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> Token:
         """The user of a token: one of those given, a service account, a bootstrap token.
 

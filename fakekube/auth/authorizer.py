@@ -21,11 +21,56 @@ SCREENED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 REASONS_NAME_AUTHORIZERS_SINCE = 37
 
 
-class Access(NamedTuple):
+class AccessAttributes(Protocol):
     """What is asked for: a verb on a resource, or on a path when there is no resource.
 
-    The selectors are those of a list, a watch or a deletecollection, as texts.
+    The selectors are those of a list, a watch or a deletecollection, as texts. A request's
+    RequestInfo is one; ``Access`` is for who asks without a request.
     """
+
+    @property
+    def verb(self) -> str:
+        """``get``, ``list``; the method in lower case for a path."""
+
+    @property
+    def group(self) -> str:
+        """The API group, empty for the core's."""
+
+    @property
+    def version(self) -> str:
+        """The version, ``*`` for any."""
+
+    @property
+    def resource(self) -> str:
+        """The plural; empty for a path."""
+
+    @property
+    def subresource(self) -> str:
+        """What is below the object, or nothing."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace, empty for none or all."""
+
+    @property
+    def name(self) -> str:
+        """The object, empty for all."""
+
+    @property
+    def path(self) -> str:
+        """The path of the request."""
+
+    @property
+    def field_selector(self) -> str:
+        """As the query says it."""
+
+    @property
+    def label_selector(self) -> str:
+        """As the query says it."""
+
+
+class Access(NamedTuple):
+    """AccessAttributes by themselves."""
 
     verb: str
     group: str = ""
@@ -49,7 +94,7 @@ class Decision(NamedTuple):
 class Authorizer(Protocol):
     """Decides about requests and access reviews."""
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """Whether the user may."""
 
     def rules(self, user: UserInfo, namespace: str) -> UserRules:
@@ -84,7 +129,7 @@ class Authorization(NamedTuple):
 class AlwaysAllow:
     """Lets everybody do everything, as ``--authorization-mode=AlwaysAllow`` does."""
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """Yes."""
         return Decision(True)
 
@@ -96,7 +141,7 @@ class AlwaysAllow:
 class AlwaysDeny:
     """Lets nobody do anything, as ``--authorization-mode=AlwaysDeny`` does."""
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """No."""
         return Decision(False, "Everything is forbidden.")
 
@@ -115,7 +160,7 @@ class Union:
         """``minor`` is that of the release: since 1.37 reasons begin with an authorizer's name."""
         self._authorizers, self._names = tuple(authorizers), minor >= REASONS_NAME_AUTHORIZERS_SINCE
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """Whether any of them says that the user may."""
         if PRIVILEGED_GROUP in user.groups:
             return Decision(True)
@@ -136,7 +181,7 @@ class Union:
             ", ".join(one.error for one in found if one.error))
 
 
-def forbidden(user: UserInfo, access: Access, reason: str = "") -> APIError:
+def forbidden(user: UserInfo, access: AccessAttributes, reason: str = "") -> APIError:
     """The 403 of a user who may not. Upstream: endpoints/handlers/responsewriters/errors.go."""
     name = go_quote(user.name)
     if access.path and not access.resource:

@@ -13,7 +13,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
-from fakekube.auth.authorizer import Access, Decision
+from fakekube.auth.authorizer import AccessAttributes, Decision
 from fakekube.auth.rules import PolicyRule, UserRules
 from fakekube.storage.memory import Bucket
 
@@ -53,7 +53,7 @@ class Node:
         """``node_rules`` are those of all kubelets, for what is not told apart by node."""
         self._bucket_of, self._node_rules = bucket_of, node_rules
         self._rules: Sequence[PolicyRule] | None = None
-        self._of_resources: dict[tuple[str, str], Callable[[str, Access], Decision]] = {
+        self._of_resources: dict[tuple[str, str], Callable[[str, AccessAttributes], Decision]] = {
             ("", "secrets"): self._read, ("", "configmaps"): self._read,
             ("", "persistentvolumeclaims"): self._claim, ("", "persistentvolumes"): self._get,
             (RESOURCE, "resourceclaims"): self._get, (STORAGE, "volumeattachments"): self._get,
@@ -62,7 +62,7 @@ class Node:
             (CERTIFICATES, "podcertificaterequests"): self._certificate_request,
         }
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """Whether a kubelet may."""
         node = node_of(user)
         if node is None:
@@ -78,7 +78,7 @@ class Node:
             return UserRules([])
         return UserRules([], incomplete=True, error="node authorizer does not support user rule resolution")
 
-    def _by_rules(self, access: Access) -> Decision:
+    def _by_rules(self, access: AccessAttributes) -> Decision:
         if self._rules is None:
             self._rules = self._node_rules()
         asked = (access.verb, access.group, access.resource, access.subresource)
@@ -88,7 +88,7 @@ class Node:
 
     # by what the node's pods speak of
 
-    def _read(self, node: str, access: Access) -> Decision:
+    def _read(self, node: str, access: AccessAttributes) -> Decision:
         if access.verb not in READS:
             return Decision(False, "can only read resources of this type")
         if access.subresource:
@@ -97,19 +97,19 @@ class Node:
             return Decision(False, "can only read namespaced object of this type")
         return self._related(node, access)
 
-    def _get(self, node: str, access: Access) -> Decision:
+    def _get(self, node: str, access: AccessAttributes) -> Decision:
         if access.verb != "get":
             return Decision(False, "can only get individual resources of this type")
         return Decision(False, "cannot get subresource") if access.subresource else self._related(node, access)
 
-    def _claim(self, node: str, access: Access) -> Decision:
+    def _claim(self, node: str, access: AccessAttributes) -> Decision:
         if access.subresource != "status":
             return self._get(node, access)
         if access.verb not in ("update", "patch"):
             return Decision(False, "can only get/update/patch this type")
         return self._related(node, access)
 
-    def _account(self, node: str, access: Access) -> Decision:
+    def _account(self, node: str, access: AccessAttributes) -> Decision:
         if access.verb == "get" and not access.subresource:
             return self._read(node, access)
         if access.verb != "create" or not access.name:
@@ -118,7 +118,7 @@ class Node:
             return Decision(False, "can only create token subresource of serviceaccount")
         return self._related(node, access)
 
-    def _slice(self, node: str, access: Access) -> Decision:
+    def _slice(self, node: str, access: AccessAttributes) -> Decision:
         if access.subresource:
             return Decision(False, "cannot authorize ResourceSlice subresources")
         if access.verb == "create":
@@ -127,7 +127,7 @@ class Node:
             return self._related(node, access)
         return _by_field(node, access) if access.verb in ("list", "watch", "deletecollection") else Decision(False, SLICE_VERBS)
 
-    def _certificate_request(self, node: str, access: Access) -> Decision:
+    def _certificate_request(self, node: str, access: AccessAttributes) -> Decision:
         if access.subresource:
             return Decision(False, "nodes may not access the status subresource of PodCertificateRequests")
         if access.verb == "create":
@@ -138,7 +138,7 @@ class Node:
             return _by_field(node, access)
         return Decision(False, f"nodes may not {access.verb} podcertificaterequests")
 
-    def _pod(self, node: str, access: Access) -> Decision:
+    def _pod(self, node: str, access: AccessAttributes) -> Decision:
         verb = access.verb
         if access.subresource:
             allowed = {"status": ("update", "patch"), "eviction": ("create",)}.get(access.subresource, ())
@@ -150,7 +150,7 @@ class Node:
             return self._related(node, access) if not found.allowed and access.name else found
         return YES if verb in ("create", "delete") else NO
 
-    def _related(self, node: str, access: Access) -> Decision:
+    def _related(self, node: str, access: AccessAttributes) -> Decision:
         if not access.name:
             return Decision(False, "No Object name found")
         if self._speaks_of(node, access.resource, access.namespace, access.name):
@@ -202,7 +202,7 @@ def _is_mirror(pod: Tree) -> bool:
     return MIRROR in (pod["metadata"].get("annotations") or {})
 
 
-def _by_field(node: str, access: Access) -> Decision:
+def _by_field(node: str, access: AccessAttributes) -> Decision:
     """Whether a list is confined to what is for the node."""
     field, refusal = BY_FIELD[access.resource]
     try:
@@ -212,7 +212,7 @@ def _by_field(node: str, access: Access) -> Decision:
     return YES if wanted == node else Decision(False, refusal)
 
 
-def _lease(node: str, access: Access) -> Decision:
+def _lease(node: str, access: AccessAttributes) -> Decision:
     if access.verb not in OWN_OBJECT:
         return Decision(False, "can only get, create, update, patch, or delete a node lease")
     if access.namespace != LEASES:
@@ -222,7 +222,7 @@ def _lease(node: str, access: Access) -> Decision:
     return YES
 
 
-def _csi_node(node: str, access: Access) -> Decision:
+def _csi_node(node: str, access: AccessAttributes) -> Decision:
     if access.subresource:
         return Decision(False, "cannot authorize CSINode subresources")
     if access.verb not in OWN_OBJECT:
@@ -232,7 +232,7 @@ def _csi_node(node: str, access: Access) -> Decision:
     return YES
 
 
-def _node(node: str, access: Access) -> Decision:
+def _node(node: str, access: AccessAttributes) -> Decision:
     verb = access.verb
     if access.subresource:
         return YES if access.subresource == "status" and verb in ("update", "patch") else NO

@@ -16,7 +16,7 @@ from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import UserInfo
 from fakekube.apimachinery.types import Tree
-from fakekube.auth.authorizer import Access, Decision
+from fakekube.auth.authorizer import AccessAttributes, Decision
 from fakekube.auth.rules import PolicyRule, UserRules, errors_text, rules_of
 from fakekube.auth.tokens import PREFIX
 from fakekube.storage.memory import Bucket, Event
@@ -26,8 +26,8 @@ GROUP = "rbac.authorization.k8s.io"
 ROLES, CLUSTER_ROLES = GroupResource(GROUP, "roles"), GroupResource(GROUP, "clusterroles")
 ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS = GroupResource(GROUP, "rolebindings"), GroupResource(GROUP, "clusterrolebindings")
 RESOURCES = {"Role": ROLES, "ClusterRole": CLUSTER_ROLES}
-USERS, SHAPES = 1_000, 1_000
-"""How many users' grants are kept, and for how many kinds of requests of each they are sorted."""
+USERS, SHAPES = 1_000, 10_000
+"""For how many users, and for how many kinds of requests of theirs, it is kept what they have."""
 
 Key = tuple[str, str]
 """A namespace, empty for none, and a name."""
@@ -73,7 +73,6 @@ class Grants:
         self._of_namespaces: dict[str, list[Binding]] = {}
         for binding in bindings:
             self._of_namespaces.setdefault(binding.key[0], []).append(binding)
-        self.allowances: Memo[tuple[str, str, str, str, str], list[Allowance]] = Memo(SHAPES)
 
     def of(self, namespace: str) -> list[Binding]:
         """The bindings that count in a namespace ("": outside of all)."""
@@ -93,27 +92,28 @@ class RBAC:
         self._of_users: dict[str, dict[Key, None]] = {}
         self._of_groups: dict[str, dict[Key, None]] = {}
         self._grants: Memo[tuple[str, tuple[str, ...]], Grants] = Memo(USERS)
+        self._allowances: Memo[tuple[object, ...], list[Allowance]] = Memo(SHAPES)
 
     # decisions
 
-    def decide(self, user: UserInfo, access: Access) -> Decision:
+    def decide(self, user: UserInfo, access: AccessAttributes) -> Decision:
         """Whether a rule of any role that the user has allows it."""
-        grants = self._granted(user)
         if access.path and not access.resource:
-            return self._decide_path(user, access, grants)
-        shape = (access.verb, access.group, access.resource, access.subresource, access.namespace)
-        found = grants.allowances.get(shape)
+            return self._decide_path(user, access, self._granted(user))
+        key = (
+            user.name, user.groups, access.verb, access.group, access.resource, access.subresource, access.namespace)
+        found = self._allowances.get(key)
         if found is None:
-            found = self._allowances(user, access, grants)
-            grants.allowances.put(shape, found)
+            found = self._sorted_out(user, access)
+            self._allowances.put(key, found)
         for names, decision in found:
             if not names or access.name in names:
                 return decision
-        return self._refused(grants, access.namespace)
+        return self._refused(self._granted(user), access.namespace)
 
-    def _allowances(self, user: UserInfo, access: Access, grants: Grants) -> list[Allowance]:
+    def _sorted_out(self, user: UserInfo, access: AccessAttributes) -> list[Allowance]:
         found: list[Allowance] = []
-        for binding in grants.of(access.namespace):
+        for binding in self._granted(user).of(access.namespace):
             for rule in self._rules(binding) or ():
                 if rule.allows(access.verb, access.group, access.resource, access.subresource):
                     found.append((rule.names, Decision(True, binding.reason(user))))
@@ -121,7 +121,7 @@ class RBAC:
                         return found
         return found
 
-    def _decide_path(self, user: UserInfo, access: Access, grants: Grants) -> Decision:
+    def _decide_path(self, user: UserInfo, access: AccessAttributes, grants: Grants) -> Decision:
         for binding in grants.of(access.namespace):
             for rule in self._rules(binding) or ():
                 if rule.urls and rule.allows_path(access.verb, access.path):
@@ -188,7 +188,7 @@ class RBAC:
         def changed(event: Event) -> None:
             record = event.record
             take((record.namespace, record.name), None if event.type == "DELETED" else record.tree())
-            self._grants = Memo(USERS)
+            self._grants, self._allowances = Memo(USERS), Memo(SHAPES)
 
         bucket.subscribe(bucket.revision, "", changed)
         for record in bucket.all():

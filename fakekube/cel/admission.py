@@ -7,12 +7,12 @@ apiserver/pkg/admission/plugin/cel/compile.go.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fakekube.cel import types
 from fakekube.cel.environment import Environment, Program
 from fakekube.cel.errors import CompileError
-from fakekube.cel.library import authorizer, kubernetes
+from fakekube.cel.library import authorizer, jsonpatch, kubernetes
 from fakekube.cel.types import Field, Type
 from fakekube.util.memory import memoized
 
@@ -22,6 +22,9 @@ COST_BUDGET = 10_000_000
 """So much may all expressions of one policy and binding cost together."""
 CONDITIONS_COST_BUDGET = COST_BUDGET // 4
 
+OBJECT = "Object"
+PATCH_RESULTS = {"ApplyConfiguration": types.object_type(OBJECT, {}), "JSONPatch": types.list_of(jsonpatch.JSON_PATCH_TYPE)}
+"""What the expression of a mutation gives, by its patchType."""
 _STRINGS, _LABELS = types.list_of(types.STRING), types.map_of(types.STRING, types.STRING)
 
 
@@ -55,6 +58,69 @@ class Seen(NamedTuple):
 
     params: bool = False
     authorizer: bool = True
+
+
+class _AnyField(dict[str, Field]):
+    """The fields of an object of which nothing is known: every name is one."""
+
+    def get(self, name: str, default: object = None) -> Any:
+        """The field."""
+        return Field(types.DYN, name)
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Field:
+        return Field(types.DYN, name)
+
+
+class _PatchTypes(dict[str, Type]):
+    """Named types, and those of ``Object{}`` at every place: ``Object.spec.template``.
+
+    Upstream: apiserver/pkg/cel/mutation.
+    """
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The type of a name."""
+        if name == OBJECT or name.startswith(f"{OBJECT}."):
+            return types.ObjectType(types.Kind.STRUCT, name, fields=_AnyField())
+        return super().get(name, default)
+
+
+class Composition:
+    """What the expressions of one policy are compiled with: its variables so far among it.
+
+    ``stored`` says whether an expression was there before, so that it may use all that the release
+    knows. ``composes`` says that there are variables.
+    """
+
+    def __init__(self, minor: int, *, params: bool, composes: bool) -> None:
+        self._minor, self._params, self._composes = minor, params, composes
+        self._fields: dict[str, Type | Field] = {}
+
+    def within(self, *, stored: bool, authorized: bool = True, patches: bool = False) -> Environment:
+        """The environment, at this place in the policy."""
+        found = environment(self._minor, Seen(self._params, authorized), stored=stored)
+        if self._composes:
+            composed = types.object_type("kubernetes.variables", self._fields)
+            found = found.extended({"variables": composed}, {composed.name: composed})
+        if patches:
+            found = _with_patches(found)
+        return found
+
+    def add(self, name: str, of: Type) -> None:
+        """Let a variable be used from now on."""
+        self._fields = {**self._fields, name: of}
+
+
+def _with_patches(found: Environment) -> Environment:
+    extended = found.extended({}, {jsonpatch.JSON_PATCH_TYPE.name: jsonpatch.JSON_PATCH_TYPE})
+    declarations = extended.declarations
+    functions = dict(declarations.functions)
+    declarations.functions = functions
+    declarations.add_functions(jsonpatch.library().functions)
+    declarations.named_types = _PatchTypes(declarations.named_types)
+    return extended
 
 
 class Refused(Exception):

@@ -124,9 +124,9 @@ def matches_constant(text: Code, pattern: str, cost: functions.RunTimeCost | Non
 
 def members(elements: Sequence[Any]) -> frozenset[Any] | None:
     """The elements of a list for a quick look-up; None if one of them is no plain scalar."""
-    if not all(element is None or element.__class__ in _HASHABLE for element in elements):
+    if not all(element.__class__ in _HASHABLE for element in elements):
         return None
-    return frozenset(values.digest(element) for element in elements)
+    return frozenset(values.digest(element) for element in elements if values.equal(element, element))
 
 
 _HASHABLE = frozenset({str, int, bool, float, values.Uint})
@@ -137,8 +137,7 @@ def in_set(element: Code, found: frozenset[Any]) -> Code:
 
     def run(frame: list[Any]) -> bool:
         value = element(frame)
-        kind = value.__class__
-        return (value if kind is str else values.digest(value)) in found if kind is not float or value == value else False
+        return (value if value.__class__ is str else values.digest(value)) in found
 
     return run
 

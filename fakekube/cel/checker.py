@@ -3,7 +3,7 @@
 Upstream: checker/checker.go; the texts as in checker/errors.go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fakekube.cel import errors, tree, types
@@ -67,10 +67,26 @@ class _Checker:
             self.issues.append(errors.Issue(message, node.offset))
 
     def check(self, node: tree.Expression) -> None:
-        """Find the type of a node and its parts; a node that stands twice is checked once."""
-        if id(node) not in self.checked:
-            self.checked.add(id(node))
-            _CHECKS[node.__class__](self, node)
+        """Find the type of a node and its parts; a node that stands twice is checked once.
+
+        Parts are checked first, so that only loops within loops need recursion.
+        """
+        if id(node) in self.checked:
+            return
+        for part in tree.bottom_up(node, self.parts):
+            if id(part) not in self.checked:
+                self.checked.add(id(part))
+                _CHECKS[part.__class__](self, part)
+
+    def parts(self, node: tree.Expression) -> Iterable[tree.Expression]:
+        """What of a node is checked before it, whatever it turns out to be."""
+        if isinstance(node, tree.Comprehension) or id(node) in self.checked:
+            return ()
+        if isinstance(node, tree.Select) and tree.qualified_name(node) is not None:
+            return ()
+        if isinstance(node, tree.Call) and node.target is not None and tree.qualified_name(node.target) is not None:
+            return node.arguments
+        return node.children()
 
     # names
 
@@ -120,16 +136,31 @@ class _Checker:
         node.type = found.type
 
     def select(self, node: tree.Select) -> None:
-        """The type of a field, unless it is all one name with dots."""
+        """The type of a field, unless it is all one name with dots.
+
+        Of ``a.b.c`` the longest beginning that is a name counts; the rest are selections.
+        """
+        chain: list[tree.Select] = [node]
+        while not self.named(chain[-1]):
+            operand = chain[-1].operand
+            if not isinstance(operand, tree.Select) or id(operand) in self.checked:
+                break
+            self.checked.add(id(operand))
+            chain.append(operand)
+        for part in reversed(chain):
+            if part.declaration is None:
+                field = self.field(part, part.operand, part.field, optional=False)
+                part.type = types.BOOL if part.test_only else self.substitutions.substitute(field)
+
+    def named(self, node: tree.Select) -> bool:
+        """Whether a selection is the name of something, which is noted then."""
         name = tree.qualified_name(node)
-        if name is not None and self.local(name.split(".", 1)[0]) is None:
-            found = self.outermost(name)
-            if found is not None:
-                node.declaration = found
-                node.type = found.type
-                return
-        field = self.field(node, node.operand, node.field, optional=False)
-        node.type = types.BOOL if node.test_only else self.substitutions.substitute(field)
+        if name is None or self.local(name.split(".", 1)[0]) is not None:
+            return False
+        node.declaration = self.outermost(name)
+        if node.declaration is not None:
+            node.type = node.declaration.type
+        return node.declaration is not None
 
     def field(self, node: tree.Expression, operand: tree.Expression, name: str, *, optional: bool) -> Type:
         """The type of a field of an operand, which is checked."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fakekube.apimachinery.types import Tree
-from fakekube.cel import conversion, types
+from fakekube.cel import conversion, types, values
 from fakekube.cel.types import Field, ObjectType, Type
 from fakekube.schema.structural import Schema, from_openapi
 
@@ -71,6 +71,21 @@ class DeclType:
         self.key = key
         self.element = element
         self.convert = convert
+
+
+def optional_of(decl: DeclType) -> DeclType:
+    """What an optional of a declared value is: ``oldSelf`` where there may be none."""
+    inner = decl.convert
+
+    def convert(found: Any) -> Any:
+        if inner is None or found.__class__ is not values.OptionalValue or found.value is None:
+            return found
+        return values.OptionalValue(inner(found.value), found.present)
+
+    return DeclType(
+        types.optional_of(decl.type), decl.min_size, decl.max_elements,
+        fields=decl.fields, key=decl.key, element=decl.element, convert=None if inner is None else convert,
+    )  # fmt: skip
 
 
 def escaped(name: str) -> str | None:

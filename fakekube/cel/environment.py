@@ -101,7 +101,10 @@ class Program:
         self.root = root
         self.type = root.type
         planned = planner.Planner()
-        plan = planned.plan(root)
+        try:
+            plan = planned.plan(root)
+        except errors.ProgramError as refused:
+            raise errors.ProgramError(str(refused), root.type) from None
         self._code, self._cost = plan.code, plan.cost
         self._indexes = planned.names
         self._names = tuple(planned.names.items())

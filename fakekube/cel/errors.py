@@ -7,6 +7,9 @@ Upstream: common/error.go, common/errors.go and common/types/err.go.
 
 from dataclasses import dataclass
 
+from fakekube.cel import types
+from fakekube.cel.types import Type
+
 MAX_SNIPPET = 16384  # longer lines are not shown
 MAX_REPORTED = 100
 
@@ -50,7 +53,14 @@ class CompileError(CelError):
 
 
 class ProgramError(CelError):
-    """The text compiles, but what is constant in it has no value; upstream makes no program."""
+    """The text compiles, but what is constant in it has no value; upstream makes no program.
+
+    ``type`` is that of the expression.
+    """
+
+    def __init__(self, message: str, of: Type = types.DYN) -> None:
+        super().__init__(message)
+        self.type = of
 
 
 def no_such_overload() -> EvaluationError:

@@ -6,7 +6,7 @@ is unknown may be as large as a number of 64 bits.
 Upstream: checker/cost.go, and sizeEstimator of apiextensions' schema/cel/compilation.go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -94,8 +94,19 @@ class Estimator:
         """What a part may cost, with all that is in it."""
         known = self._costs.get(id(node))
         if known is None:
-            known = self._costs[id(node)] = _COSTS[node.__class__](self, node)
+            for part in tree.bottom_up(node, self._parts):
+                if id(part) not in self._costs:
+                    self._costs[id(part)] = _COSTS[part.__class__](self, part)
+            known = self._costs[id(node)]
         return known
+
+    def _parts(self, node: tree.Expression) -> Iterable[tree.Expression]:
+        """What of a node is estimated before it, so that only loops within loops need recursion."""
+        if isinstance(node, tree.Comprehension) or id(node) in self._costs:
+            return ()
+        if isinstance(node, tree.Select) and node.declaration is not None:
+            return ()
+        return node.children()
 
     def literal(self, _node: tree.Literal) -> CostEstimate:
         """A constant is free."""

@@ -337,10 +337,10 @@ def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
                 if not value.present:
                     continue
                 value = value.value
-            key = values.map_key(key)
-            if key in created:
-                raise EvaluationError(f"Failed with repeated key: {key}")
-            created[key] = value
+            try:
+                created[values.map_key(key)] = value
+            except TypeError:
+                raise EvaluationError(f"unsupported key type: {values.type_of(key).name}") from None
         return created
 
     return run

@@ -8,7 +8,7 @@ Upstream: parser/parser.go and the grammar parser/gen/CEL.g4.
 
 from collections.abc import Mapping
 
-from fakekube.cel import errors, lexer, macros, syntax, tree
+from fakekube.cel import errors, grammar, lexer, macros, syntax, tree
 from fakekube.cel.lexer import END, ESCAPED, IDENT
 
 MAX_CODE_POINTS = 100_000
@@ -22,13 +22,6 @@ _PRECEDENCE = {
 }  # fmt: skip
 _RELATION, _SUM = 3, 4
 _FUNCTIONS = {operator: f"_{operator}_" for operator in _PRECEDENCE} | {"in": "@in"}
-RESERVED = frozenset(
-    {
-        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
-        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
-    }
-)
-
 Macros = Mapping[tuple[str, int, bool], macros.Macro]
 
 
@@ -50,8 +43,9 @@ def parse(text: str, known_macros: Macros, *, optional_syntax: bool) -> tree.Exp
     try:
         parsed = parser.whole()
     except _Unexpected:
-        unread = syntax.issues(found)
-        raise errors.CompileError(text, [*syntax.lexical(unrecognized), *unread, *parser.issues]) from None
+        unread = grammar.issues(text, found, unrecognized)
+        known = dict.fromkeys([*syntax.lexical(unrecognized), *unread, *parser.issues])
+        raise errors.CompileError(text, list(known)) from None
     except _Refused as refused:
         raise errors.CompileError(text, [errors.Issue(str(refused), -1)]) from None
     except RecursionError:
@@ -221,7 +215,7 @@ class _Parser:
             dot = "."
         token = self.expect(IDENT)
         called = self.kind == "("
-        reserved = token.text in RESERVED
+        reserved = token.text in syntax.RESERVED
         if reserved and self.kind != "{":
             self.report(offset, f"reserved identifier: {token.text}")
         if called:

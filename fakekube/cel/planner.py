@@ -8,7 +8,7 @@ Upstream: interpreter/planner.go, decorators.go, interpretable.go and runtimecos
 """
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from fakekube.cel import calls, costs, errors, folds, macros, operators, tree, types
@@ -64,8 +64,19 @@ class Planner:
         """
         planned = self._planned.get(id(node))
         if planned is None:
-            planned = self._planned[id(node)] = _PLANS[node.__class__](self, node)
+            for part in tree.bottom_up(node, self._parts):
+                if id(part) not in self._planned:
+                    self._planned[id(part)] = _PLANS[part.__class__](self, part)
+            planned = self._planned[id(node)]
         return planned
+
+    def _parts(self, node: tree.Expression) -> Iterable[tree.Expression]:
+        """What of a node is planned before it, so that only loops within loops need recursion."""
+        if isinstance(node, tree.Comprehension) or id(node) in self._planned:
+            return ()
+        if isinstance(node, tree.Select) and node.declaration is not None:
+            return ()
+        return node.children()
 
     def slot(self) -> int:
         """An index of the frame that is free."""
@@ -101,12 +112,13 @@ class Planner:
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
         cost, form = _selected(operand)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key), cost, form)
+            return Plan(operators.has_field(operand.code, key), cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
             code = operators.field(operand.code, key, node.field)
             if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
-                code = operators.field_of_variable(self.names[node.operand.name], key, node.field)
+                assert node.operand.declaration is not None
+                code = operators.field_of_variable(self.names[node.operand.declaration.name], key, node.field)
             return Plan(code, cost, form, _below(operand.decl, node.field))
         if types.is_optional(of):
             inner = of.parameters[0]

@@ -1,28 +1,36 @@
-"""What is wrong with a text that is no expression, and what its constants mean.
+"""What constants mean, and what is said of characters that begin no token.
 
-Upstream: the messages of ANTLR's error strategy, and the literals of parser/parser.go.
+Upstream: the literals of parser/parser.go.
 """
 
 from typing import Any
 
-from fakekube.cel import errors, lexer, values
+from fakekube.cel import errors, lexer, recovery, values
+
+RESERVED = frozenset(
+    {
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    }
+)
+
+
+_WORDS = {"true": True, "false": False, "null": None}
 
 
 def lexical(unrecognized: list[lexer.Unrecognized]) -> list[errors.Issue]:
     """An issue for every place where no token starts."""
     return [
-        errors.Issue(f"Syntax error: token recognition error at: '{bad.text}'", bad.start) for bad in unrecognized
+        errors.Issue(f"Syntax error: token recognition error at: {recovery.quoted(bad.text)}", bad.start)
+        for bad in unrecognized
     ]
-
-
-def issues(found: list[lexer.Token]) -> list[errors.Issue]:
-    """Why these tokens are no expression."""
-    return [errors.Issue("Syntax error: mismatched input", found[-1].start)]
 
 
 def literal(token: lexer.Token, sign: str) -> Any:
     """The value of a token that is a constant. Raises LiteralError."""
     kind, text = token.kind, token.text
+    if kind in _WORDS:
+        return _WORDS[kind]
     if kind == lexer.STRING:
         return lexer.unquote_string(text)
     if kind == lexer.BYTES:

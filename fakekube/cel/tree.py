@@ -7,7 +7,7 @@
 Upstream: common/ast/expr.go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -198,6 +198,18 @@ class Comprehension(Expression):
     def children(self) -> Iterator[Expression]:
         """The range, the initial value, the condition, the step and the result."""
         yield from (self.range, self.initial, self.condition, self.step, self.result)
+
+
+def bottom_up(root: Expression, parts: Callable[[Expression], Iterable[Expression]]) -> list[Expression]:
+    """The nodes below a node, each after its parts, the node itself last; no recursion."""
+    order: list[Expression] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        pending.extend(parts(node))
+    order.reverse()
+    return order
 
 
 def qualified_name(node: Expression) -> str | None:

@@ -6,8 +6,8 @@ Upstream: cel-go's cel/validator.go.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fakekube.cel import errors, tree, types
-from fakekube.cel.standard import times
+from fakekube.cel import errors, tree, types, values
+from fakekube.cel.standard import conversions, times
 from fakekube.cel.types import Kind
 from fakekube.util import regex
 
@@ -94,7 +94,11 @@ def duration_literals(root: tree.Expression) -> Iterator[errors.Issue]:
 
 def timestamp_literals(root: tree.Expression) -> Iterator[errors.Issue]:
     """``timestamp('yesterday')``."""
-    return _literals(root, "timestamp", times.parse_timestamp)
+    return _literals(root, "timestamp", _parse_timestamp)
+
+
+def _parse_timestamp(value: str | int) -> values.Timestamp:
+    return conversions.int_to_timestamp(value) if isinstance(value, int) else times.parse_timestamp(value)
 
 
 def regex_literals(root: tree.Expression) -> Iterator[errors.Issue]:
@@ -102,12 +106,12 @@ def regex_literals(root: tree.Expression) -> Iterator[errors.Issue]:
     return _literals(root, "matches", regex.compiled)
 
 
-def _literals(root: tree.Expression, function: str, parse: Callable[[str], Any]) -> Iterator[errors.Issue]:
+def _literals(root: tree.Expression, function: str, parse: Callable[[Any], Any]) -> Iterator[errors.Issue]:
     for node in nodes(root):
         if not isinstance(node, tree.Call) or node.function != function or not node.arguments:
             continue
         argument = node.arguments[0]
-        if isinstance(argument, tree.Literal) and isinstance(argument.value, str):
+        if isinstance(argument, tree.Literal) and argument.value.__class__ in {str, int}:
             try:
                 parse(argument.value)
             except (errors.EvaluationError, regex.RegexError):

@@ -198,7 +198,7 @@ def checked_duration(nanoseconds: int) -> Duration:
     """The Duration of so many nanoseconds. Raises EvaluationError beyond 64 bits."""
     if MIN_INT <= nanoseconds <= MAX_INT:
         return Duration(nanoseconds)
-    raise errors.EvaluationError("duration overflow")
+    raise errors.EvaluationError("integer overflow")
 
 
 def checked_timestamp(nanoseconds: int, offset_seconds: int = 0) -> Timestamp:
@@ -281,7 +281,7 @@ def digest(value: Value) -> Value:
     """Something hashable that is the same for equal values, so that few need comparison."""
     kind: Any = value.__class__
     if kind in _NUMBERS:
-        return float(value) if math.isfinite(value) else str(value)
+        return float(value) if math.isfinite(value) else ("double", str(value))
     if kind is bool:
         return BoolKey(value)
     if kind in _LISTS:

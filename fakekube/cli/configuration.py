@@ -63,6 +63,7 @@ class ServeConfiguration(BaseModel):
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
+    warn_unmodelled: Bool = False
     event_ttl: Annotated[str | Int | float, Field(alias="eventTTL")] = "1h0m0s"
     etcd_compaction_interval: str | Int | float = ""
     advertise_address: str = ""

@@ -45,6 +45,8 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "Serve metrics.k8s.io where a kubelet runs.")),
         click.option("--default-storage-class/--no-default-storage-class", default=False, show_default=True, help=(
             "Have a default StorageClass, whose volumes are made at once.")),
+        click.option("--warn-unmodelled/--no-warn-unmodelled", default=False, show_default=True, help=(
+            "Warn, in a header that kubectl shows, when an object or a field is stored that has no effect here.")),
         click.option("--event-ttl", default="1h0m0s", show_default=True, metavar="DURATION", help=(
             "Amount of time to retain events.")),
         click.option("--grace", default="600ms", show_default=True, metavar="DURATION", help=(

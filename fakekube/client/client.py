@@ -298,3 +298,10 @@ class Client:
         KeyError when it is not served.
         """
         return await self._discovery.for_object(obj)
+
+    def forget_resources(self) -> None:
+        """Ask the server anew for its resources next time.
+
+        Upstream: CachedDiscoveryInterface.Invalidate.
+        """
+        self._discovery.forget()

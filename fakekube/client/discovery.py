@@ -53,6 +53,12 @@ class Discovery:
         group, version = split_api_version(obj["apiVersion"])
         return await self.for_kind(GroupVersionKind(group, version, obj["kind"]))
 
+    def forget(self) -> None:
+        """Ask the server anew next time: a definition may have come, or come back as another
+        one.
+        """
+        self._entries = []
+
     async def all(self, verbs: Iterable[str] = ()) -> list[Resource]:
         """Every resource that has all of ``verbs``, each once; read anew.
 

@@ -14,6 +14,16 @@ def controller_account(name: str) -> UserInfo:
     return service_account("kube-system", name)
 
 
+def named(name: str, groups: tuple[str, ...] = ()) -> UserInfo:
+    """Somebody by name; a service account's name brings its groups."""
+    kind, _, rest = name.partition("system:serviceaccount:")
+    namespace, colon, account = rest.partition(":")
+    if kind or not colon:
+        return UserInfo(name, groups)
+    own = service_account(namespace, account)
+    return own._replace(groups=tuple(dict.fromkeys((*own.groups[:2], *groups, *own.groups[2:]))))
+
+
 def component_user(name: str) -> UserInfo:
     """A component of the control plane that has no service account: ``kube-scheduler``."""
     return UserInfo(f"system:{name}", ("system:authenticated",))

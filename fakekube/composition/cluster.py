@@ -274,6 +274,7 @@ class Cluster:
         plane.stop()
         await self._controllers.stop()
         self._transport.handler = self.apiserver
+        self.client.forget_resources()
         for server in self._servers:
             server.handle_with(self.apiserver)
         self._clock.jump_to(time)
@@ -396,6 +397,17 @@ class Cluster:
             return function
 
         return register
+
+    def token_for(self, user: str, groups: Iterable[str] = ()) -> str:
+        """A bearer token of somebody, for tests of what limited users may do.
+
+        They are in ``groups``, a service account in those of its kind, and all of them in
+        ``system:authenticated``. It stays valid after ``reset`` and ``restore``.
+        """
+        info = users.named(user, tuple(groups))
+        token = self._identity.token_for(info)
+        self.apiserver.authenticator.know(token, info)
+        return token
 
     def node(self, name: str) -> NodeHandle:
         """A node, to be stopped, drained, tainted or deleted; it need not exist."""

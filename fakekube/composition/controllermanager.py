@@ -183,6 +183,7 @@ class ControllerManager:
                 options={
                     "nodes": options.nodes, "resource_quota_sync_period": options.resource_quota_sync_period, **self.callbacks,
                     "root_ca": plane.identity.root_ca,
+                    "certificate_authority": plane.identity.find_authority,
                     "privileged_kubelets": not {"Node", "AlwaysAllow"}.intersection(options.authorization_mode)},
                 detector=MutationDetector(self._fail) if options.cache_mutation_detector else None,
                 presence=plane.apiserver.presence, metrics=self.metrics)

@@ -133,7 +133,8 @@ def build_apiserver(
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
     apiserver.use_admission(chain.build_chain(
         disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
-        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls)))
+        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls),
+        warn_unmodelled=options.warn_unmodelled))
     if state is None:
         storage.begin(first.version)
     return ControlPlane(

@@ -64,6 +64,21 @@ class Identity:
         nobody = None if self._anonymous is False else ADMIN if self._anonymous is None and self._is_open else ANONYMOUS
         return Credentials(self.tokens, self._secret, nobody, self._is_open)
 
+    def token_for(self, user: "UserInfo") -> str:
+        """A token that names somebody from now on; the same one again for the same user."""
+        import hmac
+
+        text = "\n".join((user.name, *user.groups)).encode()
+        token = f"fakekube-{hmac.digest(self._secret, text, 'sha256').hex()[:32]}"
+        self.tokens[token] = user
+        return token
+
+    def find_authority(self) -> "CertificateAuthority | None":
+        """The same; None where the packages are not installed."""
+        from fakekube.util import certificates
+
+        return self.authority if certificates.is_available() else None
+
     @property
     def root_ca(self) -> str:
         """The certificate that ``kube-root-ca.crt`` publishes, in PEM."""

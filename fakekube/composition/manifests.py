@@ -1,5 +1,5 @@
 """Manifests from files and directories: YAML of several documents, Lists among them, created in the
-order given.
+order given, but for namespaces and definitions, which come first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,8 @@ def _unpacked(document: object, name: str) -> Iterator[Tree]:
 async def create_all(
     client: Client, manifests: "Path | str | Iterable[Tree]", *, add_stages: Callable[[list[Tree]], None] | None = None,
 ) -> list[Tree]:
-    """Create them, and apply over what exists already; the objects as the server has them then.
+    """Create them, and apply over what exists already; the objects as the server has them then, in
+    the order given.
 
     KWOK's Stages and its configuration are no objects of the cluster; they go to ``add_stages``,
     before anything is created. Raises OptionError for what is no manifest or of a kind that is not
@@ -85,7 +86,23 @@ async def create_all(
     stages = [tree for tree in trees if _is_for_kwok(tree)]
     if stages:
         _add(stages, name, add_stages)
-    return [await _create(client, tree) for tree in trees if not _is_for_kwok(tree)]
+    trees = [tree for tree in trees if not _is_for_kwok(tree)]
+    created: dict[int, Tree] = {}
+    for place in _in_order_of_need(trees):
+        created[place] = await _create(client, trees[place])
+        if trees[place]["kind"] == "CustomResourceDefinition":
+            client.forget_resources()
+    return [created[place] for place in range(len(trees))]
+
+
+def _in_order_of_need(trees: list[Tree]) -> list[int]:
+    """The places of the trees: what others need comes first, whatever order a bundle has.
+
+    Namespaces hold objects, definitions make kinds, and a server that is asked to create a
+    definition serves it when it answers.
+    """
+    needed = {("v1", "Namespace"): 0, ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): 1}
+    return sorted(range(len(trees)), key=lambda place: needed.get((trees[place]["apiVersion"], trees[place]["kind"]), 2))
 
 
 def _is_for_kwok(tree: Tree) -> bool:

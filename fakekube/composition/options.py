@@ -42,6 +42,8 @@ WORKLOAD_AWARE_VERSIONS: Mapping[str, tuple[str, ...]] = {
 """The API versions that these gates are of no use without; the preset serves them too."""
 SHORT_NAMES: Mapping[str, str] = {
     "podgarbagecollector": "podgc", "endpoints": "endpoint", "horizontalpodautoscaler": "horizontalpodautoscaling",
+    "certificatesigningrequestsigning": "csrsigning", "certificatesigningrequestapproving": "csrapproving",
+    "certificatesigningrequestcleaner": "csrcleaner",
 }
 """Controllers whose older name is more than a spelling of the newer one."""
 
@@ -105,6 +107,7 @@ class ClusterOptions:
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
     default_storage_class: bool = False
+    warn_unmodelled: bool = False  # answers warn of what is stored and has no effect here
     # seconds that an Event is kept after its last write; 0 is for ever, as upstream
     event_ttl: float = 3600.0
     # real seconds that clients outside must be quiet before virtual time moves; 0: none
@@ -394,7 +397,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "event_ttl": _seconds("event_ttl"),
     "advertise_address": _address, "client_ca_file": _path, "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,
-    "default_storage_class": _boolean("default_storage_class"), "grace": _seconds("grace"),
+    "default_storage_class": _boolean("default_storage_class"), "warn_unmodelled": _boolean("warn_unmodelled"),
+    "grace": _seconds("grace"),
     "etcd_compaction_interval": _compaction_interval,
     "resource_quota_sync_period": _seconds("resource_quota_sync_period", above_zero=True),
     "webhook_services": _webhook_services, "allow_host": _allow_host, "allow_origin": _allow_origin,

@@ -87,6 +87,10 @@ class Served:
         """The text of a kubeconfig that leads here."""
         return kubeconfig(self.url, self.token, certificate_authority=self._authority)
 
+    def kubeconfig_for(self, token: str, *, namespace: str = "default") -> str:
+        """The text of a kubeconfig that leads here with another token than the administrator's."""
+        return kubeconfig(self.url, token, certificate_authority=self._authority, namespace=namespace)
+
     def write_kubeconfig(self, path: Path) -> None:
         """Add cluster, user and context ``fakekube`` to a kubeconfig, new or not, until this stops.
 

@@ -17,6 +17,7 @@ VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH"
 # /namespaces/x/status is a namespace's, not a resource called status
 NAMESPACE_SUBRESOURCES = ("status", "finalize")
 FALSE = ("false", "0")
+SELECTING = ("list", "watch", "deletecollection")
 
 
 class RequestInfo:
@@ -29,14 +30,15 @@ class RequestInfo:
     """
 
     __slots__ = (
-        "audit_annotations", "decision", "group", "impersonator", "is_resource", "name", "namespace", "namespaced", "parts",
-        "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
+        "audit_annotations", "decision", "field_selector", "group", "impersonator", "is_resource", "label_selector", "name",
+        "namespace", "namespaced", "parts", "path", "resource", "subresource", "verb", "version", "warnings", "watch_path",
     )
 
     def __init__(self, path: str, verb: str) -> None:
         self.path, self.verb = path, verb
         self.is_resource = self.namespaced = self.watch_path = False
         self.group = self.version = self.namespace = self.resource = self.subresource = self.name = ""
+        self.field_selector = self.label_selector = ""  # of a collection
         self.parts: list[str] = []
         self.warnings: list[str] = []  # for Warning headers, of an error too
         self.audit_annotations: dict[str, str] = {}
@@ -79,7 +81,14 @@ def parse(method: str, path: str, query: Mapping[str, list[str]]) -> RequestInfo
         info.name = single_name(query)
     elif info.verb == "delete":
         info.verb = "deletecollection"
+    if query and info.verb in SELECTING:
+        info.field_selector, info.label_selector = _first(query, "fieldSelector"), _first(query, "labelSelector")
     return info
+
+
+def _first(query: Mapping[str, list[str]], name: str) -> str:
+    values = query.get(name)
+    return values[0] if values else ""
 
 
 def asks_for_watch(query: Mapping[str, list[str]]) -> bool:

@@ -6,11 +6,12 @@ apimachinery/pkg/util/managedfields and structured-merge-diff/merge. Left out: c
 between versions of a kind that name fields otherwise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.managedfields import apply, entries, fieldset
+from fakekube.managedfields.atomics import AtomicsFound, atomics
 from fakekube.managedfields.check import check
 from fakekube.managedfields.compare import changed_by_create, difference, difference_of_maps
 from fakekube.managedfields.conflicts import conflict_error
@@ -18,6 +19,7 @@ from fakekube.managedfields.empty import empty_object
 from fakekube.managedfields.entries import APPLY, UPDATE, Entry, Managed, Owner
 from fakekube.managedfields.fieldset import SELF, FieldSet, Path
 from fakekube.managedfields.fieldsv1 import FieldsError
+from fakekube.managedfields.merge import merged
 from fakekube.managedfields.nodes import TypedError, root_node
 from fakekube.managedfields.resetfields import reset_fields_of
 from fakekube.schema.structural import Schema
@@ -51,13 +53,33 @@ class FieldManager:
         kind: str = "",
         metadata: Schema | None = None,
         reset_fields: ResetFields | None = None,
+        sibling: Callable[[str], Schema | None] | None = None,
     ) -> None:
+        """``sibling`` gives the schema of another version, by its apiVersion, where versions may
+        know different fields.
+        """
         self._api_version = api_version
         self._kind = kind or (schema.kinds[0].kind if schema is not None and schema.kinds else "")
         self._node = root_node(schema, metadata)
         self._empty = empty_object(schema)
+        self._sibling = sibling
         resets = reset_fields_of(schema) if reset_fields is None else reset_fields
         self._resets = {subresource: fieldset.of_paths(*paths) for subresource, paths in resets.items()}
+
+    def merge(self, live: Tree, config: Tree) -> Tree:
+        """The object with everything that a configuration says, whoever owns it; neither is
+        changed.
+
+        A mutating admission policy does so. Raises TypedError for a configuration that does not fit
+        the schema, AtomicsFound for one that would replace something indivisible. Upstream:
+        admission/plugin/policy/mutating/patch/smd.go.
+        """
+        check(self._node, config)
+        found = atomics(self._node, config, "")
+        if found:
+            raise AtomicsFound(found)
+        result: Tree = merged(self._node, live, config)
+        return result
 
     def update(self, old: Tree | None, new: Tree, *, manager: str, now: str, subresource: str = "") -> None:
         """Set or remove ``metadata.managedFields`` of ``new`` for a create or an update.
@@ -81,6 +103,10 @@ class FieldManager:
         except TypedError:
             # An object that does not fit its schema is refused later; until then ownership stays
             # what it was.
+            if live:
+                metadata["managedFields"] = live
+            return
+        if self._is_lost_on_others(live, new):
             if live:
                 metadata["managedFields"] = live
             return
@@ -185,6 +211,22 @@ class FieldManager:
         if managed:
             metadata["managedFields"] = entries.encode(managed)
         return {**result, "metadata": metadata}
+
+    def _is_lost_on_others(self, live: Json, new: Tree) -> bool:
+        """Whether somebody owns fields in a version that has not all fields of the object: upstream
+        then cannot tell who lost what, and leaves ownership as it was.
+        """
+        if self._sibling is None:
+            return False
+        others = dict.fromkeys(entry.get("apiVersion", "") for entry in live or ())
+        for api_version in others:
+            schema = self._sibling(api_version) if api_version != self._api_version else None
+            if schema is not None:
+                try:
+                    check(root_node(schema), new)
+                except TypedError:
+                    return True
+        return False
 
     def _stored(self, live: Json, sent: Json, subresource: str) -> tuple[Json, bool]:
         """The list of entries to start from, in its stored form, and whether it is exactly the one

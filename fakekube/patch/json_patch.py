@@ -15,9 +15,16 @@ import orjson
 
 from fakekube.apimachinery.field_errors import go_quote
 from fakekube.apimachinery.types import Json, Tree
-from fakekube.util.nesting import MAX_LEVELS, is_deep
+from fakekube.util.nesting import MAX_LEVELS, measured
 
 MAX_COPIED_BYTES = 3 * 1024 * 1024
+"""Upstream's JSONPatchMaxCopyBytes, which is compared with the bytes of all copies together."""
+MAX_MOVED_ITEMS = 500_000
+"""Once values of so many items have been moved to deeper places, there is no further such move.
+
+How deep a moved value is takes a look at all of it, and ten thousand moves of a large one that was
+stored before would take minutes. Upstream has no such bound, as it has no bound of depth.
+"""
 _LONGEST_INDEX = 9
 
 
@@ -93,7 +100,7 @@ def _move(document: "_Document", operation: Tree) -> None:
     # the value is not copied: it has left the place where it was
     path = _pointer(operation, "path", f"move operation failed to decode path: {NO_PATH}")
     try:
-        document.add(path, value, is_deeper=path.count("/") > source.count("/"))
+        document.put_moved(path, value, is_deeper=path.count("/") > source.count("/"))
     except PatchError as error:
         missing = f"move operation does not apply: doc is missing destination path: {path}"
         raise _worded(error, f"error in move for path: '{path}'", missing) from None
@@ -169,7 +176,7 @@ class _Document:
     def __init__(self, root: Json) -> None:
         self.root = root
         self.owned: dict[int, Any] = {}
-        self.copied_bytes = 0
+        self.copied_bytes = self.moved_items = 0
 
     def copied(self, value: Json) -> Json:
         """A copy of a value. A short patch cannot make a huge object of copies."""
@@ -195,13 +202,21 @@ class _Document:
         else:
             container[_index(last, len(container))] = value
 
-    def add(self, path: str, value: Json, *, is_deeper: bool = True) -> None:
-        """Put a value at a key, or insert it at an index; ``is_deeper`` than where it was before,
-        if anywhere.
-        """
-        container, last = self._open(path)
+    def put_moved(self, path: str, value: Json, *, is_deeper: bool) -> None:
+        """Add what stood elsewhere in the document; ``is_deeper`` than it did."""
         if is_deeper:
-            _check_depth(path, value)
+            if self.moved_items > MAX_MOVED_ITEMS:
+                raise PatchError(f"Unable to complete the move, more than {MAX_MOVED_ITEMS} items were moved")
+            self.moved_items += _check_depth(path, value)
+        self._put(path, value)
+
+    def add(self, path: str, value: Json) -> None:
+        """Put a value at a key, or insert it at an index."""
+        _check_depth(path, value)
+        self._put(path, value)
+
+    def _put(self, path: str, value: Json) -> None:
+        container, last = self._open(path)
         if isinstance(container, dict):
             container[last] = value
         elif last == "-":
@@ -260,9 +275,12 @@ def _split(path: str) -> tuple[list[str], str]:
     return keys[:-1], keys[-1]
 
 
-def _check_depth(path: str, value: Json) -> None:
-    if isinstance(value, dict | list) and is_deep(value, MAX_LEVELS - path.count("/")):
+def _check_depth(path: str, value: Json) -> int:
+    """How many items a value has. PatchError where it would be too deep at its place."""
+    deep, items = measured(value, MAX_LEVELS - path.count("/"))
+    if deep:
         raise PatchError(f"{path} would be too deep")
+    return items
 
 
 def _child(container: Json, key: str) -> Json:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from fakekube.apimachinery.gvk import GroupKind, GroupResource, GroupVersionKind, api_version, version_order
 from fakekube.apimachinery.types import Json, Tree
@@ -91,6 +91,25 @@ class Subresource:
     table: bool = True
 
 
+class Published(Protocol):
+    """What OpenAPI says of a kind that no release has."""
+
+    @property
+    def name(self) -> str:
+        """The name of its schema."""
+
+    @property
+    def list_name(self) -> str:
+        """The name of the schema of its lists."""
+
+    @property
+    def digest(self) -> str:
+        """Differs where anything that is published does."""
+
+    def schemas(self, printer: Any) -> Mapping[str, Tree]:
+        """Both schemas by name; ``printer`` is that of the document they become a part of."""
+
+
 Convert = Callable[[Tree], Tree]
 """From the shape of one version to that of another."""
 
@@ -156,6 +175,7 @@ class Kind:
     served_by_default: bool = True
     gate: str = ""  # a feature gate that must be on besides
     custom: bool = False  # from a CustomResourceDefinition
+    published: LazyField["Published | None"] = LazyField(None)  # noqa: RUF009  # what OpenAPI says of a custom kind
     # what reads its bodies; None for the reader that its definition in the release gives
     codec: LazyField[BodyReader | None] = LazyField(None)  # noqa: RUF009
     own_list_kind: str = ""  # what its lists are called, where that is not ``JobList``

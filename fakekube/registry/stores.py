@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fakekube.apimachinery.gvk import GroupResource
+from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.registry.attributes import Admission, AdmitAll
 from fakekube.registry.buckets import Buckets
 from fakekube.registry.clusterstate import ClusterState
@@ -11,6 +11,7 @@ from fakekube.registry.resources import ResourceRegistry
 from fakekube.registry.store import Store
 from fakekube.registry.write import FieldOwnership
 from fakekube.schema.definitions import Definitions
+from fakekube.schema.structural import Schema
 
 
 class Stores:
@@ -57,7 +58,11 @@ class Stores:
         schema = self._definitions.schema(kind.gvk)
         if kind.custom:
             own = custom_reset_fields(has_status=kind.subresource("status") is not None)
-            return FieldManager(schema, kind.api_version, kind=kind.kind, reset_fields=own)
+
+            def sibling(api_version: str) -> Schema | None:
+                return self._definitions.schema(GroupVersionKind(*split_api_version(api_version), kind.kind))
+
+            return FieldManager(schema, kind.api_version, kind=kind.kind, reset_fields=own, sibling=sibling)
         resets = reset_fields_of(schema, status_keeps_metadata=kind.status_keeps_metadata, declared=kind.reset_fields)
         return FieldManager(schema, kind.api_version, reset_fields=resets)
 

@@ -107,9 +107,11 @@ class HttpServer:
         if self._upgrading is not None:
             await self._upgrading.shutdown(grace_seconds)
         for connection in list(self._connections):
-            connection.close()
+            # asyncio's transport over TLS that was told twice to close forgets how to abort
             if self.tls is not None:
                 connection.abort()
+            else:
+                connection.close()
         self._server = self._upgrading = None
 
     def close_idle_connections(self) -> None:

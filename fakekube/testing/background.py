@@ -7,7 +7,7 @@ and waits there.
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -18,6 +18,7 @@ from fakekube.testing.companions import Companions
 if TYPE_CHECKING:
     from fakekube.composition.cluster import Cluster
     from fakekube.composition.options import ClusterOptions
+    from fakekube.composition.serving import Served
     from fakekube.composition.snapshot import Snapshot
     from fakekube.util.clusterclock import ClusterClock
     from fakekube.util.durations import Duration
@@ -49,6 +50,8 @@ class BackgroundCluster:
         self._companions = Companions()
         self._served: Future[None] | None = None
         self._cluster: Cluster | None = None
+        self._server: Served | None = None
+        self._kubeconfigs_of_others = 0
         self.url = ""
 
     def __enter__(self) -> Self:
@@ -78,7 +81,7 @@ class BackgroundCluster:
         async with Cluster(**self._made_with) as cluster:
             server = await cluster.serve(
                 host=self._host, port=port_of(self._port), insecure=boolean_of("insecure", self._insecure))
-            self._cluster, self.url = cluster, server.url
+            self._cluster, self._server, self.url = cluster, server, server.url
             if self._path is not None:
                 server.write_kubeconfig(self._path)
             self._ready.set()
@@ -100,6 +103,22 @@ class BackgroundCluster:
         """The kubeconfig's path."""
         assert self._path is not None, "no path was given for a kubeconfig"
         return self._path
+
+    def kubeconfig_for(self, user: str, groups: Iterable[str] = (), *, namespace: str = "default") -> Path:
+        """The path of a kubeconfig, beside the administrator's, with which somebody else asks.
+
+        ``user`` may be a service account, ``system:serviceaccount:NAMESPACE:NAME``; see
+        ``Cluster.token_for``. What they may do the option ``authorization_mode`` decides.
+        """
+        async def text(cluster: "Cluster") -> str:
+            assert self._server is not None, "not started"
+            return self._server.kubeconfig_for(cluster.token_for(user, groups), namespace=namespace)
+
+        self._kubeconfigs_of_others += 1
+        path = self.kubeconfig.with_name(f"{self.kubeconfig.name}-{self._kubeconfigs_of_others}")
+        path.touch(mode=0o600)
+        path.write_text(self.call(text))
+        return path
 
     def call(self, function: Callable[["Cluster"], Coroutine[Any, Any, T]], timeout_seconds: float | None = None) -> T:
         """Run ``await function(cluster)`` in the cluster's thread and wait for what it returns or

@@ -108,21 +108,20 @@ class CertificateAuthority:
     def sign(self, request: bytes, usages: Usages, *, valid: tuple[float, float]) -> str:
         """The certificate, in PEM, that a request (PKCS #10, PEM) asks for.
 
-        Subject, key and alternative names are the request's; usages and times are not. Raises
-        ValueError for a request that is none, or whose signature does not fit its key.
+        Subject, key and alternative names are the request's; usages and times are not, and no
+        certificate outlives the authority's own. Raises ValueError for a request that is none, or
+        whose signature does not fit its key.
         """
         from cryptography import x509
-        from cryptography.exceptions import UnsupportedAlgorithm
 
-        try:
-            asked = x509.load_pem_x509_csr(request)
-            if not asked.is_signature_valid:
-                raise ValueError("the signature of the request does not fit its key")
-            names = [each for each in asked.extensions if isinstance(each.value, x509.SubjectAlternativeName)]
-            public = asked.public_key()
-        except (UnsupportedAlgorithm, x509.DuplicateExtension, x509.UnsupportedGeneralNameType) as error:
-            raise ValueError(str(error)) from error
-        return self._issue(asked.subject, public, usages, valid, request, [(each.value, each.critical) for each in names])
+        from fakekube.util.certificaterequests import loaded
+
+        asked = loaded(request)
+        if not asked.is_signature_valid:
+            raise ValueError("the signature of the request does not fit its key")
+        names = [(each.value, each.critical) for each in asked.extensions if isinstance(each.value, x509.SubjectAlternativeName)]
+        return self._issue(
+            asked.subject, asked.public_key(), usages, (valid[0], min(valid[1], LAST.timestamp())), request, names)
 
     def _issue(
         self, subject: "x509.Name", public: object, usages: Usages, valid: tuple[float, float], salt: bytes,

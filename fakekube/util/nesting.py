@@ -16,15 +16,21 @@ A CustomResourceDefinition's schema, the deepest of what is in use, has a tenth 
 
 def is_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
     """Whether more than so many dicts and lists are nested; other values are no level."""
-    containers = [value] if isinstance(value, dict | list) else []
+    return measured(value, levels)[0]
+
+
+def measured(value: Any, levels: int = MAX_LEVELS) -> tuple[bool, int]:
+    """Whether a value is deep, and how many items were looked at to find out."""
+    containers, items = [value] if isinstance(value, dict | list) else [], 0
     for _ in range(levels):
         if not containers:
-            return False
+            return False, items
+        items += sum(map(len, containers))
         containers = [
             item for each in containers for item in (each.values() if isinstance(each, dict) else each)
             if isinstance(item, dict | list)
         ]
-    return bool(containers)
+    return bool(containers), items
 
 
 def may_be_deep(body: bytes, levels: int = MAX_LEVELS) -> bool:

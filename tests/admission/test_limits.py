@@ -251,3 +251,18 @@ def test_a_claim_grows_only_when_bound_and_allowed():
     world.put("storage.k8s.io", "storageclasses", {"metadata": {"name": "fast"}, "allowVolumeExpansion": True})
     plugin.validate(world.attributes(CLAIMS, claim("2Gi"), claim("1Gi")))
     plugin.validate(world.attributes(CLAIMS, claim("1Gi"), claim("1Gi", "Pending")))
+
+
+@pytest.mark.parametrize(("group", "plural", "operation", "subresource", "expected"), [
+    ("", "pods", "CREATE", "", True), ("", "pods", "CREATE", "binding", False), ("", "pods", "UPDATE", "", True),
+    ("", "pods", "UPDATE", "resize", True), ("", "pods", "UPDATE", "status", False), ("", "pods", "DELETE", "", False),
+    ("", "services", "UPDATE", "", True), ("", "services", "UPDATE", "resize", False),
+    ("", "persistentvolumeclaims", "UPDATE", "", True), ("", "configmaps", "CREATE", "", True),
+    ("", "configmaps", "UPDATE", "", False), ("", "events", "CREATE", "", False), ("", "nodes", "CREATE", "", False),
+    ("apps", "deployments", "CREATE", "scale", False),
+])
+def test_what_a_quota_looks_at(group, plural, operation, subresource, expected):
+    """Given kinds and operations / then a quota looks at what is created in a namespace, at changes
+    of what costs more than one apiece, and at nothing else.
+    """
+    assert ResourceQuota().handles(kind(group, "v1", plural), operation, subresource) is expected

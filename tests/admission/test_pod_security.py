@@ -267,3 +267,61 @@ def test_old_versions_read_seccomp_from_annotations():
     obj["metadata"]["annotations"] = {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
     assert objections(Standard("baseline", "v1.18"), obj) == ["seccompProfile"]
     assert objections(Standard("baseline", "v1.19"), obj) == []
+
+
+@pytest.mark.parametrize(("level", "change", "context", "since"), [
+    ("restricted", {}, {"allowPrivilegeEscalation": None}, 8),
+    ("restricted", {}, {"capabilities": None}, 22),
+    ("restricted", {}, {"runAsUser": 0}, 23),
+    ("restricted", {}, {"seccompProfile": None}, 19),
+    ("restricted", {}, {"runAsNonRoot": None}, 0),
+    ("restricted", {"volumes": [{"name": "h", "hostPath": {"path": "/"}}]}, {}, 0),
+    ("baseline", {}, {"seccompProfile": {"type": "Unconfined"}}, 19),
+])
+def test_a_rule_holds_from_its_version_on(level, change, context, since):
+    """Given a pod that breaks one rule / then it is refused from the minor version of that rule on,
+    and not before.
+    """
+    whole = restricted_pod(**change)
+    own = whole["spec"]["containers"][0]["securityContext"]
+    own.update(context)
+    for name in [name for name, value in own.items() if value is None]:
+        del own[name]
+    refused = [minor for minor in range(38) if Standard(level, f"v1.{minor}").objections(whole["metadata"], whole["spec"])]
+    assert refused == list(range(since, 38))
+
+
+WINDOWS_FREE = (("allowPrivilegeEscalation", 8), ("capabilities", 22), ("seccompProfile", 19))
+
+
+@pytest.mark.parametrize(("name", "since"), WINDOWS_FREE)
+def test_rules_of_linux_do_not_bind_windows_since_1_25(name, since):
+    """Given a pod for Windows without what Linux needs / then it is refused until 1.24 alone."""
+    whole = restricted_pod(os={"name": "windows"})
+    del whole["spec"]["containers"][0]["securityContext"][name]
+    refused = [
+        minor for minor in range(38)
+        if Standard("restricted", f"v1.{minor}").objections(whole["metadata"], whole["spec"])]
+    assert refused == list(range(since, 25))
+
+
+def test_every_mode_is_read_from_labels():
+    """Given levels and versions that are none, in each mode / then each is told by its label; what
+    is known is taken, an unknown level to enforce is the strictest.
+    """
+    policy, wrong = policy_of({
+        f"{PREFIX}enforce": "some", f"{PREFIX}audit": "none", f"{PREFIX}warn": "restricted",
+        f"{PREFIX}warn-version": "v1.30", f"{PREFIX}audit-version": "soon", f"{PREFIX}enforce-version": "v1.01"})
+    assert [str(error).partition(":")[0] for error in wrong] == [
+        f"metadata.labels[{PREFIX}{name}]" for name in ("enforce", "enforce-version", "audit", "audit-version")]
+    assert policy == (Standard("restricted", "latest"), Standard("restricted", "v1.30"))
+
+
+def test_which_writes_are_looked_at():
+    """Given kinds, operations and sub-resources / then pods, what makes pods, and namespaces."""
+    plugin = PodSecurity()
+    asked = [
+        (PODS, "CREATE", ""), (PODS, "UPDATE", "ephemeralcontainers"), (PODS, "UPDATE", "status"), (PODS, "DELETE", ""),
+        (NAMESPACES, "UPDATE", ""), (NAMESPACES, "UPDATE", "status"), (CRON_JOBS, "CREATE", ""), (CRON_JOBS, "UPDATE", "status"),
+        (kind("", "v1", "configmaps"), "CREATE", "")]
+    assert [bool(plugin.handles(*each)) for each in asked] == [True, True, False, False, True, False, True, False, False]

@@ -13,6 +13,10 @@ from fakekube.apimachinery import quantity
         ("1000m", "1"),
         ("0.5", "500m"),
         ("1024Ki", "1Mi"),
+        ("-3072Mi", "-3Gi"),
+        ("1536Ki", "1536Ki"),
+        ("-120000", "-120k"),
+        ("1e1000", "10e999"),
         ("1.5Gi", "1536Mi"),
         ("1000", "1k"),
         ("1e3", "1e3"),
@@ -73,3 +77,14 @@ def test_a_pods_resources_round_up_to_thousandths() -> None:
 def test_printing_and_reading_give_the_same_amount(nano: int, form: str) -> None:
     """Given any amount / when it is printed and read / then nothing is lost."""
     assert quantity.parse(quantity.render(nano, form)).nano == nano
+    assert quantity.parse(quantity.render(-nano, form)).nano == -nano
+
+
+@given(st.integers(-(2**53), 2**53))
+def test_binary_amounts_keep_their_value(number: int) -> None:
+    """Given any whole amount / when it is printed with binary suffixes and read / then nothing is
+    lost, and no 1024 is left in front of a suffix.
+    """
+    text = quantity.render(number * quantity.NANO, quantity.BINARY)
+    assert quantity.parse(text).nano == number * quantity.NANO
+    assert not text.endswith("i") or int(text.rstrip("KMGTPEi")) % 1024

@@ -223,3 +223,35 @@ async def test_a_handler_that_fails_reaches_who_waits():
     with pytest.raises(KeyError, match="nothing"):
         await world.driver.settle()
     await world.manager.stop()
+
+
+@pytest.mark.parametrize(("events", "seconds", "waits"), [(0, 0.0, True), (1, 0.0, False), (0, 1.0, False), (0, 0.999, True)])
+async def test_a_watch_that_ends_at_once_without_an_event_is_backed_off(events, seconds, waits):
+    """Given a watch that the server ends / when it had no event and lasted less than a second /
+    then the next one waits; else it begins at once.
+    """
+    async with harness() as world:
+        world.manager.informers.get(WEBS)
+        await world.start()
+        await world.driver.advance(60)
+        asked = len(world.server.requests)
+        [stream] = world.server.streams
+        for number in range(events):
+            await world.web(f"w{number}")
+            await world.driver.settle()
+        stream.end()
+        await world.driver.settle()
+        [again] = world.server.streams
+        assert len([request for request in world.server.requests[asked:] if "watch" in request.query]) == 1
+        asked = len(world.server.requests)
+        if seconds:
+            await world.driver.advance(seconds)
+        for number in range(events):
+            await world.web(f"x{number}")
+            await world.driver.settle()
+        again.end()
+        await world.driver.settle()
+        begun = [request for request in world.server.requests[asked:] if "watch" in request.query]
+        assert len(begun) == (0 if waits else 1)
+        await world.driver.advance(60)
+        assert len(world.server.streams) == 1

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.endpoints.patchtexts import convert_error, go_map, patched_text
+from fakekube.registry.store import Store
 from tests.apiserver.conftest import Api
 
 CONFIG_MAPS = "/api/v1/namespaces/t/configmaps"
@@ -296,3 +298,67 @@ async def test_lists_of_a_merge_patch_are_quoted_with_sorted_keys(api: Api) -> N
     owners = [{"uid": "u", "controller": "x"}]
     answer = await api("PATCH", f"{CONFIG_MAPS}/a", {"metadata": {"ownerReferences": owners}}, {"content-type": MERGE})
     assert '[{\\"controller\\":\\"x\\",\\"uid\\":\\"u\\"}]' in answer.message
+
+
+@pytest.mark.parametrize("body", ["a", 1, 1.5, True])
+@pytest.mark.parametrize(("media", "strict", "message"), [
+    (MERGE, "Strict", "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}"),
+    (MERGE, "Ignore", "Invalid JSON Patch"),
+    (STRATEGIC, "Strict", "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"),
+    (STRATEGIC, "Ignore", "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"),
+])
+async def test_a_patch_that_is_a_scalar_is_refused_in_its_readers_words(
+    api: Api, media: str, strict: str, message: str, body: Any,
+) -> None:
+    """Given a patch that is a text, a number or a boolean / when it is read strictly or not / then
+    each reader says so in upstream's words.
+    """
+    await make(api)
+    answer = await api.patch(f"{CONFIG_MAPS}/a?fieldValidation={strict}", body, media)
+    name = {str: "string", bool: "bool"}.get(type(body), "number")
+    assert (answer.status, answer.message) == (400, message.format(name))
+
+
+async def test_a_patch_without_a_version_is_tried_again_when_a_write_came_between(
+    api: Api, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given a write that comes between a patch's read and its commit / when the patch names no
+    version / then it is tried again, five times at most, and warns once; with a version it
+    conflicts at once.
+    """
+    await make(api)
+    tried, update = [0], Store.update
+
+    async def conflicting(self: Any, context: Any, namespace: str, name: str, transform: Any) -> Any:
+        tried[0] += 1
+        if tried[0] <= moves:
+            context.warn("once")
+            other = self.bucket.get(namespace, name).copy_tree()
+            other["data"] = {"n": str(tried[0])}
+            self.bucket.update(other, self.bucket.get(namespace, name))
+            raise APIError(409, "Conflict", "moved")
+        return await update(self, context, namespace, name, transform)
+
+    monkeypatch.setattr(Store, "update", conflicting)
+    outcomes = []
+    for count, body in ((4, {"data": {"k": "w"}}), (5, {"data": {"k": "x"}}), (1, {"metadata": {"resourceVersion": "1"}})):
+        moves, tried[0] = count, 0
+        answer = await api.patch(f"{CONFIG_MAPS}/a", body, MERGE)
+        outcomes.append((answer.status, tried[0]))
+    assert outcomes == [(200, 5), (409, 5), (409, 1)]
+
+
+async def test_a_conflict_that_is_nobodys_write_is_not_tried_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a refusal with the reason Conflict while the object stays as it is / when a patch meets
+    it / then it is told at once.
+    """
+    await make(api)
+    tried = []
+
+    async def refusing(self: Any, context: Any, namespace: str, name: str, transform: Any) -> Any:
+        tried.append(name)
+        raise APIError(409, "Conflict", "no")
+
+    monkeypatch.setattr(Store, "update", refusing)
+    assert (await api.patch(f"{CONFIG_MAPS}/a", {"data": {"k": "w"}}, MERGE)).status == 409
+    assert tried == ["a"]

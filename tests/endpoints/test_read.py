@@ -1,6 +1,7 @@
 """Gets and lists: which state, which objects, which bytes."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -237,3 +238,27 @@ async def test_get_knows_versions_too(world: World) -> None:
     with pytest.raises(APIError) as error:
         await get_object(POD, world.bucket, "ns", "zz", "0", world.clock)
     assert told(error.value) == (404, "NotFound", 'pods "zz" not found')
+
+
+async def test_a_large_bucket_is_read_by_the_label_that_one_value_is_asked_of(
+    world: World, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given more objects than are looked at one by one / when a label is to have one value, one of
+    two, or any but one / then an index answers the first alone, and all are answered right.
+    """
+    for number in range(300):
+        world.make(f"p{number:03}", "a" if number % 2 else "b", side="left" if number % 3 else "right", n=str(number))
+    asked: list[tuple[str, str]] = []
+    index = type(world.bucket).by_label
+
+    def by_label(self: Any, key: str, value: str) -> Any:
+        asked.append((key, value))
+        return index(self, key, value)
+
+    monkeypatch.setattr(type(world.bucket), "by_label", by_label)
+    assert await world.names("", labelSelector="n=7") == ["p007"]
+    assert await world.names("b", labelSelector="n=7") == []
+    assert await world.names("", labelSelector="n in (7,8)") == ["p007", "p008"]
+    assert len(await world.names("a", labelSelector="side!=left")) == 50
+    assert len(await world.names("", labelSelector="side notin (right)")) == 200
+    assert asked == [("n", "7"), ("n", "7")]

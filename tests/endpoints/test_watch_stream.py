@@ -338,3 +338,32 @@ def test_all_namespaces_or_one(world: World) -> None:
     assert one.story == ["ADDED a 2"]
     assert everywhere.story == ["ADDED a 2", "ADDED b 3"]
     assert chosen.story == ["ADDED b 3"]
+
+
+def test_bookmarks_come_every_minute_and_two_seconds_before_the_end(world: World) -> None:
+    """Given a watch of 150 s that allows bookmarks / when time passes / then one comes after a
+    minute, after another, and two seconds before the end; none to a watch that was stopped.
+    """
+    stopped = world.watch(allowWatchBookmarks="true", resourceVersion="1", timeout_seconds=150)
+    sink = world.watch(allowWatchBookmarks="true", resourceVersion="1", timeout_seconds=150)
+    stopped.stream.stop()
+    seen = []
+    for seconds in (59, 1, 59, 1, 27, 1):
+        world.pass_time(seconds)
+        seen.append(len(sink.story))
+    assert seen == [0, 1, 1, 2, 2, 3]
+    assert not sink.ended
+    world.pass_time(2)
+    assert (len(sink.story), sink.ended, stopped.story, stopped.ended) == (3, 1, [], 0)
+
+
+def test_no_bookmark_tells_of_a_version_that_lies_ahead(world: World) -> None:
+    """Given a watch from a version to come / when a minute passes / then it has no bookmark; once
+    the version is there, the next one tells of it.
+    """
+    sink = world.watch(allowWatchBookmarks="true", resourceVersion="2", timeout_seconds=500)
+    world.pass_time(60)
+    assert sink.story == []
+    world.make("a")
+    world.pass_time(60)
+    assert sink.story == ["BOOKMARK 2"]

@@ -4,10 +4,12 @@ same result.
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fakekube.patch import element_order, strategic_merge
+from fakekube.patch.errors import PatchError
 
 SCALARS = st.lists(st.sampled_from("abcdef"), max_size=9)
 
@@ -85,3 +87,20 @@ def test_the_first_of_equal_keys_is_found(items: list[dict[str, Any]]) -> None:
     """
     places = element_order.Places(items, "name", dict)
     assert [places.of(item) for item in items] == [[other["name"] for other in items].index(item["name"]) for item in items]
+
+
+@pytest.mark.parametrize(("items", "order"), [
+    ([{"name": "a"}], ["b"]), ([{"name": "a"}], [{"image": "x"}]), (["a"], [{"name": "b"}])])
+def test_an_order_whose_items_have_no_key_is_refused(items: Any, order: Any) -> None:
+    """Given a list of objects and an order, one of which is no object or has no merge key / then
+    the patch is refused, even where there is but one item to put in order.
+    """
+    with pytest.raises(PatchError):
+        element_order.in_order(items, [], order, [], "name", dict)
+    with pytest.raises(PatchError):
+        element_order.in_order([], items, [], order, "name", dict)
+
+
+def test_an_order_of_texts_is_not_looked_at_for_keys() -> None:
+    """Given a list of texts / then its order needs no keys."""
+    assert element_order.in_order(["b", "a"], [], ["a", "b"], [], "", str) == ["a", "b"]

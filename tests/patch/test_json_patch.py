@@ -109,3 +109,41 @@ def test_a_computed_difference_leads_from_one_tree_to_the_other(old: dict[str, A
         return
     assert json_patch.apply(old, operations) == new
     assert old == before
+
+
+def copies(count: int) -> list[dict[str, Any]]:
+    return [{"op": "copy", "from": "/data", "path": f"/more/{number}"} for number in range(count)]
+
+
+def test_copies_are_bounded_by_the_bytes_of_all_of_them() -> None:
+    """Given a value of 1 MiB with its quotes, when it is copied three times, then that is the most
+    that upstream allows; a fourth copy is refused in its words.
+    """
+    tree: dict[str, Any] = {"data": "x" * (2**20 - 2), "more": {}}
+    assert len(json_patch.apply(tree, copies(3))["more"]) == 3
+    with pytest.raises(PatchError) as caught:
+        json_patch.apply(tree, copies(4))
+    assert str(caught.value) == (
+        "Unable to complete the copy, the accumulated size increase of copy is 4194304, exceeding the limit 3145728")
+
+
+def test_a_value_that_grows_by_copies_of_itself_ends_at_the_bound() -> None:
+    """Given an object that is copied into itself again and again, when ten thousand operations ask
+    for it, then the bound ends that after a few.
+    """
+    with pytest.raises(PatchError, match="exceeding the limit"):
+        json_patch.apply({"a": {"x": 1}}, [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(10_000)])
+
+
+def test_a_large_value_is_moved_deeper_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given values whose items are counted when they go deeper, when more than the bound were, then
+    the next such move is refused, and one that goes no deeper is not.
+    """
+    monkeypatch.setattr(json_patch, "MAX_MOVED_ITEMS", 20)
+    down = {"op": "move", "from": "/data", "path": "/more/data"}
+    up = {"op": "move", "from": "/more/data", "path": "/data"}
+    tree: dict[str, Any] = {"data": {str(number): number for number in range(10)}, "more": {}}
+    assert json_patch.apply(tree, [down, up] * 2 + [down])["more"] == {"data": tree["data"]}
+    assert json_patch.apply(tree, [down, up] * 3)["data"] == tree["data"]
+    with pytest.raises(PatchError, match="more than 20 items were moved"):
+        json_patch.apply(tree, [down, up] * 3 + [down])

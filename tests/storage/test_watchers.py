@@ -83,3 +83,19 @@ def test_cancel_while_the_past_is_told(bucket: Bucket) -> None:
     subscription.cancel()
     bucket.create(pod("b"))
     assert len(log.seen) == 1
+
+
+def test_a_subscription_that_ends_twice_ends_once(bucket: Bucket) -> None:
+    """Given two subscriptions with the same receiver / when one is cancelled twice / then the other
+    hears on, and nobody has heard of the cancelled one again.
+    """
+    log, other = Log(), Log()
+    gone, stays = bucket.subscribe(1, "", log), bucket.subscribe(1, "", other)
+    gone.cancel()
+    gone.cancel()
+    bucket.create(pod("a"))
+    assert (log.seen, other.seen) == ([], [("ADDED", "a", 2)])
+    assert (gone.active, stays.active) == (False, True)
+    stays.cancel()
+    bucket.create(pod("b"))
+    assert len(other.seen) == 1

@@ -7,7 +7,8 @@ apiserver/pkg/admission/configuration, plugin/webhook/accessors.go. Left out: st
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from fakekube.admission.matching import CONFIGURATIONS, Matcher
+from fakekube.admission.configured import CONFIGURATIONS
+from fakekube.admission.matching import Matcher
 from fakekube.admission.services import Services
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.gvk import GroupResource

@@ -12,8 +12,6 @@ from typing import Any
 import orjson
 
 from fakekube.admission import versions
-from fakekube.admission.matching import is_configuration
-from fakekube.admission.plugin import Plugin
 from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
@@ -47,25 +45,18 @@ class _Rounds:
         self.invoked.clear()
 
 
-class MutatingAdmissionWebhook(Plugin):
+class MutatingWebhooks:
     """Asks the webhooks of MutatingWebhookConfigurations."""
 
     name = "MutatingAdmissionWebhook"
 
-    def __init__(self) -> None:
-        self._hooks: Hooks | None = None
-
-    def initialize(self, services: Services) -> None:
+    def __init__(self, services: Services) -> None:
         """Read configurations from the server."""
         self._services, self._hooks = services, Hooks(services, "mutatingwebhookconfigurations")
 
-    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
-        """Everything but what configures admission."""
-        return not is_configuration(kind)
-
     def admit(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now() if self._hooks is not None else ()
+        hooks = self._hooks.now()
         return self._dispatch(attrs, hooks) if hooks else None
 
     async def _dispatch(self, attrs: Attributes, hooks: tuple[Hook, ...]) -> None:

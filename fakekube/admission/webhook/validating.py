@@ -6,8 +6,6 @@ Upstream: plugin/webhook/validating.
 import asyncio
 from collections.abc import Awaitable
 
-from fakekube.admission.matching import is_configuration
-from fakekube.admission.plugin import Plugin
 from fakekube.admission.services import Services
 from fakekube.admission.webhook import asking
 from fakekube.admission.webhook.asking import CallFailed
@@ -20,25 +18,18 @@ from fakekube.registry.kind import Kind
 PREFIX = "failed-open.validating.webhook.admission.k8s.io/"
 
 
-class ValidatingAdmissionWebhook(Plugin):
+class ValidatingWebhooks:
     """Asks the webhooks of ValidatingWebhookConfigurations."""
 
     name = "ValidatingAdmissionWebhook"
 
-    def __init__(self) -> None:
-        self._hooks: Hooks | None = None
-
-    def initialize(self, services: Services) -> None:
+    def __init__(self, services: Services) -> None:
         """Read configurations from the server."""
         self._services, self._hooks = services, Hooks(services, "validatingwebhookconfigurations")
 
-    def handles(self, kind: Kind, operation: str, subresource: str) -> bool:
-        """Everything but what configures admission."""
-        return not is_configuration(kind)
-
     def validate(self, attrs: Attributes) -> Awaitable[None] | None:
         """Ask every webhook that wants to know. Raises APIError of the first that refuses."""
-        hooks = self._hooks.now() if self._hooks is not None else ()
+        hooks = self._hooks.now()
         if not hooks:
             return None
         wanted = [(hook, kind) for hook in hooks if (kind := hook.wants(attrs, final=True)) is not None]

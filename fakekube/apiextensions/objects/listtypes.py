@@ -39,7 +39,7 @@ def checker(schema: Schema) -> Check | None:
     named = schema.properties
 
     def check(value: Any, path: str, found: list[FieldError]) -> None:
-        if value.__class__ is dict:
+        if isinstance(value, dict):
             if of_others is not None:
                 for name, item in value.items():
                     if name not in named:
@@ -47,7 +47,7 @@ def checker(schema: Schema) -> Check | None:
             for name, below in of_fields:
                 if name in value:
                     below(value[name], f"{path}.{name}" if path else name, found)
-        elif value.__class__ is list:
+        elif isinstance(value, list):
             if unique is not None:
                 found += unique(value, path)
             if of_items is not None:

@@ -100,6 +100,8 @@ class Checker:
         ``old`` is what stood there before, None for nothing.
         """
         run = _Run()
+        if isinstance(old, dict):
+            old = {**old}  # a stored tree is of a class of its own
         with suppress(_Stopped):
             self._check(run, "", value, old, Ratchet(correlation))
         return run.found, run.warnings

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from fakekube.apiextensions.validation.paths import BadPath, looked_up
 from fakekube.apimachinery.types import Tree
-from fakekube.cel import types
+from fakekube.cel import decltypes, types
 from fakekube.cel.decltypes import MAX_REQUEST_SIZE, DeclType
 from fakekube.cel.environment import Environment, Program
-from fakekube.cel.errors import CompileError
+from fakekube.cel.errors import CompileError, ProgramError
 from fakekube.cel.library.kubernetes import environment
 
 SELF, OLD_SELF = "self", "oldSelf"
@@ -64,7 +64,7 @@ def compile_rules(
     ``minor`` is that of the release; ``stored`` says of an expression whether it was there before:
     a new one may not use what the release before did not know.
     """
-    optional = types.optional_of(decl.type)
+    optional = decltypes.optional_of(decl)
 
     def environment_of(text: str, rule: Tree) -> Environment:
         base = environment(minor, stored=stored(text))
@@ -86,6 +86,8 @@ def _compiled(rule: Tree, schema: Tree, environment_of: Callable[[str, Tree], En
         program = environment_of(text, rule).compile(text)
     except CompileError as error:
         return CompiledRule(rule, error=f"compilation failed: {error}")
+    except ProgramError as error:
+        return CompiledRule(rule, error=f"program instantiation failed: {error}" if error.type == types.BOOL else NOT_A_BOOL)
     if program.type != types.BOOL:
         return CompiledRule(rule, error=NOT_A_BOOL)
     uses_old_self = program.uses(OLD_SELF)
@@ -103,6 +105,8 @@ def _message(rule: Tree, environment_of: Callable[[str, Tree], Environment]) -> 
         program = environment_of(text, rule).compile(text)
     except CompileError as error:
         return None, f"messageExpression compilation failed: {error}"
+    except ProgramError as error:
+        return None, f"messageExpression instantiation failed: {error}" if error.type == types.STRING else NOT_A_STRING
     return (program, "") if program.type == types.STRING else (None, NOT_A_STRING)
 
 

@@ -49,14 +49,14 @@ class _Default(NamedTuple):
     of_metadata: bool
 
 
-def default_errors(schema: Tree, path: str, *, pruned: bool, release: str) -> list[FieldError]:
+def default_errors(schema: Tree, path: str, plain: frozenset[int], *, pruned: bool, release: str) -> list[FieldError]:
     """What is wrong with the defaults in a structural schema.
 
     ``pruned``: whether they may have no unknown fields. ``release`` is like ``1.37``.
     """
     found: list[FieldError] = []
     root = {**schema, EMBEDDED: True}
-    for default in _defaults(root, path, root, (), of_metadata=False):
+    for default in _defaults(root, path, root, (), plain, of_metadata=False):
         found += _errors(default, release, pruned=pruned)
     return found
 
@@ -64,19 +64,23 @@ def default_errors(schema: Tree, path: str, *, pruned: bool, release: str) -> li
 def has_unpruned(schema: Tree) -> bool:
     """Whether a default has fields that the structural schema has not."""
     root = {**schema, EMBEDDED: True}
-    return any(_is_unpruned(default) for default in _defaults(root, "", root, (), of_metadata=False))
+    return any(_is_unpruned(default) for default in _defaults(root, "", root, (), frozenset(), of_metadata=False))
 
 
-def _defaults(schema: Tree, path: str, root: Tree, names: tuple[str | int, ...], *, of_metadata: bool) -> Iterator[_Default]:
+def _defaults(
+    schema: Tree, path: str, root: Tree, names: tuple[str | int, ...], plain: frozenset[int], *, of_metadata: bool,
+) -> Iterator[_Default]:
     if schema.get(EMBEDDED):
         root, names, of_metadata = schema, (), False
     if schema.get("default") is not None:
         yield _Default(schema["default"], schema, child(path, "default"), root, names, of_metadata)
-    if isinstance(schema.get("items"), dict):
-        yield from _defaults(schema["items"], child(path, "items"), root, (*names, 0), of_metadata=of_metadata)
+    if isinstance(schema.get("items"), dict) and id(schema["items"]) not in plain:
+        yield from _defaults(schema["items"], child(path, "items"), root, (*names, 0), plain, of_metadata=of_metadata)
     for name, below in (schema.get("properties") or {}).items():
+        if id(below) in plain:
+            continue
         inside = of_metadata or (bool(schema.get(EMBEDDED)) and name in TYPE_AND_METADATA)
-        yield from _defaults(below, key(child(path, "properties"), name), root, (*names, name), of_metadata=inside)
+        yield from _defaults(below, key(child(path, "properties"), name), root, (*names, name), plain, of_metadata=inside)
 
 
 def _errors(default: _Default, release: str, *, pruned: bool) -> list[FieldError]:

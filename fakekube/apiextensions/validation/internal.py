@@ -16,6 +16,17 @@ AT_ROOT = (
 """The fields that the root of a schema may have beside a status sub-resource, as Go calls them."""
 
 
+NOT_AT_ROOT = {
+    "id": "ID", "$schema": "Schema", "$ref": "Ref", "nullable": "Nullable", "default": "Default", "enum": "Enum",
+    "maxProperties": "MaxProperties", "minProperties": "MinProperties", "allOf": "AllOf", "oneOf": "OneOf", "anyOf": "AnyOf",
+    "not": "Not", "additionalProperties": "AdditionalProperties", "patternProperties": "PatternProperties",
+    "dependencies": "Dependencies", "additionalItems": "AdditionalItems", "definitions": "Definitions",
+    "x-kubernetes-embedded-resource": "XEmbeddedResource", "x-kubernetes-int-or-string": "XIntOrString",
+    "x-kubernetes-list-map-keys": "XListMapKeys", "x-kubernetes-list-type": "XListType", "x-kubernetes-map-type": "XMapType",
+}
+"""All other fields, with their names in Go, in the order of Go's struct."""
+
+
 def printed_schema(schema: Tree) -> Tree:
     """A schema as Go's JSON encoder prints the internal struct."""
     get = schema.get
@@ -57,7 +68,7 @@ def first_field_not_at_root(schema: Tree) -> str:
     """The first field of Go's struct that is set and may not be at the root; empty when there is
     none.
     """
-    return next((name for name, value in printed_schema(schema).items() if name not in AT_ROOT and is_set(value)), "")
+    return next((go for name, go in NOT_AT_ROOT.items() if is_set(schema.get(name))), "")
 
 
 def _version(entry: Tree) -> Tree:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fakekube.apiextensions.rules.definitions import Circumstances, NodeRules, RuleCosts
 from fakekube.apiextensions.validation import defaults, expressions, internal, paths
+from fakekube.apiextensions.validation.plain import plain_parts
 from fakekube.apiextensions.validation.structural import (
     EMBEDDED,
     PRESERVE,
@@ -84,7 +85,7 @@ def schema_errors(
     schema = (validation or {}).get("openAPIV3Schema")
     if schema is None:
         return []
-    where, found = child(path, "openAPIV3Schema"), []
+    where, found, plain = child(path, "openAPIV3Schema"), [], plain_parts(schema)
     if status:
         found += _status_errors(schema, where)
     if schema.get("nullable"):
@@ -92,17 +93,17 @@ def schema_errors(
     not_readable = ""
     wrong: list[FieldError] = []
     if rules.structural:
-        not_readable = unsupported(schema)
+        not_readable = unsupported(schema, plain)
         if not not_readable:
-            wrong = structural_errors(schema, where)
-            if not wrong and has_any(schema, "default"):
-                wrong = defaults.default_errors(schema, where, pruned=rules.pruned_defaults, release=rules.release)
+            wrong = structural_errors(schema, where, plain)
+            if not wrong and has_any(schema, "default", plain):
+                wrong = defaults.default_errors(schema, where, plain, pruned=rules.pruned_defaults, release=rules.release)
             found += wrong
     costs = RuleCosts()
     circumstances = Circumstances(minor_of(rules.release), rules.known, unchanged, costs)
     # rules are looked at only in schemas whose values they can rely on
     of_rules = NodeRules(schema, circumstances, is_root=True) if rules.structural and not (not_readable or wrong) else None
-    node = _node(schema, where, _Place(), rules, of_rules, is_root=True)
+    node = _node(schema, where, _Place(), rules, plain, of_rules, is_root=True)
     found += node.of_schema + node.of_rules
     if not_readable and not found:
         found.append(invalid(where, "", not_readable))
@@ -122,15 +123,15 @@ def _status_errors(schema: Tree, path: str) -> list[FieldError]:
 
 
 def _node(
-    schema: Tree, path: str, place: _Place, rules: Rules, node: NodeRules | None, *, is_root: bool = False,
+    schema: Tree, path: str, place: _Place, rules: Rules, plain: frozenset[int], node: NodeRules | None, *, is_root: bool = False,
 ) -> _Found:
     found, of_rules = [*_standard_errors(schema, path, place, rules)], list[FieldError]()
     if schema.get("uniqueItems"):
         found.append(forbidden(child(path, "uniqueItems"), QUADRATIC))
     if schema.get("properties") and schema.get("additionalProperties", True) is not True:
         found.append(forbidden(child(path, "additionalProperties"), EXCLUSIVE))
-    for below, where, there, inner in _below(schema, path, place, node, is_root=is_root):
-        of_below = _node(below, where, there, rules, inner)
+    for below, where, there, inner in _below(schema, path, place, plain, node, is_root=is_root):
+        of_below = _node(below, where, there, rules, plain, inner)
         found += of_below.of_schema
         of_rules += of_below.of_rules
     found += _collection_errors(schema, path, rules)
@@ -146,16 +147,20 @@ def _node(
 _Below = Iterator[tuple[Tree, str, _Place, NodeRules | None]]
 
 
-def _below(schema: Tree, path: str, place: _Place, node: NodeRules | None, *, is_root: bool) -> _Below:
-    """The schemas in a schema, in upstream's order."""
+def _below(
+    schema: Tree, path: str, place: _Place, plain: frozenset[int], node: NodeRules | None, *, is_root: bool,
+) -> _Below:
+    """The schemas in a schema that need a look, in upstream's order."""
     get, additional = schema.get, schema.get("additionalProperties")
     properties = get("properties") or {}
-    if isinstance(additional, dict):
+    if isinstance(additional, dict) and id(additional) not in plain:
         there = place if not place.in_metadata else place._replace(
             no_defaults="inside additionalProperties applying to object metadata")
         yield additional, child(path, "additionalProperties"), there, node and node.element(additional)
-    within = place if get(MAP_TYPE) != "atomic" or place.uncorrelated is not None else place._replace(uncorrelated=path)
+    within = place if get(MAP_TYPE) in (None, "granular") or place.uncorrelated is not None else place._replace(uncorrelated=path)
     for name, below in properties.items():
+        if id(below) in plain:
+            continue
         there = within
         if name in OF_EVERY_OBJECT and (is_root or get(EMBEDDED)):
             there = there._replace(in_metadata=True)
@@ -169,7 +174,8 @@ def _below(schema: Tree, path: str, place: _Place, node: NodeRules | None, *, is
             yield below, index(child(path, junctor), number), place, None
     for name, below in (get("definitions") or {}).items():
         yield below, key(child(path, "definitions"), name), place, None
-    yield from _items(schema, path, place, node)
+    if id(get("items")) not in plain:
+        yield from _items(schema, path, place, node)
     for name, below in (get("dependencies") or {}).items():
         if isinstance(below, dict):
             yield below, key(child(path, "dependencies"), name), place, None

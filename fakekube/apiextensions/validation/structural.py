@@ -12,6 +12,7 @@ from fakekube.apimachinery.field_errors import FieldError, child, forbidden, ind
 from fakekube.apimachinery.types import Json, Tree
 from fakekube.util import regex
 
+NOTHING_PLAIN: frozenset[int] = frozenset()
 ROOT, ITEM, FIELD = range(3)
 EMPTY_TYPE = ("must not be empty at the root", "must not be empty for specified array items",
               "must not be empty for specified object fields")
@@ -28,8 +29,11 @@ NOT_IN_JUNCTORS = (  # and what upstream calls their being there
 ONLY_NAMES = "must not specify anything other than name and generateName, but metadata is implicitly specified"
 
 
-def unsupported(schema: Tree) -> str:
-    """Why a schema cannot be read as a structural one at all; empty when it can."""
+def unsupported(schema: Tree, plain: frozenset[int] = NOTHING_PLAIN) -> str:
+    """Why a schema cannot be read as a structural one at all; empty when it can.
+
+    ``plain`` are the parts that need no look (``plain.plain_parts``), here as below.
+    """
     for name in UNSUPPORTED:
         value = schema.get(name)
         if value or (name == "additionalItems" and value is not None):
@@ -40,7 +44,7 @@ def unsupported(schema: Tree) -> str:
     if isinstance(schema.get("items"), list) and schema["items"]:
         return "OpenAPIV3Schema 'items' must be a schema, but is an array"
     for below in _below(schema):
-        if why := unsupported(below):
+        if id(below) not in plain and (why := unsupported(below, plain)):
             return why
     return ""
 
@@ -62,7 +66,7 @@ def _below(schema: Tree) -> Iterator[Tree]:
         yield schema["additionalProperties"]
 
 
-def every_schema(schema: Tree) -> Iterator[Tree]:
+def every_schema(schema: Tree, plain: frozenset[int] = NOTHING_PLAIN) -> Iterator[Tree]:
     """A schema and all schemas in it."""
     yield schema
     items = schema.get("items")
@@ -76,35 +80,37 @@ def every_schema(schema: Tree) -> Iterator[Tree]:
     for name in ("properties", "patternProperties", "definitions", "dependencies"):
         nested += [below for below in (schema.get(name) or {}).values() if isinstance(below, dict)]
     for below in nested:
-        yield from every_schema(below)
+        if id(below) not in plain:
+            yield from every_schema(below, plain)
 
 
-def has_any(schema: Tree, name: str) -> bool:
+def has_any(schema: Tree, name: str, plain: frozenset[int] = NOTHING_PLAIN) -> bool:
     """Whether a field is set anywhere in a schema."""
-    return any(node.get(name) is not None for node in every_schema(schema))
+    return any(node.get(name) is not None for node in every_schema(schema, plain))
 
 
-def structural_errors(schema: Tree, path: str) -> list[FieldError]:
+def structural_errors(schema: Tree, path: str, plain: frozenset[int] = NOTHING_PLAIN) -> list[FieldError]:
     """What keeps a schema from being structural, sorted by its text. ``unsupported`` said nothing.
     """
-    found = [*_node(schema, ROOT, path), *_completeness(schema, schema, path, path)]
+    found = [*_node(schema, ROOT, path, plain), *_completeness(schema, schema, path, path)]
     return sorted(found, key=str)
 
 
-def _node(schema: Tree, level: int, path: str) -> Iterator[FieldError]:
+def _node(schema: Tree, level: int, path: str, plain: frozenset[int]) -> Iterator[FieldError]:
     get = schema.get
     type_, items, properties, additional = get("type", ""), get("items"), get("properties") or {}, get("additionalProperties")
     if type_ == "array" and items is None:
         yield required(child(path, "items"), "must be specified")
-    if isinstance(items, dict):
-        yield from _node(items, ITEM, child(path, "items"))
+    if isinstance(items, dict) and id(items) not in plain:
+        yield from _node(items, ITEM, child(path, "items"), plain)
     for name, below in properties.items():
-        yield from _node(below, FIELD, key(child(path, "properties"), name))
+        if id(below) not in plain:
+            yield from _node(below, FIELD, key(child(path, "properties"), name), plain)
     if additional is not None:
         if level == ROOT:
             yield forbidden(child(path, "additionalProperties"), "must not be used at the root")
-        if isinstance(additional, dict):
-            yield from _node(additional, FIELD, child(path, "additionalProperties"))
+        if isinstance(additional, dict) and id(additional) not in plain:
+            yield from _node(additional, FIELD, child(path, "additionalProperties"), plain)
     yield from _extensions(schema, path)
     yield from _junctors(schema, path, skip_any_of=_is_int_or_string(get("anyOf")), skip_first_all_of=_is_int_or_string(
         (get("allOf") or [{}])[0].get("anyOf")))

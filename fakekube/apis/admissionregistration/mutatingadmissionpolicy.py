@@ -1,10 +1,11 @@
 """MutatingAdmissionPolicy: expressions that change what is written.
 
-Upstream: pkg/apis/admissionregistration/validation. Left out: compiling expressions.
+Upstream: pkg/apis/admissionregistration/validation.
 """
 
 from fakekube.apimachinery.field_errors import FieldError, child, index, invalid, not_supported, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.policy import PolicyStrategy, operation_errors
 from fakekube.apis.admissionregistration.rules import REINVOCATION_POLICIES
 from fakekube.registry.strategy import WriteContext
@@ -20,23 +21,28 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
         """It has none."""
         return
 
-    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+    def constraint_errors(self, constraints: Tree | None) -> list[FieldError]:
+        """The operations."""
+        return operation_errors("spec.matchConstraints", constraints)
+
+    def errors(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         """What both kinds have, then the mutations."""
         spec = obj["spec"]
-        found = self.head_errors(spec) + operation_errors("spec.matchConstraints", spec.get("matchConstraints"))
-        found += self.variable_errors(spec)
+        expressions = Expressions(ctx.minor, params="paramKind" in spec, composes=True, before=before_of(old))
+        found = self.head_errors(spec, expressions)
+        found += self.variable_errors(spec, expressions)
         mutations = spec.get("mutations") or []
         if not mutations:
             found.append(required("spec.mutations", "mutations must contain at least one item"))
         for number, mutation in enumerate(mutations):
-            found += _mutation(index("spec.mutations", number), mutation)
+            found += _mutation(index("spec.mutations", number), mutation, expressions)
         policy = spec.get("reinvocationPolicy", "")
         if not policy:
             return [*found, required("spec.reinvocationPolicy")]
         return found + one_of("spec.reinvocationPolicy", policy, REINVOCATION_POLICIES)
 
 
-def _mutation(path: str, mutation: Tree) -> list[FieldError]:
+def _mutation(path: str, mutation: Tree, expressions: Expressions) -> list[FieldError]:
     kind = mutation.get("patchType", "")
     if not kind:
         return [required(child(path, "patchType"))]
@@ -49,6 +55,11 @@ def _mutation(path: str, mutation: Tree) -> list[FieldError]:
         found.append(required(child(path, wanted), f"must be specified when patchType is {kind}"))
     elif not (mutation[wanted].get("expression") or "").strip():
         found.append(required(child(path, wanted, "expression")))
+    else:
+        from fakekube.cel.admission import PATCH_RESULTS
+
+        text = mutation[wanted]["expression"].strip()
+        found += expressions.check(child(path, wanted, "expression"), text, (PATCH_RESULTS[kind],), patches=True)
     if other in mutation:
         text = f"must not be specified when patchType is {kind}"
         found.append(invalid(child(path, other), f"{{{other}}}", text))

@@ -1,6 +1,6 @@
 """Admission policies and their bindings: what both the validating and the mutating kind have.
 
-Upstream: pkg/apis/admissionregistration/validation. Left out: compiling expressions.
+Upstream: pkg/apis/admissionregistration/validation.
 """
 
 import re
@@ -17,6 +17,7 @@ from fakekube.apimachinery.field_errors import (
 )
 from fakekube.apimachinery.gvk import split_api_version
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.admissionregistration.expressions import Expressions
 from fakekube.apis.admissionregistration.rules import (
     FAILURE_POLICIES,
     condition_errors,
@@ -42,7 +43,23 @@ class PolicyStrategy(StatusStrategy):
         if "matchConstraints" in spec:
             default_match(spec["matchConstraints"])
 
-    def head_errors(self, spec: Tree) -> list[FieldError]:
+    def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
+        """A new policy."""
+        return self.errors(obj, None, ctx)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The same for a changed one; expressions that were there may stay."""
+        return self.errors(obj, old, ctx)
+
+    def errors(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
+        """What is particular to a kind of policy."""
+        return []
+
+    def constraint_errors(self, constraints: Tree | None) -> list[FieldError]:
+        """What else is wrong with what the policy matches."""
+        return []
+
+    def head_errors(self, spec: Tree, expressions: Expressions) -> list[FieldError]:
         """Policy, parameters, constraints, conditions and variables: what both kinds have in front.
         """
         found = one_of("spec.failurePolicy", spec["failurePolicy"], FAILURE_POLICIES)
@@ -55,10 +72,11 @@ class PolicyStrategy(StatusStrategy):
             found += match_errors("spec.matchConstraints", constraints)
             if not constraints.get("resourceRules"):
                 found.append(required("spec.matchConstraints.resourceRules"))
-        found += condition_errors("spec.matchConditions", spec.get("matchConditions") or [])
+        found += self.constraint_errors(constraints)
+        found += condition_errors("spec.matchConditions", spec.get("matchConditions") or [], expressions)
         return found
 
-    def variable_errors(self, spec: Tree) -> list[FieldError]:
+    def variable_errors(self, spec: Tree, expressions: Expressions) -> list[FieldError]:
         """Names of variables are identifiers; each says something."""
         found: list[FieldError] = []
         for number, variable in enumerate(spec.get("variables") or ()):
@@ -69,6 +87,8 @@ class PolicyStrategy(StatusStrategy):
                 found.append(invalid(child(path, "name"), name, "must be a valid CEL identifier"))
             if not variable.get("expression", "").strip():
                 found.append(required(child(path, "expression"), "expression is not specified"))
+            else:
+                found += expressions.variable(child(path, "expression"), name, variable["expression"])
         return found
 
 

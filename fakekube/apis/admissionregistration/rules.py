@@ -2,8 +2,7 @@
 conditions, addresses.
 
 Upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation},
-apiserver/pkg/util/webhook/validation.go. Left out: compiling conditions, so a bad expression is
-found out only when it is used.
+apiserver/pkg/util/webhook/validation.go.
 """
 
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, required, too_many
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.admissionregistration.expressions import Expressions
 from fakekube.apis.checks import ruled
 from fakekube.registry.validation import label_selector, one_of
 
@@ -103,7 +103,7 @@ def match_errors(path: str, match: Tree) -> list[FieldError]:
     return found
 
 
-def condition_errors(path: str, conditions: list[Tree]) -> list[FieldError]:
+def condition_errors(path: str, conditions: list[Tree], expressions: Expressions) -> list[FieldError]:
     """The names of match conditions, and that they say something."""
     found = [too_many(path, len(conditions), MAX_CONDITIONS)] if len(conditions) > MAX_CONDITIONS else []
     seen: set[str] = set()
@@ -111,6 +111,8 @@ def condition_errors(path: str, conditions: list[Tree]) -> list[FieldError]:
         where, name = index(path, number), condition.get("name", "")
         if not condition.get("expression", "").strip():
             found.append(required(child(where, "expression")))
+        else:
+            found += expressions.condition(child(where, "expression"), condition["expression"])
         found += ruled(child(where, "name"), name, names.qualified_name) if name else [required(child(where, "name"))]
         if name and name in seen:
             found.append(duplicate(child(where, "name"), name))

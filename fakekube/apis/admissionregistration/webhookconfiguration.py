@@ -6,6 +6,7 @@ Upstream: pkg/apis/admissionregistration/v1/defaults.go, validation.
 from fakekube.apimachinery import names
 from fakekube.apimachinery.field_errors import FieldError, child, duplicate, index, invalid, repetitions, required
 from fakekube.apimachinery.types import Tree
+from fakekube.apis.admissionregistration.expressions import Expressions, before_of
 from fakekube.apis.admissionregistration.rules import (
     FAILURE_POLICIES,
     MATCH_POLICIES,
@@ -42,18 +43,25 @@ class WebhookConfigurationStrategy(Strategy):
 
     def validate(self, obj: Tree, ctx: WriteContext) -> list[FieldError]:
         """Every webhook, by names of their own."""
+        return self._errors(obj, None, ctx)
+
+    def validate_update(self, obj: Tree, old: Tree, ctx: WriteContext) -> list[FieldError]:
+        """The same; expressions that were there may stay."""
+        return self._errors(obj, old, ctx)
+
+    def _errors(self, obj: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         found: list[FieldError] = []
         seen: set[str] = set()
         for number, hook in enumerate(obj.get("webhooks") or ()):
             path, name = index("webhooks", number), hook.get("name", "")
-            found += self._hook(path, hook)
+            found += self._hook(path, hook, old, ctx)
             found += _versions(child(path, "admissionReviewVersions"), hook.get("admissionReviewVersions") or [])
             if name and name in seen:
                 found.append(duplicate(child(path, "name"), name))
             seen.add(name)
         return found
 
-    def _hook(self, path: str, hook: Tree) -> list[FieldError]:
+    def _hook(self, path: str, hook: Tree, old: Tree | None, ctx: WriteContext) -> list[FieldError]:
         found = fully_qualified_name(child(path, "name"), hook.get("name", ""))
         for number, rule in enumerate(hook.get("rules") or ()):
             found += rule_errors(index(child(path, "rules"), number), rule)
@@ -72,7 +80,11 @@ class WebhookConfigurationStrategy(Strategy):
         if self.mutating:
             found += one_of(child(path, "reinvocationPolicy"), hook["reinvocationPolicy"], REINVOCATION_POLICIES)
         found += client_errors(child(path, "clientConfig"), hook.get("clientConfig") or {})
-        return found + condition_errors(child(path, "matchConditions"), hook.get("matchConditions") or [])
+        conditions = hook.get("matchConditions") or []
+        if not conditions or conditions in [each.get("matchConditions") for each in (old or {}).get("webhooks") or ()]:
+            return found
+        expressions = Expressions(ctx.minor, before=before_of(old))
+        return found + condition_errors(child(path, "matchConditions"), conditions, expressions)
 
 
 def _versions(path: str, versions: list[str]) -> list[FieldError]:

@@ -129,7 +129,7 @@ def in_zone(moment: Timestamp, zone: str) -> dt.datetime:
     try:
         if ":" in zone:
             return utc.replace(tzinfo=None) + dt.timedelta(minutes=_offset_minutes(zone))
-        if zone in {"", "UTC"}:
+        if zone in {"", "UTC", "Local"}:
             return utc
         return utc.astimezone(_location(zone))
     except OverflowError:

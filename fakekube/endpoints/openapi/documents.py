@@ -26,6 +26,7 @@ from fakekube.schema import descriptions
 from fakekube.schema.definitions import Definitions
 from fakekube.util.clock import Clock
 
+OF_DEFINITIONS = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 YEAR_SECONDS = 365 * 24 * 3600
 NO_CACHE = ("Cache-Control", "no-cache, private")
 V2_PROTOBUF = tuple(f"application/com.github.proto-openapi.spec.v2{version}+protobuf" for version in ("@v1.0", ".v1"))
@@ -79,7 +80,7 @@ class OpenAPI:
         self._hashes = {name: self._digest(name, kinds, words) for name, kinds in sorted(groups.items())}
 
     def _digest(self, name: str, kinds: list[Kind], words: str) -> str:
-        text = "\n".join([self._release, name, *(f"{kind.gvk} {kind.verbs} {kind.subresources}" for kind in kinds)])
+        text = "\n".join([self._release, name, *map(_facts, kinds)])
         return hashlib.sha512((text + words).encode()).hexdigest().upper()
 
     def _v3(self, request: Request, name: str) -> Response:
@@ -131,6 +132,8 @@ class OpenAPI:
                 "get": {"responses": {"401": {"description": "Unauthorized"}}, "tags": [name.partition("/")[0]]}
             }
         security = {"BearerToken": {"in": "header", "name": "authorization", "type": "apiKey"}}
+        if kinds and all(kind.custom for kind in kinds):
+            return {"openapi": "3.0.0", "info": OF_DEFINITIONS, "paths": paths, "components": {"schemas": printer.all()}}
         return {
             "openapi": "3.0.0", "info": {"title": "Kubernetes", "version": f"v{self._release}"}, "paths": paths,
             "components": {"schemas": printer.all(), "securitySchemes": security},
@@ -146,9 +149,17 @@ class OpenAPI:
         }
 
     def _paths(self, kinds: "list[Kind] | tuple[Kind, ...]", printer: Printer, *, v3: bool) -> Tree:
+        own: dict[GroupVersionKind, str] = {}
+        for kind in kinds:
+            if kind.published is not None:
+                own |= {kind.gvk: kind.published.name, kind.gvk._replace(kind=kind.list_kind): kind.published.list_name}
+                printer.add(kind.published.schemas(printer))
+
         def reference(wanted: GroupVersionKind | str) -> Tree | None:
             if isinstance(wanted, str):
                 return printer.reference(wanted)
+            if wanted in own:
+                return printer.reference(own[wanted])
             schema = self._definitions.schema(wanted)
             return printer.reference(schema.name) if schema else None
 
@@ -156,9 +167,15 @@ class OpenAPI:
         paths: Tree = {}
         for kind in kinds:
             paths |= operations.paths(kind)
-        if kinds:
+        if any(not kind.custom for kind in kinds):
             printer.reference(f"{META}WatchEvent")
         return dict(sorted(paths.items()))
+
+
+def _facts(kind: Kind) -> str:
+    """What is published of a kind follows from this."""
+    own = kind.published.digest if kind.published is not None else ""
+    return f"{kind.gvk} {kind.verbs} {kind.subresources}{own}"
 
 
 def wants_protobuf(request: Request, media: tuple[str, ...]) -> bool:

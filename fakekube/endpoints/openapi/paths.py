@@ -26,8 +26,25 @@ PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "appli
 PRODUCES = ("application/json", "application/vnd.kubernetes.protobuf", "application/yaml")
 STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
+CUSTOM_PATCHES = PATCHES[:3]
+CUSTOM_MEDIA = ("application/json", "application/yaml")
+
 Reference = Callable[[GroupVersionKind | str], Tree | None]
 """A reference to the schema of a kind, or to a definition; None when there is none."""
+
+
+def _title(kind: Kind) -> str:
+    """How operations name a group: by its first label, that of a definition by all of them."""
+    labels = kind.group.replace("-", ".").split(".")
+    return "".join(map(str.capitalize, labels)) if kind.custom else labels[0].capitalize() or "Core"
+
+
+def _media(kind: Kind, action: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The forms of answers, and those of bodies."""
+    if kind.custom:
+        return CUSTOM_MEDIA, CUSTOM_PATCHES if action == "patch" else CUSTOM_MEDIA
+    produces = (*PRODUCES, *STREAMS) if action == "list" else PRODUCES
+    return produces, PATCHES if action == "patch" else ("*/*",)
 
 
 class Operations:
@@ -79,8 +96,8 @@ class Operations:
                 yield method, self._operation(kind, gvk, action, f"{word}{{gv}}{suffix}")
 
     def _operation(self, kind: Kind, gvk: GroupVersionKind, action: str, name: str) -> Tree:
-        title = kind.group.split(".")[0].capitalize() or "Core"
-        answers = GroupVersionKind(gvk.group, gvk.version, f"{gvk.kind}List") if action == "list" else gvk
+        title, named = _title(kind), kind.gvk if kind.custom else gvk
+        answers = gvk._replace(kind=kind.list_kind) if action == "list" else gvk
         schema = self._reference(f"{META}Status" if action in ("delete", "deletecollection") else answers) or {
             "type": "string"
         }
@@ -90,22 +107,22 @@ class Operations:
         }.get(action, ())
         operation: Tree = {
             "operationId": name.replace("{gv}", title + kind.version.capitalize()),
-            "tags": [f"{title.lower()}_{kind.version}"],
+            "tags": [f"{title[:1].lower()}{title[1:]}_{kind.version}"],
             "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": {"group": gvk.group, "kind": gvk.kind, "version": gvk.version},
+            "x-kubernetes-group-version-kind": {"group": named.group, "kind": named.kind, "version": named.version},
             "parameters": [self._query(parameter) for parameter in parameters],
         }
         bodies: dict[str, GroupVersionKind | str] = {
             "post": gvk, "put": gvk, "patch": f"{META}Patch", "delete": f"{META}DeleteOptions",
             "deletecollection": f"{META}DeleteOptions"}
-        body = bodies.get(action)
-        produces = (*PRODUCES, *STREAMS) if action == "list" else PRODUCES
+        body = None if kind.custom and action == "deletecollection" else bodies.get(action)
+        produces, consumes = _media(kind, action)
         if body is not None and (reference := self._reference(body)):
-            self._add_body(operation, action, reference)
+            self._add_body(operation, reference, consumes, required=action in ("post", "put", "patch"))
         codes = {
             "post": ("200", "201", "202"),
             "put": ("200", "201"),
-            "patch": ("200", "201"),
+            "patch": ("200",) if kind.custom else ("200", "201"),
             "delete": ("200", "202"),
         }
         for code in codes.get(action, ("200",)):
@@ -113,19 +130,17 @@ class Operations:
         operation["responses"]["401"] = {"description": "Unauthorized"}
         if not self._v3:
             operation["produces"] = list(produces)
-            operation["consumes"] = list(PATCHES) if action == "patch" else ["*/*"]
+            operation["consumes"] = list(consumes)
             operation["schemes"] = ["https"]
         return operation
 
-    def _add_body(self, operation: Tree, action: str, reference: Tree) -> None:
-        required = action in ("post", "put", "patch")
+    def _add_body(self, operation: Tree, reference: Tree, consumes: Iterable[str], *, required: bool) -> None:
         if not self._v3:
             operation["parameters"].append(
                 {"in": "body", "name": "body", "schema": reference} | ({"required": True} if required else {})
             )
             return
-        media = PATCHES if action == "patch" else ("*/*",)
-        operation["requestBody"] = {"content": {name: {"schema": reference} for name in media}}
+        operation["requestBody"] = {"content": {name: {"schema": reference} for name in consumes}}
         if required:
             operation["requestBody"]["required"] = True
 

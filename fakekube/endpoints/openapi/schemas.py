@@ -27,9 +27,14 @@ class Printer:
     """
 
     def __init__(self, definitions: Definitions, texts: Texts | None, *, v3: bool) -> None:
-        self._definitions, self._texts, self._v3 = definitions, texts, v3
+        self._definitions, self._texts, self.v3 = definitions, texts, v3
         self._prefix = "#/components/schemas/" if v3 else "#/definitions/"
+        self._added: dict[str, Tree] = {}
         self.wanted: dict[str, None] = {}
+
+    def add(self, schemas: Mapping[str, Tree]) -> None:
+        """Know schemas that no release has, printed already."""
+        self._added |= schemas
 
     def reference(self, name: str) -> Tree:
         """A reference to a definition, which is then wanted."""
@@ -46,8 +51,14 @@ class Printer:
 
     def definition(self, name: str) -> Tree:
         """One definition in full."""
+        if name in self._added:
+            return self._added[name]
         schema = self._definitions.named(name)
         return self._described(name, "", schema) | self._body(name, schema)
+
+    def description(self, name: str, field: str) -> str:
+        """What a field of a definition is for; empty where no descriptions are installed."""
+        return (self._texts or {}).get((name, field), "")
 
     def _described(self, name: str, field: str, schema: Schema) -> Tree:
         """The description of a definition or of its field, as a part of what is printed."""
@@ -57,10 +68,10 @@ class Printer:
         return {"description": text} if text else {}
 
     def _body(self, name: str, schema: Schema) -> Tree:
-        if name == QUANTITY and self._v3:
+        if name == QUANTITY and self.v3:
             return {"oneOf": [{"type": "string"}, {"type": "number"}]}
         if name == INT_OR_STRING:
-            types: Tree = {"oneOf": [{"type": "integer"}, {"type": "string"}]} if self._v3 else {"type": "string"}
+            types: Tree = {"oneOf": [{"type": "integer"}, {"type": "string"}]} if self.v3 else {"type": "string"}
             return types | {"format": "int-or-string"}
         tree = self._node(schema)
         if schema.kinds:
@@ -91,11 +102,11 @@ class Printer:
     def _property(self, schema: Schema, field: GoField | None, required: bool) -> Tree:
         if not schema.name:
             tree = self._node(schema)
-            if self._v3 and required and schema.type in ZERO:
+            if self.v3 and required and schema.type in ZERO:
                 tree["default"] = ZERO[schema.type]
             return tree
         reference = self.reference(schema.name)
-        if not self._v3:
+        if not self.v3:
             return reference | _extensions(schema)
         tree = {"allOf": [reference]}
         if field is not None and not field.pointer and schema.type == "object":
@@ -107,11 +118,11 @@ class Printer:
     def _element(self, schema: Schema) -> Tree:
         if not schema.name:
             tree = self._node(schema)
-            if self._v3 and schema.type in ZERO:
+            if self.v3 and schema.type in ZERO:
                 tree["default"] = ZERO[schema.type]
             return tree
         reference = self.reference(schema.name)
-        return {"allOf": [reference], "default": {}} if self._v3 and schema.type == "object" else reference
+        return {"allOf": [reference], "default": {}} if self.v3 and schema.type == "object" else reference
 
 
 def _extensions(schema: Schema) -> Tree:

@@ -221,3 +221,19 @@ def test_a_status_update_leaves_the_spec() -> None:
     assert outcome.errors == []
     assert outcome.spec == old["spec"]
     assert outcome.obj["status"]["active"] == 1
+
+
+@pytest.mark.parametrize(("job_spec", "expected"), [
+    ({"manualSelector": True}, ['manualSelector: Unsupported value: true: supported values: "nil", "false"']),
+    ({"manualSelector": False}, []),
+    ({"selector": {"matchLabels": {"a": "b"}}}, ["`selector` will be auto-generated"]),
+    ({}, []),
+])
+def test_the_jobs_of_a_cron_job_select_their_own_pods(job_spec: dict[str, Any], expected: list[str]) -> None:
+    """Given a selector, or a wish for one, in a CronJob's template / then it is refused."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
+    found = create({
+        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"},
+        "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": template, **job_spec}}}}).errors
+    assert len(found) == len(expected)
+    assert all(text in each for text, each in zip(expected, found, strict=True)), found

@@ -7,8 +7,10 @@ import pytest
 
 from fakekube.apimachinery import names
 from fakekube.apis.core import pod as pods
+from fakekube.apis.core.pod_update import validate_annotation_changes
 from fakekube.apis.core.podresources import qos_class
 from fakekube.apis.core.podspec_defaults import pull_policy
+from fakekube.apis.core.scheduling_validation import validate_spread_constraints
 from tests.apis.strategies_a import hooks
 from tests.apis.strategies_a.hooks import CONTAINER, NOW, create, job, pod, update, update_status, with_spec
 
@@ -371,3 +373,45 @@ def test_the_resources_of_the_whole_pod_follow_the_containers() -> None:
     assert outcome.spec["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "1", "memory": "1Gi"}}
     (found,) = create(pod(containers=[container], resources={"requests": {"cpu": "500m"}})).errors
     assert found.startswith('spec.resources.requests[cpu]: Invalid value: "500m": must be greater than or equal to')
+
+
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/main"
+MIRROR = "kubernetes.io/config.mirror"
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), [
+    ({APP_ARMOR: "unconfined"}, {APP_ARMOR: "runtime/default"}, [(APP_ARMOR, "may not remove or update AppArmor annotations")]),
+    ({APP_ARMOR: "unconfined"}, {}, [(APP_ARMOR, "may not remove or update AppArmor annotations")]),
+    ({}, {APP_ARMOR: "unconfined"}, [(APP_ARMOR, "may not add AppArmor annotations")]),
+    ({MIRROR: "x"}, {MIRROR: "y"}, [(MIRROR, "may not remove or update mirror pod annotation")]),
+    ({MIRROR: "x"}, {}, [(MIRROR, "may not remove or update mirror pod annotation")]),
+    ({MIRROR: "x"}, {MIRROR: "x"}, []),
+    ({"a": "x"}, {"a": "y", "b": "z"}, []),
+])
+def test_some_annotations_of_a_pod_stay(before: dict[str, str], after: dict[str, str], expected: list[tuple[str, str]]) -> None:
+    """Given annotations of AppArmor and of mirror pods / when they come, change or go / then each
+    is forbidden in the words of what was done; others may change.
+    """
+    found = validate_annotation_changes(after, before, {"nodeName": "n", "containers": [CONTAINER]})
+    assert [str(error) for error in found if "may not" in str(error)] == [
+        f"metadata.annotations[{key}]: Forbidden: {what}" for key, what in expected]
+
+
+SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+
+
+@pytest.mark.parametrize(("constraints", "expected"), [
+    ([SPREAD, SPREAD], ['[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{zone, DoNotSchedule}"']),
+    ([SPREAD, {**SPREAD, "topologyKey": "host"}, SPREAD],
+     ['[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{zone, DoNotSchedule}"']),
+    ([SPREAD, {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}], []),
+    ([SPREAD, SPREAD, SPREAD], [
+        f'[{number}].{{topologyKey, whenUnsatisfiable}}: Duplicate value: "{{zone, DoNotSchedule}}"' for number in (0, 1)]),
+    ([{**SPREAD, "maxSkew": 0}], ["[0].maxSkew: Invalid value: 0: must be greater than zero"]),
+    ([{**SPREAD, "minDomains": 0}], ["[0].minDomains: Invalid value: 0: must be greater than zero"]),
+    ([{**SPREAD, "minDomains": 1, "whenUnsatisfiable": "ScheduleAnyway"}],
+     ["[0].minDomains: Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway"]),
+])
+def test_spread_constraints_are_told_apart_by_key_and_action(constraints: list[Any], expected: list[str]) -> None:
+    """Given constraints / then every one that has a later twin is told, and nothing else."""
+    assert [str(error) for error in validate_spread_constraints(constraints, "")] == expected

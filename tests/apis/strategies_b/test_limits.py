@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube.apis.core import limitrange, resourcequota
+from tests.admission.world import World
 from tests.apis.strategies_b.steps import changed, created, named, refused, status_changed
 
 
@@ -113,3 +114,25 @@ def test_types_of_limits_are_known_and_listed_once():
         'spec.limits[1].type: Duplicate value: "Pod"',
         'spec.limits[2].type: Invalid value: "X": must be a standard limit type or fully qualified',
     ]
+
+
+@pytest.mark.parametrize(("hard", "expected"), [
+    ({"requests.cpu": "2", "limits.cpu": "1"}, ["ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"]),
+    ({"cpu": "2", "limits.cpu": "1"}, ["ResourceQuota cpu (2) should be less than limits.cpu (1)"]),
+    ({"memory": "2Gi", "limits.memory": "1Gi"}, ["ResourceQuota memory (2Gi) should be less than limits.memory (1Gi)"]),
+    ({"cpu": "2", "requests.cpu": "1", "limits.cpu": "1"}, []),
+    ({"requests.cpu": "1", "limits.cpu": "1"}, []),
+    ({"requests.ephemeral-storage": "2", "limits.ephemeral-storage": "1"},
+     ["ResourceQuota requests.ephemeral-storage (2) should be less than limits.ephemeral-storage (1)"]),
+    ({"storage": "2", "limits.storage": "1"}, []),
+    ({"ephemeral-storage": "2", "limits.ephemeral-storage": "1"}, []),
+    ({"requests.cpu": "2"}, []),
+    ({"limits.cpu": "2"}, []),
+])
+def test_a_quota_that_lets_ask_for_more_than_may_be_used_is_warned_of(hard, expected):
+    """Given amounts for requests and limits / then a new quota is warned of where more may be asked
+    for, by whichever name; one that is changed is not.
+    """
+    obj, ctx = quota(hard=hard), World().context()
+    assert resourcequota.STRATEGY.warnings(obj, None, ctx) == expected
+    assert resourcequota.STRATEGY.warnings(obj, obj, ctx) == []

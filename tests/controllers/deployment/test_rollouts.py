@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
+from fakekube_controllers.deployment import annotations
 from tests.controllers.workloads import NAMESPACE, image_of, labels_of, manifest, name_of, template
 from tests.controllers.world import condition
 
@@ -300,3 +301,44 @@ async def test_the_old_way_to_roll_back_still_works(world, annotation, reason, i
     assert image_of(found) == image
     assert "deprecated.deployment.rollback.to" not in found["metadata"]["annotations"]
     assert reason in await world.reasons()
+
+
+async def test_a_new_set_keeps_what_its_deployment_says_and_what_it_was_scaled_for(world):
+    """Given a Deployment with annotations of its own and of kubectl / then its set has the former,
+    its revision, and the sizes that it was scaled for: as many as wanted, and with the surge.
+    """
+    await world.client.create(DEPLOYMENTS, {
+        "metadata": {"name": "a", "namespace": "default", "annotations": {
+            "mine": "x", "kubectl.kubernetes.io/last-applied-configuration": "{}", "deployment.kubernetes.io/max-replicas": "9"}},
+        "spec": {
+            "replicas": 4, "minReadySeconds": 3, "selector": {"matchLabels": {"app": "a"}},
+            "strategy": {"rollingUpdate": {"maxSurge": 2}},
+            "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "main", "image": "one"}]}}}})
+    await world.settle()
+    [made] = (await world.sets()).values()
+    assert made["metadata"]["annotations"] == {
+        "mine": "x", "deployment.kubernetes.io/revision": "1", "deployment.kubernetes.io/desired-replicas": "4",
+        "deployment.kubernetes.io/max-replicas": "6"}
+    assert (made["spec"]["minReadySeconds"], made["spec"]["replicas"]) == (3, 4)
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"]
+
+
+@pytest.mark.parametrize(("history", "expected"), [
+    ("", "7"), ("1,2", "1,2,7"), (",".join(["12345"] * 333), ",".join(["12345"] * 333 + ["7"])),
+    (",".join(["12345"] * 334), ",".join(["12345"] * 333 + ["7"]))])
+def test_a_history_of_revisions_loses_its_oldest_beyond_2000_letters(history, expected):
+    """Given the revisions that a set had / when it has another one / then the old one is added, and
+    the oldest go where 2,000 letters are exceeded.
+    """
+    before = {"deployment.kubernetes.io/revision-history": history} if history else {}
+    current = {"deployment.kubernetes.io/revision": "7", **before}
+    found = annotations.of_new_set({"metadata": {}}, current, 8)
+    assert found == {"deployment.kubernetes.io/revision": "8", "deployment.kubernetes.io/revision-history": expected}
+
+
+def test_a_set_that_is_as_new_or_odd_keeps_its_annotations():
+    """Given a revision as high as the new one, or one that is no number / then nothing changes."""
+    same = {"deployment.kubernetes.io/revision": "8", "x": "y"}
+    odd = {"deployment.kubernetes.io/revision": "eight"}
+    assert annotations.of_new_set({"metadata": {"annotations": {"a": "b"}}}, same, 8) == {**same, "a": "b"}
+    assert annotations.of_new_set({"metadata": {"annotations": {"a": "b"}}}, odd, 8) == odd

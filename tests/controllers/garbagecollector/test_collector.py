@@ -4,6 +4,7 @@ what blocks it.
 
 import pytest
 
+from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, EVENTS, JOBS, LEASES, NAMESPACES, NODES, PODS, SECRETS
 from tests.controllers.world import NAMESPACE, World, job_manifest, manual_cluster, pod_template
 
@@ -241,3 +242,29 @@ async def test_types_that_come_later_are_collected_too(world):
     assert await world.client.get(LEASES, "late", NAMESPACE, missing_ok=True) is not None
     await cluster.advance(2)
     assert await world.client.get(LEASES, "late", NAMESPACE, missing_ok=True) is None
+
+
+@pytest.mark.parametrize(("code", "tried"), [(404, 1), (409, 3)])
+async def test_an_object_that_goes_while_it_is_changed_is_done_with(world, code, tried):
+    """Given an orphaned dependent that is gone when its owner is dropped from it / then that is no
+    failure, and the owner goes; a conflict is tried again.
+    """
+    owner = await config_map(world, "owner")
+    await config_map(world, "child", owner)
+    await world.settle()
+    asked = []
+    collector = world.cluster.manager.component("garbagecollector")
+    patch = collector.client.patch
+
+    async def failing(resource, name, *more, **options):
+        if name == "child":
+            asked.append(name)
+            if len(asked) < 3:
+                raise APIError(code, "NotFound" if code == 404 else "Conflict", "no")
+        return await patch(resource, name, *more, **options)
+
+    collector.client.patch = failing
+    await world.client.delete(CONFIG_MAPS, "owner", NAMESPACE, propagation_policy="Orphan")
+    await world.advance(60)
+    assert await there(world, "owner") == []
+    assert len(asked) == tried

@@ -265,3 +265,30 @@ async def test_events_tell_of_containers(machine):
         ("Created", "Container created"), ("Started", "Container started")]
     assert [event["involvedObject"]["fieldPath"] for event in told] == ["spec.containers{main}"] * 3
     assert [event["source"]["host"] for event in told] == ["node-0"] * 3
+
+
+async def test_a_restart_that_waits_is_told_with_the_pod_that_waits(machine):
+    """Given a container that fails again and again / then an Event says which container of which
+    pod is restarted late, and is counted.
+    """
+    await machine.run(container("main", "false"), restart_policy="Always")
+    await machine.advance(60)
+    pod = await machine.pod()
+    told = [event for event in await machine.events() if event["reason"] == "BackOff"]
+    text = f"Back-off restarting failed container main in pod p_default({pod['metadata']['uid']})"
+    assert [(event["type"], event["message"]) for event in told] == [("Warning", text)]
+    assert told[0]["involvedObject"]["fieldPath"] == "spec.containers{main}"
+    assert told[0]["count"] > 1
+
+
+async def test_a_startup_probe_that_never_succeeds_keeps_the_container_from_being_ready(machine):
+    """Given a startup probe that never succeeds, and a container that would be ready at once / then
+    it is neither started nor ready, before it is killed and after.
+    """
+    probe = {"exec": {"command": ["true"]}, "periodSeconds": 10, "failureThreshold": 3}
+    await machine.run(container(startupProbe=probe), restart_policy="Always", annotations={"started-after": "never"})
+    for _ in range(8):
+        await machine.advance(5)
+        [status] = (await machine.status())["containerStatuses"]
+        assert (status["started"], status["ready"]) == (False, False)
+    assert (await machine.condition("Ready")) == ("False", "ContainersNotReady")

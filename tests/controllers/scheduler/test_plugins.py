@@ -316,6 +316,20 @@ def test_something_that_happened_meanwhile_counts(queue, clock):
     assert names(queue) == ["a"]
 
 
+def test_waiting_for_an_event_does_not_move_time_and_ends_with_the_pod(queue, clock):
+    """Given a pod that did not fit / then its five minutes keep nobody's clock moving, while its
+    back-off does; a pod that is removed or pushed again leaves no timer behind.
+    """
+    queue.add(pod("a"))
+    queue.pop()
+    queue.add_unschedulable("a", rejected_by=["NodeResourcesFit"])
+    assert [timer.daemon for timer in queue._timers.values()] == [True]
+    queue.move_all_to_active_or_backoff(SOMETHING)
+    assert [timer.daemon for timer in queue._timers.values()] == [False]
+    queue.remove("a")
+    assert (queue._timers, queue._unschedulable, clock.next_due()) == ({}, {}, None)
+
+
 def test_after_five_minutes_a_pod_is_tried_whatever_happened(queue, clock):
     """Given a pod that did not fit / when nothing happens for five minutes / then it is tried
     again.

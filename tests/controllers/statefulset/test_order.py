@@ -3,6 +3,7 @@
 import pytest
 
 from fakekube.client.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from fakekube_controllers.statefulset import identity
 from tests.controllers.workloads import NAMESPACE, image_of, labels_of, name_of, names
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {
@@ -203,3 +204,36 @@ async def test_labels_that_were_taken_off_come_back(world):
     assert labels_of(await world.named("a-0"))["statefulset.kubernetes.io/pod-name"] == "a-0"
     assert "SuccessfulUpdate" in await world.reasons()
     assert image_of(await world.named("a-0")) == "nginx:1"
+
+
+OWNER = {
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {"volumeClaimTemplates": [{"metadata": {"name": "data"}}, {"metadata": {"name": "log"}}]}}
+
+
+def pod_with(*claims, name="web-1"):
+    volumes = [{"name": volume, "persistentVolumeClaim": {"claimName": claim}} for volume, claim in claims]
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"volumes": volumes}}
+
+
+@pytest.mark.parametrize(("pod", "right"), [
+    (pod_with(("data", "data-web-1"), ("log", "log-web-1")), True),
+    (pod_with(("data", "data-web-1"), ("log", "log-web-2")), False),
+    (pod_with(("data", "data-web-2"), ("log", "log-web-1")), False),
+    (pod_with(("log", "log-web-1")), False),
+    ({"metadata": {"name": "web-1"}, "spec": {"volumes": [{"name": "data", "emptyDir": {}}]}}, False),
+    ({"metadata": {"name": "web-1"}, "spec": {}}, False),
+])
+def test_a_pod_has_its_claims_only_if_it_has_all_of_them(pod, right):
+    """Given two claim templates and pods whose volumes name some claims / then all of them must be
+    the pod's own.
+    """
+    assert identity.storage_matches(OWNER, pod) is right
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("web-1", ("web", 1)), ("web-2147483647", ("web", 2147483647)), ("web-2147483648", ("web", -1)), ("web", ("", -1)),
+    ("a-b-0", ("a-b", 0)), ("web-", ("", -1)), ("web-\u0661", ("", -1)), ("-1", ("", 1))])
+def test_what_a_pods_name_says(name, expected):
+    """Given names / then they consist of a set's name and an ordinal that int32 holds, or not."""
+    assert identity.parent_and_ordinal({"metadata": {"name": name}}) == expected
