@@ -47,8 +47,10 @@ def sites(api: client.ApiClient, namespace: str, until: Callable[..., Any]) -> I
         group, plural = one["spec"]["group"], one["spec"]["names"]["plural"]
         until(lambda group=group, plural=plural: custom.list_namespaced_custom_object(group, "v1", namespace, plural))
     yield custom
-    for one in (SITE, PEERING):
-        extensions.delete_custom_resource_definition(one["metadata"]["name"])
+    names = [one["metadata"]["name"] for one in (SITE, PEERING)]
+    for name in names:
+        extensions.delete_custom_resource_definition(name)
+    until(lambda: not any(one.metadata.name in names for one in extensions.list_custom_resource_definition().items))
 
 
 @contextmanager
