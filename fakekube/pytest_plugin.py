@@ -231,3 +231,21 @@ def fakekube_server_session(
 def fakekube_kubeconfig(fakekube_server: "BackgroundCluster") -> Path:
     """The path of a kubeconfig that leads to this test's server."""
     return fakekube_server.kubeconfig
+
+
+@pytest.fixture
+def fakekube_in_cluster(fakekube_server: "BackgroundCluster") -> "Iterator[Path]":
+    """The in-cluster configuration of a pod that leads to this test's server, which needs ``tls``.
+
+    The folder with ``token``, ``ca.crt`` and ``namespace``, of the account ``default`` in the
+    namespace ``default``; the environment is set. ``fakekube.testing.in_cluster`` takes others.
+    """
+    from fakekube.composition.options import OptionError
+    from fakekube.testing.incluster import in_cluster
+
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(in_cluster(fakekube_server))
+        except OptionError as error:
+            raise pytest.UsageError(f"fakekube: {error}") from error
+        yield folder

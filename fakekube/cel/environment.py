@@ -71,6 +71,7 @@ class Environment:
 
         Raises CompileError, and ProgramError for a constant that has no value.
         """
+        text = _valid(text)
         root = parser.parse(text, self.macros, optional_syntax=self.optional_syntax)
         try:
             checker.check(text, root, self.declarations, self.options)
@@ -81,6 +82,13 @@ class Environment:
         except RecursionError:
             message = f"expression recursion limit exceeded: {parser.MAX_DEPTH}"
             raise errors.CompileError(text, [errors.Issue(message, -1)]) from None
+
+
+def _valid(text: str) -> str:
+    """A text with U+FFFD in place of what no UTF-8 holds, as Go reads it."""
+    if text.isascii():
+        return text
+    return text.encode(errors="surrogatepass").decode(errors="replace")
 
 
 def _declaration(name: str, of: types.Type | DeclType) -> Declaration:

@@ -326,7 +326,7 @@ def create_optional_list(elements: Sequence[Code], optional: frozenset[int]) -> 
 
 
 def create_map(entries: Sequence[tuple[Code, Code, bool]]) -> Code:
-    """``{a: b, ?c: d}``."""
+    """``{a: b, ?c: d}``; of a key that comes twice the last value counts."""
 
     def run(frame: list[Any]) -> dict[Any, Any]:
         created: dict[Any, Any] = {}

@@ -107,7 +107,7 @@ def normalized(text: str) -> str:
     """
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
-        if len(part) > 1:
+        if len(part.encode(errors="replace")) > 1:
             stripped = part.lstrip("0")
             parts[index] = stripped if stripped[:1] in _DIGITS and stripped else f"0{stripped}"
     if len(parts) < 3:

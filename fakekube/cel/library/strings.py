@@ -161,7 +161,8 @@ def quote(text: str) -> str:
 
 def _estimate_quote(sizes: Sizes, _receiver: Node | None, arguments: Sequence[Node]) -> costs.CallEstimate:
     size = sizes.size(arguments[0])
-    result = size.plus(size).plus(costs.fixed_size(2))._replace(min=size.min + 2)
+    # for a text of any size upstream's number wraps around
+    result = costs.SizeEstimate(size.min + 2, (2 * size.max + 2) % 2**64)
     return costs.CallEstimate(size.cost(costing.FACTOR), result)
 
 
