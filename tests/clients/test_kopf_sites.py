@@ -47,6 +47,9 @@ def sites(api: client.ApiClient, namespace: str, until: Callable[..., Any]) -> I
         group, plural = one["spec"]["group"], one["spec"]["names"]["plural"]
         until(lambda group=group, plural=plural: custom.list_namespaced_custom_object(group, "v1", namespace, plural))
     yield custom
+    for site in custom.list_namespaced_custom_object(*SITES, namespace, PLURAL)["items"]:  # whose operator has gone
+        custom.patch_namespaced_custom_object(
+            *SITES, namespace, PLURAL, site["metadata"]["name"], {"metadata": {"finalizers": []}})
     names = [one["metadata"]["name"] for one in (SITE, PEERING)]
     for name in names:
         extensions.delete_custom_resource_definition(name)
