@@ -78,7 +78,7 @@ def test_a_field_that_is_null_is_absent() -> None:
 
 
 def test_keys_of_declared_maps_are_texts() -> None:
-    """given a map that a schema declares, when it is asked for a number, then that is no overload"""
+    """given a map that a schema declares, when it is asked for a number, then no overload is"""
     schema = {"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}}}
     with pytest.raises(errors.EvaluationError, match="no such overload"):
         environment(schema).compile("dyn(self.m)[1]").evaluate({"self": {"m": {"a": 1}}})
