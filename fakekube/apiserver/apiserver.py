@@ -6,6 +6,7 @@ kube-apiserver's control plane, without the aggregation layer.
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from fakekube.apimachinery import errors
 from fakekube.apimachinery.causes import ACTING, CAUSE, Cause
@@ -42,6 +43,9 @@ from fakekube.storage.memory import Bucket, Storage
 from fakekube.util.clock import Clock
 from fakekube.util.rng import Rng
 
+if TYPE_CHECKING:
+    from fakekube.webhooks.client import WebhookClient
+
 log = logging.getLogger(__name__)
 
 ExtraPath = Callable[[Request], Awaitable[Response]]
@@ -75,6 +79,7 @@ class APIServer:
         self.buckets = Buckets(storage, resources, self.first_objects)
         self.unasked = UnaskedFirstObjects(self.first_objects, self.buckets.open_in)
         self.presence = StoredPresence(resources, self.buckets, first)
+        self._webhooks: Callable[[], WebhookClient] | None = None
         definitions = definitions.of_cluster()
         self.stores = Stores(resources, self.buckets, definitions, release=release, gates=gates)
         self.cluster = self.stores.cluster
@@ -82,7 +87,8 @@ class APIServer:
         authorizer = self.cluster.authorization.authorizer
         # None: nobody has to be asked
         self._authorizer = None if isinstance(authorizer, AlwaysAllow) else authorizer
-        follow_definitions(resources, self.buckets, self.stores, definitions, clock, rng)
+        follow_definitions(
+            resources, self.buckets, self.stores, definitions, clock, rng.fork("definitions"), self._webhook_client)
         self.services = Services(resources, self.stores, clock, rng, definitions)
         self.nodes: NodeProxy = nodes or NoNodes()
         known = credentials or Credentials()
@@ -97,6 +103,14 @@ class APIServer:
         self.extra_paths: dict[str, ExtraPath] = {}
         self._decorator = Decorator(rng.fork("answers"))
         self._audit = None if audit is None else AuditLog(audit, clock)
+
+    def use_webhooks(self, client: "Callable[[], WebhookClient]") -> None:
+        """Let webhooks that convert objects be called by this client."""
+        self._webhooks = client
+
+    def _webhook_client(self) -> "WebhookClient":
+        assert self._webhooks is not None, "this server was given nothing that calls webhooks"
+        return self._webhooks()
 
     def use_admission(self, admission: Admission) -> None:
         """Let this chain see every write from now on."""
