@@ -15,8 +15,8 @@ from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Request, Response
 from fakekube.apimachinery.times import format_time
 from fakekube.apiserver.audit import AuditLog, Write
-from fakekube.apiserver.authorization import access_of
 from fakekube.apiserver.authorization import denial as denial_of
+from fakekube.apiserver.authorization import impersonate
 from fakekube.apiserver.customresources import follow_definitions
 from fakekube.apiserver.filters import Decorator, RequestLog, check_timeout
 from fakekube.apiserver.install import special_routes
@@ -25,7 +25,7 @@ from fakekube.apiserver.nodeproxy import NodeProxy, NoNodes
 from fakekube.apiserver.routes import Routes
 from fakekube.auth.authenticator import Authenticator, Credentials
 from fakekube.auth.authorizer import AlwaysAllow, Authorization
-from fakekube.auth.impersonation import Impersonation, any_impersonation, wanted_user
+from fakekube.auth.impersonation import Impersonation, any_impersonation
 from fakekube.auth.tokens import Tokens
 from fakekube.endpoints import requestinfo
 from fakekube.endpoints.answers import NOSNIFF, error_answer, page_not_found
@@ -126,9 +126,8 @@ class APIServer:
         try:
             info = requestinfo.parse(request.method, request.path, request.query)
             request.user = self.authenticator.authenticate(request, info.warnings)
-            if any_impersonation(request.headers) and (wanted := wanted_user(request.headers)) is not None:
-                info.impersonator = request.user
-                request.user = self._impersonation.act_as(request.user, wanted, access_of(info))
+            if any_impersonation(request.headers):
+                impersonate(self._impersonation, info, request)
             if "timeout" in request.query:
                 check_timeout(request)
             if request.method != "GET":
