@@ -111,19 +111,22 @@ class Planner:
         of = node.operand.type
         key = of.fields[node.field].key if isinstance(of, types.ObjectType) else node.field
         cost, form = _selected(operand)
+        nulls = _absent_nulls(of)
         if node.test_only:
-            return Plan(operators.has_field(operand.code, key), cost)
+            return Plan(operators.has_field(operand.code, key, absent_nulls=nulls), cost)
         cost += costs.SELECT_AND_IDENT
         if of.kind is Kind.STRUCT or of.kind is Kind.MAP:
-            code = operators.field(operand.code, key, node.field)
+            code = operators.field(operand.code, key, node.field, absent_nulls=nulls)
             if isinstance(node.operand, tree.Ident) and operand.code.__name__ == "variable":
                 assert node.operand.declaration is not None
-                code = operators.field_of_variable(self.names[node.operand.declaration.name], key, node.field)
+                index = self.names[node.operand.declaration.name]
+                code = operators.field_of_variable(index, key, node.field, absent_nulls=nulls)
             return Plan(code, cost, form, _below(operand.decl, node.field))
         if types.is_optional(of):
             inner = of.parameters[0]
             key = inner.fields[node.field].key if isinstance(inner, types.ObjectType) else node.field
-            return Plan(operators.optional_index(operand.code, operators.constant(key)), cost - costs.SELECT_AND_IDENT, form)
+            code = operators.optional_index(operand.code, operators.constant(key), absent_nulls=nulls)
+            return Plan(code, cost - costs.SELECT_AND_IDENT, form)
         return Plan(operators.dynamic_field(operand.code, key), cost, form)
 
     def index(self, node: tree.Call) -> Plan:
@@ -133,7 +136,9 @@ class Planner:
         cost += _qualified(index)
         if types.is_optional(node.arguments[0].type):
             return Plan(operators.optional_index(operand.code, index.code), cost - costs.SELECT_AND_IDENT, form)
-        return Plan(operators.index(operand.code, index.code), cost, form, _below(operand.decl))
+        texts_only = node.arguments[1].type.kind is not Kind.STRING and _is_declared(node.arguments[0])
+        code = operators.index(operand.code, index.code, texts_only=texts_only)
+        return Plan(code, cost, form, _below(operand.decl))
 
     def optional_select(self, node: tree.Call) -> Plan:
         """``a.?b`` and ``a[?b]``."""
@@ -146,7 +151,7 @@ class Planner:
         if isinstance(of, types.ObjectType) and isinstance(name, tree.Literal):
             code = operators.constant(of.fields[name.value].key)
             below = _below(operand.decl, name.value)
-        found = operators.optional_index(operand.code, code)
+        found = operators.optional_index(operand.code, code, absent_nulls=_absent_nulls(of))
         if below is not None and below.convert is not None:
             found = operators.converted_optional(found, below.convert)
         cost, form = _selected(operand)
@@ -355,6 +360,25 @@ def _selected(operand: Plan) -> tuple[int, Form]:
 def _qualified(index: Plan) -> int:
     """What an index costs; a variable in it is read without being counted."""
     return index.cost + costs.SELECT_AND_IDENT - (index.form is Form.ATTRIBUTE)
+
+
+def _absent_nulls(of: types.Type) -> bool:
+    """Whether fields of such objects that are null count as absent."""
+    if types.is_optional(of):
+        of = of.parameters[0]
+    return isinstance(of, types.ObjectType) and of.absent_nulls
+
+
+def _is_declared(node: tree.Expression) -> bool:
+    """Whether a value stands in a tree that a schema declares, whose maps have strings as keys."""
+    while not isinstance(node, tree.Ident):
+        if isinstance(node, tree.Select) and node.declaration is None:
+            node = node.operand
+        elif isinstance(node, tree.Call) and node.function in {"dyn", "_[_]"}:
+            node = node.arguments[0]
+        else:
+            return False
+    return node.declaration is not None and node.declaration.decl is not None
 
 
 def _converting(decl: DeclType | None) -> DeclType | None:

@@ -262,15 +262,13 @@ def equal(left: Value, right: Value) -> bool:
 def _equal_lists(left: list[Value], right: list[Value]) -> bool:
     if len(left) != len(right):
         return False
-    if left.__class__ is SetList or (right.__class__ is SetList and left.__class__ is not MapList):
-        return _equal_unordered(left, right)
-    if left.__class__ is MapList:
+    if left.__class__ is SetList or left.__class__ is MapList:
         return _equal_unordered(left, right)
     return all(map(equal, left, right))
 
 
 def _equal_unordered(left: list[Value], right: list[Value]) -> bool:
-    """Whether each element of one list is found in the other: by its text, then by comparison."""
+    """Whether each element of one list is found in the other: by its digest, then by comparison."""
     found: dict[Value, list[Value]] = {}
     for element in right:
         found.setdefault(digest(element), []).append(element)
