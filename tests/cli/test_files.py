@@ -186,8 +186,9 @@ def test_snapshots_replace_snapshots_alone(serve: Serve, fakekube: Run, tmp_path
 def test_what_a_crashed_server_left_is_taken_over_whoever_is_at_its_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given a kubeconfig of a server whose process is gone, while another one answers at its address
-    / when the next server looks at the file / then it is not refused; that of a live process is.
+    """Given a kubeconfig of a server whose process is gone, while another one answers at its
+    address / when the next server looks at the file / then it is not refused; that of a live
+    process is.
     """
     path = tmp_path / "config"
     ended = subprocess.Popen([sys.executable, "-c", ""])
