@@ -34,7 +34,8 @@ INI = {
     "clock": "auto, manual, real, or how many times as fast as the wall's (default auto)",
     "seed": "seed of names, uids and jitter (default 0)",
     "disable_admission_plugins": "admission plugins to switch off",
-    "enable_admission_plugins": "admission plugins to switch on that are off by default: NodeRestriction",
+    "enable_admission_plugins": "admission plugins to switch on that are off by default, NodeRestriction say",
+    "admission_control_config_file": "a file with an AdmissionConfiguration, for plugins that take one",
     "authorization_mode": "who decides what users may do: AlwaysAllow (default), AlwaysDeny, Node, RBAC, in order",
     "metrics_server": "false: metrics.k8s.io is not served",
     "default_storage_class": "true: there is a default StorageClass, whose volumes are made at once",
@@ -231,3 +232,21 @@ def fakekube_server_session(
 def fakekube_kubeconfig(fakekube_server: "BackgroundCluster") -> Path:
     """The path of a kubeconfig that leads to this test's server."""
     return fakekube_server.kubeconfig
+
+
+@pytest.fixture
+def fakekube_in_cluster(fakekube_server: "BackgroundCluster") -> "Iterator[Path]":
+    """The in-cluster configuration of a pod that leads to this test's server, which needs ``tls``.
+
+    The folder with ``token``, ``ca.crt`` and ``namespace``, of the account ``default`` in the
+    namespace ``default``; the environment is set. ``fakekube.testing.in_cluster`` takes others.
+    """
+    from fakekube.composition.options import OptionError
+    from fakekube.testing.incluster import in_cluster
+
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(in_cluster(fakekube_server))
+        except OptionError as error:
+            raise pytest.UsageError(f"fakekube: {error}") from error
+        yield folder

@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from fakekube.admission.services import Services
 
 PLUGINS: Mapping[str, str] = MappingProxyType({
-    "AlwaysAdmit": "",
-    "NamespaceAutoProvision": "",
+    "AlwaysAdmit": "optional:AlwaysAdmit",
+    "NamespaceAutoProvision": "optional:NamespaceAutoProvision",
     "NamespaceLifecycle": "namespace_lifecycle:NamespaceLifecycle",
-    "NamespaceExists": "",
-    "LimitPodHardAntiAffinityTopology": "",
+    "NamespaceExists": "optional:NamespaceExists",
+    "LimitPodHardAntiAffinityTopology": "optional_pods:LimitPodHardAntiAffinityTopology",
     "LimitRanger": "limit_ranger:LimitRanger",
     "ServiceAccount": "service_account:ServiceAccount",
     "NodeRestriction": "node_restriction:NodeRestriction",
     "TaintNodesByCondition": "defaults:TaintNodesByCondition",
-    "AlwaysPullImages": "",
+    "AlwaysPullImages": "optional_pods:AlwaysPullImages",
     "ImagePolicyWebhook": "",
     "PodSecurity": "pod_security:PodSecurity",
-    "PodNodeSelector": "",
+    "PodNodeSelector": "optional_pods:PodNodeSelector",
     "Priority": "priority:Priority",
     "DefaultTolerationSeconds": "defaults:DefaultTolerationSeconds",
-    "PodTolerationRestriction": "",
-    "EventRateLimit": "",
-    "ExtendedResourceToleration": "",
+    "PodTolerationRestriction": "optional_pods:PodTolerationRestriction",
+    "EventRateLimit": "event_rate_limit:EventRateLimit",
+    "ExtendedResourceToleration": "optional_pods:ExtendedResourceToleration",
     "DefaultStorageClass": "defaults:DefaultStorageClass",
     "StorageObjectInUseProtection": "defaults:StorageObjectInUseProtection",
     "PodGroupProtection": "defaults:PodGroupProtection",
-    "OwnerReferencesPermissionEnforcement": "",
+    "OwnerReferencesPermissionEnforcement": "optional:OwnerReferencesPermissionEnforcement",
     "PersistentVolumeClaimResize": "claim_resize:PersistentVolumeClaimResize",
     "RuntimeClass": "runtime_class:RuntimeClass",
     "CertificateApproval": "certificates:CertificateApproval",
@@ -47,7 +47,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "ClusterTrustBundleAttest": "",
     "CertificateSubjectRestriction": "certificates:CertificateSubjectRestriction",
     "DefaultIngressClass": "defaults:DefaultIngressClass",
-    "DenyServiceExternalIPs": "",
+    "DenyServiceExternalIPs": "optional:DenyServiceExternalIPs",
     "PodTopologyLabels": "defaults:PodTopologyLabels",
     "NodeDeclaredFeatureValidator": "",
     "PodResizeValidator": "pod_resize:PodResizeValidator",
@@ -56,7 +56,7 @@ PLUGINS: Mapping[str, str] = MappingProxyType({
     "ValidatingAdmissionPolicy": "configured:ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook": "configured:ValidatingAdmissionWebhook",
     "ResourceQuota": "resource_quota:ResourceQuota",
-    "AlwaysDeny": "",
+    "AlwaysDeny": "optional:AlwaysDeny",
 })
 """Every plugin that upstream has, in the order in which they run, and where it stands below
 ``fakekube.admission``.
@@ -66,7 +66,11 @@ line here.
 """
 
 
-OFF_BY_DEFAULT = ("NodeRestriction",)
+OFF_BY_DEFAULT = (
+    "AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology", "NodeRestriction",
+    "AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration",
+    "OwnerReferencesPermissionEnforcement", "DenyServiceExternalIPs", "AlwaysDeny",
+)
 """Plugins that somebody has to enable."""
 
 

@@ -3,7 +3,7 @@
 Upstream: apiserver/pkg/admission/initializer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from fakekube.registry.strategy import minor_of
 
 if TYPE_CHECKING:
     from fakekube.apimachinery.gvk import GroupVersionKind
+    from fakekube.apimachinery.types import Tree
     from fakekube.auth.authorizer import Authorizer
     from fakekube.schema.decode import Codec
     from fakekube.schema.definitions import Definitions
@@ -44,6 +45,7 @@ class Services:
     rng: "Rng"
     clock: "Clock"
     activity: "Activity"
+    configuration: "Mapping[str, Tree]"
 
     @property
     def minor(self) -> int:

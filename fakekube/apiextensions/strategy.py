@@ -108,7 +108,11 @@ class CustomResourceStrategy(Strategy):
 
     def canonicalize(self, obj: Tree) -> None:
         """Whole floats are stored as Go prints them: without a fraction."""
-        print_as_go(obj)
+        for name, value in obj.items():
+            if name != "metadata" and isinstance(value, dict | list):
+                print_as_go(value)
+            elif isinstance(value, float):
+                print_as_go(obj)
 
     # validating
 
@@ -258,6 +262,8 @@ def print_as_go(value: Json) -> None:
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for place, item in items:
         kind = item.__class__
+        if kind is str or kind is int:
+            continue
         if kind is dict or kind is list:
             print_as_go(item)
         elif kind is float and item.is_integer() and abs(item) < 1e21:

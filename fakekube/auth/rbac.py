@@ -62,7 +62,7 @@ class Binding(NamedTuple):
         return f"RBAC: allowed by {shown} of {self.role_kind} {go_quote(self.role_name)} to {subject.text}"
 
 
-Allowance = tuple[tuple[str, ...], Decision]
+Allowance = tuple[frozenset[str], Decision]
 """Names that a rule is confined to, none for all, and the decision that it makes."""
 
 
@@ -116,7 +116,7 @@ class RBAC:
         for binding in self._granted(user).of(access.namespace):
             for rule in self._rules(binding) or ():
                 if rule.allows(access.verb, access.group, access.resource, access.subresource):
-                    found.append((rule.names, Decision(True, binding.reason(user))))
+                    found.append((frozenset(rule.names), Decision(True, binding.reason(user))))
                     if not rule.names:
                         return found
         return found

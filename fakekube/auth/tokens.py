@@ -8,7 +8,7 @@ tokens bound to webhook configurations.
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,6 +18,7 @@ from fakekube.apimachinery.times import parse_time
 from fakekube.apimachinery.types import Tree
 from fakekube.auth.signing import Signer, base64url, signer_of
 from fakekube.util.clock import Clock
+from fakekube.util.memory import Memo
 from fakekube.util.rng import Rng
 
 ISSUER = "https://kubernetes.default.svc"
@@ -27,6 +28,7 @@ LEEWAY_SECONDS = 60
 INVALIDATED = "service account token has been invalidated"
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 MAX_TOKEN_CHARACTERS = 1 << 16
+CHECKED_TOKENS = 256
 
 Lookup = Callable[[str, str, str, str], Tree | None]
 """An object by group, resource, namespace and name; None where there is none."""
@@ -64,6 +66,8 @@ class Tokens:
 
     def __init__(self, clock: Clock, rng: Rng, secret: bytes, lookup: Lookup) -> None:
         self._clock, self._rng, self._secret, self._lookup = clock, rng, secret, lookup
+        # what tokens say whose signatures were found right; to check one takes longer than a GET
+        self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS)
 
     @property
     def signer(self) -> Signer:
@@ -98,9 +102,12 @@ class Tokens:
 
         Raises InvalidToken for one that does not count, or counts for none of ``audiences``.
         """
-        if not _is_ours(token):
-            return None
-        claims = self._claims(token)
+        claims = self._checked.get(token)
+        if claims is None:
+            if not _is_ours(token):
+                return None
+            claims = self._claims(token)
+            self._checked.put(token, claims)
         own = tuple(claims["aud"])
         shared = tuple(audience for audience in audiences if audience in own)
         if not shared:
@@ -123,7 +130,7 @@ class Tokens:
         assert isinstance(claims, dict), "what is signed was issued here"
         return claims
 
-    def _account(self, claims: Tree) -> UserInfo:
+    def _account(self, claims: Mapping[str, Any]) -> UserInfo:
         """The account of a token that is signed. Raises InvalidToken."""
         now = self._clock.time()
         if claims["exp"] < now - LEEWAY_SECONDS:

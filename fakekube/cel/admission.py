@@ -74,6 +74,14 @@ class _AnyField(dict[str, Field]):
         return Field(types.DYN, name)
 
 
+class _PatchFields(dict[str, Field]):
+    """The fields of a JSONPatch: every other name is one of no type that could be given."""
+
+    def get(self, name: str, default: object = None) -> Any:
+        """The field."""
+        return super().get(name) or Field(types.opaque(""), name)
+
+
 class _PatchTypes(dict[str, Type]):
     """Named types, and those of ``Object{}`` at every place: ``Object.spec.template``.
 
@@ -114,7 +122,9 @@ class Composition:
 
 
 def _with_patches(found: Environment) -> Environment:
-    extended = found.extended({}, {jsonpatch.JSON_PATCH_TYPE.name: jsonpatch.JSON_PATCH_TYPE})
+    fields = _PatchFields(jsonpatch.JSON_PATCH_TYPE.fields)
+    patch = types.ObjectType(types.Kind.STRUCT, jsonpatch.JSON_PATCH_TYPE.name, fields=fields)
+    extended = found.extended({}, {patch.name: patch})
     declarations = extended.declarations
     functions = dict(declarations.functions)
     declarations.functions = functions
@@ -161,5 +171,5 @@ def compiled(within: Environment, text: str, results: Sequence[Type] = (types.AN
 
 
 def _shown(of: Type) -> str:
-    """The type as Go prints it."""
-    return types.display(of)
+    """The type as Go prints it: by its name at run time."""
+    return f"{of.name}({', '.join(map(_shown, of.parameters))})" if of.parameters else of.name

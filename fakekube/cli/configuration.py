@@ -60,6 +60,7 @@ class ServeConfiguration(BaseModel):
     controllers: Texts = ["*"]
     disable_admission_plugins: Texts = []
     enable_admission_plugins: Texts = []
+    admission_control_config_file: str = ""
     authorization_mode: Texts = ["AlwaysAllow"]
     metrics_server: Bool = True
     default_storage_class: Bool = False
@@ -113,7 +114,9 @@ def read(path: Path) -> dict[str, Any]:
         raise OptionError(f"{path}: {_sentence(error)}") from None
     said = found.model_fields_set
     values: dict[str, Any] = {name: getattr(found, name) for name in ServeConfiguration.model_fields if name in said}
-    for name in ("from_", "kubeconfig", "ready_file", "client_ca_file", "token_auth_file", "audit_log"):
+    for name in (
+        "from_", "kubeconfig", "ready_file", "client_ca_file", "admission_control_config_file", "token_auth_file", "audit_log",
+    ):
         if values.get(name) and values[name] != "-":
             values[name] = str(path.parent / values[name])
     if "load" in values:

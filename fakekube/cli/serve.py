@@ -201,10 +201,14 @@ def _greeting(server: "Served", kubeconfig: Path | None, options: ClusterOptions
     where = "on loopback: nobody outside this machine can reach it" if is_loopback(host) else (
         f"on {host}: whoever reaches this address is the cluster's administrator" if listen["insecure"] else
         f"on {host}: whoever reaches this address and has the token is the cluster's administrator")
-    header, flags = "", ""
+    header, flags, note = "", "", ""
+    asks = options.authorization_mode != ("AlwaysAllow",)
+    if options.tls or asks:
+        header = f"{' --insecure' if options.tls else ''} --header 'Authorization: Bearer {server.token}'"
     if options.tls:
-        header = f" --insecure --header 'Authorization: Bearer {server.token}'"
         flags = f" --insecure-skip-tls-verify --token {server.token}"
+    elif asks:
+        note = "\n\nkubectl and other clients in Go send a token over TLS only: without --tls they are anonymous here."
     kubectl = f"kubectl{flags} --server {url} get nodes" if kubeconfig is None else (
         f"kubectl --kubeconfig {kubeconfig} get nodes\n  export KUBECONFIG={kubeconfig.absolute()}")
     return f"""\
@@ -212,6 +216,6 @@ Kubernetes {options.kubernetes_version} with {options.nodes} node{'' if options.
 ({where})
 
   curl{header} {url}/api/v1/namespaces
-  {kubectl}
+  {kubectl}{note}
 
 Stop it with Ctrl-C."""

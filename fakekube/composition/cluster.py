@@ -152,6 +152,11 @@ class Cluster:
         return option == "*" or "serviceaccount" in controllermanager.selected(option)
 
     @property
+    def root_ca(self) -> str:
+        """The certificate of the authority that clients trust, in PEM."""
+        return self._identity.root_ca
+
+    @property
     def metrics(self) -> "Metrics":
         """What the controllers have counted in this cluster, as ``/metrics`` shows it."""
         return self._controllers.metrics

@@ -33,6 +33,7 @@ from fakekube.webhooks.callables import Callables
 
 if TYPE_CHECKING:
     from fakekube.admission.services import Services
+    from fakekube.apimachinery.types import Tree
     from fakekube.composition.webhookposts import WebhookPosts
     from fakekube.registry.kind import Kind
     from fakekube.registry.strategy import Cluster
@@ -130,10 +131,11 @@ def build_apiserver(
         credentials=identity.credentials, nodes=nodes, audit=audit,
         authorization=partial(
             modes.authorization, options.authorization_mode, minor=int(release.partition(".")[2]), node_rules=_node_rules))
+    configuration = _admission_configuration(options)
     webhooks = _webhooks(options, apiserver.cluster, rng, calls)
     apiserver.use_admission(chain.build_chain(
         disabled=options.disable_admission_plugins, enabled=options.enable_admission_plugins,
-        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls),
+        service_accounts=service_accounts, services=lambda: _admission_services(apiserver, rng, webhooks, calls, configuration),
         warn_unmodelled=options.warn_unmodelled))
     if state is None:
         storage.begin(first.version)
@@ -145,6 +147,7 @@ def build_apiserver(
 
 def _admission_services(
     apiserver: APIServer, rng: Rng, webhooks: "Callable[[], WebhookClient]", calls: WebhookCalls,
+    configuration: "Mapping[str, Tree]",
 ) -> "Services":
     from fakekube.admission.services import Services
 
@@ -152,7 +155,16 @@ def _admission_services(
     return Services(
         resources=services.resources, buckets=apiserver.buckets, stores=services.stores, definitions=services.definitions,
         codec=services.codec, client=webhooks, callables=calls.callables, authorizer=apiserver.cluster.authorization.authorizer,
-        rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity)
+        rng=rng.fork("admission"), clock=apiserver.clock, activity=calls.activity, configuration=configuration)
+
+
+def _admission_configuration(options: ClusterOptions) -> "Mapping[str, Tree]":
+    """What the file of the option says of each plugin. Raises OptionError."""
+    if not options.admission_control_config_file:
+        return {}
+    from fakekube.composition import admissionconfiguration
+
+    return admissionconfiguration.read(options.admission_control_config_file)
 
 
 def _webhooks(

@@ -103,6 +103,7 @@ class ClusterOptions:
     start: datetime | None = None  # where virtual time begins
     disable_admission_plugins: tuple[str, ...] = ()
     enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
+    admission_control_config_file: str = ""  # an AdmissionConfiguration, for plugins that take one
     authorization_mode: tuple[str, ...] = ("AlwaysAllow",)
     metrics_server: bool = True  # metrics.k8s.io is served where a kubelet runs
     # there is a StorageClass ``standard``, whose volumes are made at once
@@ -395,7 +396,8 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "disable_admission_plugins": _names, "enable_admission_plugins": _names, "authorization_mode": _modes,
     "metrics_server": _boolean("metrics_server"),
     "event_ttl": _seconds("event_ttl"),
-    "advertise_address": _address, "client_ca_file": _path, "tls": _boolean("tls"), "token_auth_file": _path,
+    "advertise_address": _address, "client_ca_file": _path, "admission_control_config_file": _path,
+    "tls": _boolean("tls"), "token_auth_file": _path,
     "anonymous_auth": _anonymous_auth, "audit_log": _path,
     "default_storage_class": _boolean("default_storage_class"), "warn_unmodelled": _boolean("warn_unmodelled"),
     "grace": _seconds("grace"),

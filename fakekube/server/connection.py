@@ -295,7 +295,8 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         """Close now."""
         self._closing = True
-        if self._transport is not None:
+        # of TLS asyncio forgets what it has to close when it is asked twice
+        if self._transport is not None and not self._transport.is_closing():
             self._transport.close()
 
     def abort(self) -> None:

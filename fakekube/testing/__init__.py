@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fakekube.testing.history import History as History
     from fakekube.testing.history import HistoryForgotten as HistoryForgotten
     from fakekube.testing.history import State as State
+    from fakekube.testing.incluster import in_cluster as in_cluster
     from fakekube.testing.records import assert_event as assert_event
     from fakekube.testing.records import assert_no_event as assert_no_event
     from fakekube.testing.records import assert_requested as assert_requested
@@ -32,7 +33,7 @@ _LAZY = {
     "State": "history", "assert_event": "records", "assert_no_event": "records", "assert_requested": "records",
     "events": "records", "requests": "records", "HistoryError": "temporal", "always": "temporal", "eventually": "temporal",
     "leads_to": "temporal", "never": "temporal", "run_until": "temporal", "Timeline": "timelines",
-    "timeline": "timelines",
+    "timeline": "timelines", "in_cluster": "incluster",
 }
 
 __all__ = [*_LAZY]  # noqa: PLE0604 - strings all

@@ -134,8 +134,9 @@ class CertificateAuthority:
         spki = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)  # type: ignore[attr-defined]
         builder = (
             x509.CertificateBuilder(subject_name=subject, issuer_name=self._own.subject, public_key=public)  # type: ignore[arg-type]
-            .serial_number(_serial(spki + salt + repr(valid).encode())).not_valid_before(begin).not_valid_after(end)
-            .add_extension(_key_usage(usages.key), critical=True))
+            .serial_number(_serial(spki + salt + repr(valid).encode())).not_valid_before(begin).not_valid_after(end))
+        if usages.key:  # an empty one would be good for nothing
+            builder = builder.add_extension(_key_usage(usages.key), critical=True)
         if usages.extended:
             builder = builder.add_extension(
                 x509.ExtendedKeyUsage([x509.ObjectIdentifier(oid) for oid in usages.extended]), critical=False)

@@ -325,3 +325,31 @@ def test_which_writes_are_looked_at():
         (NAMESPACES, "UPDATE", ""), (NAMESPACES, "UPDATE", "status"), (CRON_JOBS, "CREATE", ""), (CRON_JOBS, "UPDATE", "status"),
         (kind("", "v1", "configmaps"), "CREATE", "")]
     assert [bool(plugin.handles(*each)) for each in asked] == [True, True, False, False, True, False, True, False, False]
+
+
+@pytest.mark.parametrize(("profile", "refused"), [
+    ("runtime/default", False), ("docker/default", False), ("localhost/mine", False), ("unconfined", True), ("", True)])
+def test_seccomp_annotations_of_old(profile, refused):
+    """Given the annotation of releases before 1.19 / then the runtime's own profiles and those of
+    the node are fine, and others are named.
+    """
+    whole = pod()
+    whole["metadata"]["annotations"] = {"container.seccomp.security.alpha.kubernetes.io/a": profile, "other": "unconfined"}
+    found = Standard("baseline", "v1.18").objections(whole["metadata"], whole["spec"])
+    text = f'forbidden annotation container.seccomp.security.alpha.kubernetes.io/a="{profile}"'
+    assert found == ([("seccompProfile", text)] if refused else [])
+
+
+def test_a_namespace_whose_pods_are_fine_is_not_warned_of():
+    """Given pods that keep to the standard that is to be enforced / then there is no warning; of
+    one that does not, one.
+    """
+    world = world_with()
+    world.put("", "pods", {**restricted_pod(), "metadata": {"name": "fine", "namespace": "t"}})
+    attrs = world.attributes(NAMESPACES, namespace(enforce="baseline"), namespace(), operation="UPDATE")
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == []
+    world.put("", "pods", {**pod(hostNetwork=True), "metadata": {"name": "bad", "namespace": "t"}})
+    PodSecurity().validate(attrs)
+    assert attrs.ctx.warnings == [
+        'existing pods in namespace "t" violate the new PodSecurity enforce level "baseline:latest"', "bad: host namespaces"]

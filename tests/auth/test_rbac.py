@@ -6,7 +6,7 @@ import pytest
 
 from fakekube import Cluster
 from fakekube.apimachinery.errors import APIError
-from fakekube.client.resources import CONFIG_MAPS, NODES, PODS
+from fakekube.client.resources import CONFIG_MAPS, JOBS, NODES, PODS
 from fakekube.composition.options import OptionError
 from tests.auth.conftest import ROLE_BINDINGS, ROLES, Secured
 
@@ -176,3 +176,40 @@ async def test_always_deny_denies_all_but_administrators() -> None:
         await cluster.client.list(CONFIG_MAPS, "default")
         with pytest.raises(APIError, match=r"alwaysdeny: Everything is forbidden\.$"):
             await Secured(cluster).user("alice").list(CONFIG_MAPS, "default")
+
+
+async def test_forks_snapshots_and_resets_go_their_own_ways(secured: Secured) -> None:
+    """Given a binding, when a fork, the cluster after a restore and after a reset are asked, then
+    each knows what it holds itself, and follows its own changes.
+    """
+    path, cluster = "/api/v1/namespaces/default/configmaps", secured.cluster
+    empty = cluster.snapshot()
+    await secured.grant("alice", rule("list", "configmaps"))
+    assert (await secured.ask("alice", path)).status == 200
+    async with cluster.fork() as other:
+        forked = Secured(other)
+        assert (await forked.ask("alice", path)).status == 200
+        await forked.admin.delete(ROLE_BINDINGS, "granted", "default")
+        assert (await forked.ask("alice", path)).status == 403
+    assert (await secured.ask("alice", path)).status == 200
+    await cluster.restore(empty)
+    assert (await secured.ask("alice", path)).status == 403
+    await secured.grant("alice", rule("list", "configmaps"))
+    assert (await secured.ask("alice", path)).status == 200
+    await cluster.reset()
+    assert (await secured.ask("alice", path)).status == 403
+
+
+async def test_components_act_under_their_own_accounts() -> None:
+    """Given a node and a Job, when it has run, then each component asked as the account that
+    upstream gives it, although nobody asks whether it may.
+    """
+    async with Cluster(nodes=1, clock="manual") as cluster:
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "m", "image": "b"}]}}
+        await cluster.client.create(JOBS, {"metadata": {"name": "j", "namespace": "default"}, "spec": {"template": template}})
+        await cluster.settle()
+        wrote = {(entry.resource, entry.subresource): entry.user for entry in cluster.apiserver.log if entry.verb != "watch"}
+    assert wrote["pods", ""] == "system:serviceaccount:kube-system:job-controller"
+    assert wrote["pods", "binding"] == "system:kube-scheduler"
+    assert wrote["pods", "status"] == "system:node:node-0"
+    assert wrote["leases", ""] == "system:node:node-0"

@@ -52,7 +52,7 @@ STATED = (
     _library(
         "composition",
         "composition testing __init__.py __main__.py pytest_plugin.py",
-        "composition plugin runtime cli",
+        "composition runtime",
     ),
     _library("cli", "cli", "cli docs"),
     _controllers("job", "job cronjob ttlafterfinished"),

@@ -96,7 +96,8 @@ def _meaning(code: str) -> str | None:
 
 
 class _Meaning(ast.NodeTransformer):
-    """Leaves out docstrings, annotations, texts of logs and of assertions, memos, slots."""
+    """Leaves out docstrings, annotations, texts of logs and of assertions, memos, slots, and a last
+    ``return None``."""
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         return ast.Pass() if isinstance(node.value, ast.Constant) else self.generic_visit(node)
@@ -118,8 +119,10 @@ class _Meaning(ast.NodeTransformer):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
         node.returns = None
         node.decorator_list = [each for each in node.decorator_list if _name(each) not in SPEED_ONLY]
-        if any(_name(each) == "overload" for each in node.decorator_list):
+        if any(_name(each) == "overload" for each in node.decorator_list) or _is_declared_only(node.body):
             return ast.Pass()
+        while node.body and isinstance(node.body[-1], ast.Return) and _is_none(node.body[-1].value):
+            node.body[-1] = ast.Pass()
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
@@ -149,6 +152,15 @@ class _Meaning(ast.NodeTransformer):
         if _name(node) == "cast":
             node.args = node.args[1:]
         return self.generic_visit(node)
+
+
+def _is_declared_only(body: list[ast.stmt]) -> bool:
+    """Whether there is nothing but ``...``, as of overloads."""
+    return len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _name(node: ast.expr) -> str:

@@ -147,3 +147,17 @@ def test_a_large_value_is_moved_deeper_only_so_often(monkeypatch: pytest.MonkeyP
     assert json_patch.apply(tree, [down, up] * 3)["data"] == tree["data"]
     with pytest.raises(PatchError, match="more than 20 items were moved"):
         json_patch.apply(tree, [down, up] * 3 + [down])
+
+
+@pytest.mark.parametrize(("index", "expected"), [
+    ("0", [9, 1, 2]), ("2", [1, 2, 9]), ("-", [1, 2, 9]), ("-1", [1, 2, 9]), ("-3", [9, 1, 2]), ("3", None), ("-4", None)])
+def test_an_item_is_inserted_at_any_place_up_to_the_end(index: str, expected: list[int] | None) -> None:
+    """Given a list of two / when something is added at an index / then it may be as far as just
+    behind the last one, from either side, and no further.
+    """
+    operation = {"op": "add", "path": f"/list/{index}", "value": 9}
+    if expected is not None:
+        assert json_patch.apply({"list": [1, 2]}, [operation]) == {"list": expected}
+    else:
+        with pytest.raises(PatchError, match=r"invalid index|Unable to access invalid index"):
+            json_patch.apply({"list": [1, 2]}, [operation])

@@ -142,3 +142,31 @@ def test_merging_containers_is_idempotent_and_leaves_its_input_alone(old: Any, p
     assert merged(once, {"containers": patch}) == once
     assert {item["name"] for item in once["containers"]} == {item["name"] for item in [*old, *patch]}
     assert (old, patch) == before
+
+
+@pytest.mark.parametrize(("present", "patch", "message"), [
+    ([["x"]], [["y"]], "lists of lists are not supported"),
+    (["x"], [["y"]], "list element types are not identical"),
+    (["x"], ["a", {"b": 1}], "list element types are not identical"),
+])
+def test_lists_hold_one_kind_of_element(present: Any, patch: Any, message: str) -> None:
+    """Given a list of lists, or one of texts and objects / then the patch is refused."""
+    with pytest.raises(PatchError, match=message):
+        strategic_merge.apply(
+            {"metadata": {"finalizers": present}}, {"metadata": {"finalizers": patch}}, schema("", "v1", "Pod"))
+
+
+def test_a_list_with_a_list_after_a_text_is_not_one_of_lists() -> None:
+    """Given a text and then a list / then the kinds differ, which is told rather than that it is a
+    list of lists.
+    """
+    with pytest.raises(PatchError, match="list element types are not identical"):
+        strategic_merge.apply(
+            {"metadata": {"finalizers": ["x"]}}, {"metadata": {"finalizers": ["y", [1]]}}, schema("", "v1", "Pod"))
+
+
+def test_directives_in_what_is_new_are_not_kept() -> None:
+    """Given a new object with directives within it, at two depths / then it has all but these."""
+    patch = {"affinity": {"nodeAffinity": {"x": {"$patch": "delete"}, "y": {"z": [{"$patch": "replace"}, {"w": 1}]}}}}
+    found = strategic_merge.apply({"spec": {}}, {"spec": patch}, schema("", "v1", "Pod"))
+    assert "$patch" not in str(found)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from fakekube.apimachinery.causes import CAUSE, Acting, Cause
+from fakekube.apimachinery.gvk import GroupResource
 from fakekube.apimachinery.http import Frame
 from fakekube.storage.memory import Bucket, Compacted, Event, Future, Storage
 from tests.storage.pods import pod, pods
@@ -222,3 +223,44 @@ def test_an_event_of_the_past_has_the_states_of_then(bucket: Bucket) -> None:
             event.previous in (before.record, None) and (event.previous is None) == (event.type == "ADDED")
             for before, event in pairwise(events))
     assert bucket.history()[-1].record is again
+
+
+def test_a_history_begins_where_it_is_told_to() -> None:
+    """Given a new storage whose history is to begin at 8 / then nothing is said to be lost before
+    that, and what follows is told from there on.
+    """
+    storage = Storage()
+    storage.begin(8)
+    assert (storage.revision, storage.log.begun, storage.log.compacted) == (8, 8, 8)
+    bucket = pods(storage)
+    bucket.create(pod("b"))
+    assert [(event.record.name, event.revision) for event in bucket.history(8)] == [("b", 9)]
+
+
+def test_a_storage_names_its_buckets_in_their_order() -> None:
+    """Given buckets / then they are told in the order in which they were added."""
+    storage = Storage()
+    first = pods(storage)
+    second = storage.add_bucket(GroupResource("g", "others"), fields=None)
+    assert storage.buckets == (first, second)
+
+
+def test_what_is_to_be_done_after_a_commit_is_done_once_and_in_order(storage: Storage, bucket: Bucket) -> None:
+    """Given a subscriber that answers a write with two of its own / then these follow at once, and
+    what they lead to; nothing is left to be done.
+    """
+    written: list[str] = []
+
+    def answer(event: Event) -> None:
+        name = event.record.name
+        if name == "a":
+            storage.afterwards(lambda: written.append(bucket.create(pod("b")).name))
+            storage.afterwards(lambda: written.append(bucket.create(pod("c")).name))
+        elif name == "c":
+            storage.afterwards(lambda: written.append(bucket.create(pod("d")).name))
+
+    bucket.subscribe(1, "", answer)
+    bucket.create(pod("a"))
+    assert written == ["b", "c", "d"]
+    bucket.create(pod("e"))
+    assert written == ["b", "c", "d"]

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from fakekube.apimachinery import meta
+from fakekube.apimachinery import conditions, meta
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.gvk import GroupResource, GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
-from fakekube.client.resources import EVENTS, Resource
+from fakekube.client.resources import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, Resource
 from fakekube.client.transport import TransportError
 from fakekube.runtime.context import Context
 from fakekube.runtime.controller import Worker
@@ -52,7 +52,8 @@ class UnknownKind(Exception):
 class GarbageCollector:
     """A component for the manager.
 
-    It watches every resource that can be deleted, and looks every 30 s for new ones.
+    It watches every resource that can be deleted. It looks for new ones every 30 s, and when a
+    definition of a custom resource changes, whose dependents would wait for so long upstream.
     """
 
     async def start(self, ctx: Context) -> None:
@@ -62,9 +63,10 @@ class GarbageCollector:
         self.to_delete, self.to_orphan = ctx.queue("attempt_to_delete"), ctx.queue("attempt_to_orphan")
         self.graph = Graph(self.to_delete.add, self.to_orphan.add, self._report_invalid_namespace)
         self._resources: dict[tuple[str, str], Resource] = {}
-        self._watched: dict[GroupResource, None] = {}
+        self._watched: dict[GroupResource, Resource] = {}
         self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
         self._look_later()
+        ctx.add_handler(CUSTOM_RESOURCE_DEFINITIONS, self._definition_seen, self._definition_changed, whole=False)
         Worker(ctx, self.to_delete, self._attempt_to_delete).start()
         Worker(ctx, self.to_orphan, self._attempt_to_orphan).start()
 
@@ -73,14 +75,27 @@ class GarbageCollector:
         self._timer.cancel()
 
     def _watch_what_is_new(self, served: Sequence[Resource]) -> None:
+        """Watch the resources that are served and not watched yet; one that is served in another
+        version by now is watched in that one.
+        """
+        present = dict.fromkeys(served)
         for resource in served:
             self._resources[(resource.api_version, resource.kind)] = resource
-            if resource.plural != EVENTS.plural and resource.group_resource not in self._watched:
-                self._watched[resource.group_resource] = None
+            if resource.plural != EVENTS.plural and self._watched.get(resource.group_resource) not in present:
+                self._watched[resource.group_resource] = resource
                 self._watch(resource)
 
     def _look_later(self) -> None:
         self._timer = self.ctx.clock.call_later(LOOK_SECONDS, self._look, lazy=True)
+
+    def _definition_seen(self, definition: Tree) -> None:
+        if conditions.is_true((definition.get("status") or meta.EMPTY).get("conditions"), "Established"):
+            self._timer.cancel()
+            self._timer = self.ctx.clock.call_later(0, self._look)
+
+    def _definition_changed(self, old: Tree, new: Tree) -> None:
+        if old["spec"] != new["spec"] or old.get("status") != new.get("status"):
+            self._definition_seen(new)
 
     def _look(self) -> None:
         self.ctx.tasks.spawn(self._look_for_types(), "garbagecollector: new types")
@@ -89,7 +104,8 @@ class GarbageCollector:
         """Watch types that have come since. A server that does not answer is asked again."""
         with self.ctx.activity.busy(), contextlib.suppress(APIError, TransportError):
             self._watch_what_is_new(await self.client.resources(verbs=NEEDED_VERBS))
-        self._look_later()
+        if self._timer.cancelled:  # else a definition has changed meanwhile
+            self._look_later()
 
     def _watch(self, resource: Resource) -> None:
         observe = functools.partial(self.graph.observe, api_version=resource.api_version, kind=resource.kind)

@@ -13,7 +13,7 @@ import orjson
 from fakekube.admission import versions
 from fakekube.admission.expressions import Activation, Budget, Expression, Failed, OutOfBudget
 from fakekube.admission.policy import patches
-from fakekube.admission.policy.parameters import ConfigurationError, parameters
+from fakekube.admission.policy.parameters import ConfigurationError, check_kind, parameters
 from fakekube.admission.policy.patches import PatchFailed
 from fakekube.admission.policy.policies import Binding, Policies, Policy
 from fakekube.admission.policy.validating import name_of, namespace_of
@@ -109,8 +109,10 @@ class _Round:
     ) -> list[tuple[MutatingPolicy, Binding, Kind, Tree | None]]:
         try:
             kind = policy.matcher.matches(self._attrs)
-        except APIError as error:
-            self._failed(policy, None, f"failed to configure policy: {error.message}", "Forbidden")
+            if kind is not None:
+                check_kind(self._services, policy)
+        except (ConfigurationError, APIError) as error:
+            self._failed(policy, None, f"failed to configure policy: {error}", "Forbidden")
             return []
         found: list[tuple[MutatingPolicy, Binding, Kind, Tree | None]] = []
         for binding in bindings if kind is not None else ():

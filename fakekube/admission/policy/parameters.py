@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fakekube.admission.policy.policies import Binding, Policy
 from fakekube.admission.services import Services
 from fakekube.apimachinery import labels
-from fakekube.apimachinery.gvk import split_api_version
+from fakekube.apimachinery.gvk import GroupVersionKind, split_api_version
 from fakekube.apimachinery.types import Tree
 from fakekube.registry.attributes import Attributes
 from fakekube.registry.kind import Kind
@@ -30,13 +30,20 @@ def parameters(services: Services, policy: Policy, binding: Binding, attrs: Attr
     if wanted is None or reference is None:
         return [None]
     kind = _kind(services, wanted)
-    if kind is None:
-        shown = f"&ParamKind{{APIVersion:{wanted.get('apiVersion', '')},Kind:{wanted.get('kind', '')},}}"
-        raise ConfigurationError(f"paramKind kind `{shown}` not known")
+    assert kind is not None, "the policy has been checked"
     found = _found(services, kind, reference, _namespace(kind, reference, attrs))
     if not found and reference.get("parameterNotFoundAction") == "Deny":
         raise ConfigurationError(NOT_FOUND)
     return found
+
+
+def check_kind(services: Services, policy: Policy) -> None:
+    """Whether the kind of a policy's parameters is served. Raises ConfigurationError."""
+    wanted = policy.kind_of_parameters
+    if wanted is not None and _kind(services, wanted) is None:
+        group, version = split_api_version(wanted.get("apiVersion", ""))
+        kind = GroupVersionKind(group, version, wanted.get("kind", ""))
+        raise ConfigurationError(f"failed to find resource referenced by paramKind: '{kind}'")
 
 
 def _kind(services: Services, wanted: Tree) -> Kind | None:

@@ -11,7 +11,7 @@ import orjson
 
 from fakekube.admission.expressions import Activation, Budget, Expression, Failed, OutOfBudget
 from fakekube.admission.matching import is_namespace
-from fakekube.admission.policy.parameters import ConfigurationError, parameters
+from fakekube.admission.policy.parameters import ConfigurationError, check_kind, parameters
 from fakekube.admission.policy.policies import Binding, Policies, Policy
 from fakekube.admission.services import Services
 from fakekube.apimachinery.errors import APIError, details_of
@@ -90,8 +90,10 @@ class _Round:
         for policy, bindings in policies:
             try:
                 kind = policy.matcher.matches(self._attrs)
-            except APIError as error:
-                self._misconfigured(policy, None, f"failed to configure policy: {error.message}")
+                if kind is not None:
+                    check_kind(self._services, policy)
+            except (ConfigurationError, APIError) as error:
+                self._misconfigured(policy, None, f"failed to configure policy: {error}")
                 continue
             if kind is None:
                 continue

@@ -153,7 +153,7 @@ def _number(node: Constraints) -> Acceptor:
 
 
 def _one_of(plain: Acceptor, node: Constraints) -> Acceptor:
-    texts = frozenset(value for value in node.enum if isinstance(value, str))
+    texts = node.allowed[0]
     return lambda value: plain(value) and ((value.__class__ is str and value in texts) or is_valid(node, value))
 
 

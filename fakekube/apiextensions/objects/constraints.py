@@ -7,7 +7,11 @@ apiextensions-apiserver/pkg/apiserver/validation (ConvertJSONSchemaProps, format
 
 from collections.abc import Callable, Sequence
 
+import orjson
+
 from fakekube.apiextensions.objects.formats import Format, format_named
+from fakekube.apimachinery import field_errors
+from fakekube.apimachinery.field_errors import FieldError
 from fakekube.apimachinery.types import Json, Tree
 
 # the minor number of the release in which numbers are held to the range of their format
@@ -16,6 +20,7 @@ INTEGER_FORMATS = ("int32", "int64")
 NUMBER_FORMATS = ("float", "double")
 
 Number = int | float
+Allowed = tuple[frozenset[str], tuple[Json, ...], FieldError]
 
 
 class Constraints:
@@ -27,10 +32,10 @@ class Constraints:
     """
 
     __slots__ = (
-        "_additional", "_items", "_properties", "_tree", "all_of", "any_of", "enum", "exclusive_maximum", "exclusive_minimum",
-        "fits", "format", "is_format", "max_items", "max_length", "max_properties", "maximum", "min_items", "min_length",
-        "min_properties", "minimum", "minor", "multiple_of", "not_", "nullable", "number_type", "one_of", "pattern", "required",
-        "types",
+        "_additional", "_allowed", "_items", "_properties", "_tree", "all_of", "any_of", "enum", "exclusive_maximum",
+        "exclusive_minimum", "fits", "format", "is_format", "max_items", "max_length", "max_properties", "maximum", "min_items",
+        "min_length", "min_properties", "minimum", "minor", "multiple_of", "not_", "nullable", "number_type", "one_of",
+        "pattern", "required", "types",
     )  # fmt: skip
 
     def __init__(self, tree: Tree, minor: int) -> None:
@@ -39,6 +44,7 @@ class Constraints:
         self._properties: dict[str, Constraints] = {}
         self._items: Constraints | None = None
         self._additional: Constraints | None = None
+        self._allowed: Allowed | None = None
         self.fits: Callable[[Json], bool] | None = None  # what ``acceptors`` made of this node
         kind: str = get("type", "")
         self.types: tuple[str, ...] = (kind,) if kind else ()
@@ -103,6 +109,18 @@ class Constraints:
         if self._additional is None and isinstance(tree := self._tree.get("additionalProperties"), dict):
             self._additional = Constraints(tree, self.minor)
         return self._additional
+
+    @property
+    def allowed(self) -> "Allowed":
+        """What ``enum`` allows: texts, other values, and the error for a value that is neither,
+        yet without its place and value.
+        """
+        if self._allowed is None:
+            shown = [value if isinstance(value, str) else orjson.dumps(value).decode() for value in self.enum]
+            texts = frozenset(value for value in self.enum if isinstance(value, str))
+            others = tuple(value for value in self.enum if not isinstance(value, str))
+            self._allowed = texts, others, field_errors.not_supported("", "", shown)
+        return self._allowed
 
     @property
     def has_junctors(self) -> bool:

@@ -10,8 +10,6 @@ upstream's is that of a Go map.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from fakekube.apiextensions.objects.constraints import Constraints, Number
 from fakekube.apiextensions.objects.correlation import Correlation
 from fakekube.apiextensions.objects.goprinting import as_shown, fits_float32, is_whole, show_float
@@ -23,14 +21,16 @@ from fakekube.util.regex import RegexError, compiled
 
 TYPE_INVALID = "FieldValueTypeInvalid"
 INT64 = 1 << 63
+# from so many on no more items and fields are looked at, where upstream goes on
+MOST_FOUND = 1000
 TYPE_META = ("kind", "apiVersion")
 
 
 class Violation(NamedTuple):
-    """One complaint: upstream's text and, unless it is about no place, the error that it becomes.
+    """One complaint: upstream's text, or what stands for a long one, and the error that it becomes.
     """
 
-    text: str
+    text: str | tuple[str, str]
     error: FieldError
 
 
@@ -140,11 +140,13 @@ def type_of(value: Json) -> tuple[str, str]:
 
 
 def _about_enum(node: Constraints, value: Json, path: str) -> list[Violation]:
-    if not node.enum or any(_equals(value, allowed) for allowed in node.enum):
+    if not node.enum:
         return []
-    shown = [allowed if isinstance(allowed, str) else orjson.dumps(allowed).decode() for allowed in node.enum]
-    error = field_errors.not_supported(_at(path), as_shown(value), shown)
-    return [Violation(f"{path} in body should be one of {shown}", error)]
+    texts, others, error = node.allowed
+    if (isinstance(value, str) and value in texts) or any(_equals(value, allowed) for allowed in others):
+        return []
+    told = error._replace(field=_at(path), value=as_shown(value))
+    return [Violation((f"{path} in body should be one of", error.detail), told)]
 
 
 def _equals(value: Json, allowed: Json) -> bool:
@@ -251,6 +253,8 @@ def _of_items(node: Constraints, values: Sequence[Json], path: str, correlation:
     outcome, below = Outcome(), node.items
     if below is not None:
         for place, value in enumerate(values):
+            if len(outcome.found) >= MOST_FOUND:
+                break
             old = correlation.index(place) if correlation is not None else None
             outcome.merge(_checked(below, value, f"{path}[{place}]", old))
     count = len(values)
@@ -269,6 +273,8 @@ def _of_fields(node: Constraints, tree: dict[str, Json], path: str, correlation:
         outcome.add(_too_many(path, count, node.max_properties, "properties"))
     if node.additional is not None:
         for name, value in tree.items():
+            if len(outcome.found) >= MOST_FOUND:
+                break
             if node.field(name) is None:
                 old = _old_field(correlation, name, path)
                 outcome.merge(_checked(node.additional, value, f"{path}.{name}", old))

@@ -3,14 +3,14 @@
 import pytest
 
 from fakekube.apis.coordination import lease
-from fakekube.apis.core import limitrange
+from fakekube.apis.core import limitrange, node
 from fakekube.apis.flowcontrol import flowschema, prioritylevelconfiguration
 from fakekube.apis.node import runtimeclass
 from fakekube.apis.rbac import role
 from fakekube.apis.resource import deviceclass, resourceclaim, resourceclaimtemplate, resourceslice
 from fakekube.apis.storage import csinode
 from tests.admission.world import World
-from tests.apis.strategies_b.steps import changed, created, named, refused
+from tests.apis.strategies_b.steps import changed, created, named, refused, status_changed
 
 EXACT = {"name": "r", "exactly": {"deviceClassName": "c"}}
 
@@ -296,3 +296,24 @@ def test_empty_lists_that_are_printed_are_stored_as_null():
     assert created(role.STRATEGY, named({"rules": []}))["rules"] is None
     assert created(limitrange.STRATEGY, named({"spec": {"limits": []}}))["spec"] == {"limits": None}
     assert created(csinode.STRATEGY, named({"spec": {"drivers": []}}))["spec"] == {"drivers": None}
+
+
+@pytest.mark.parametrize(("spec", "expected"), [
+    ({"podCIDR": "10.0.0.0/24"}, {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}),
+    ({"podCIDRs": ["10.0.0.0/24", "fd00::/64"]}, {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24", "fd00::/64"]}),
+    ({"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.1.0.0/24"]}, {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}),
+    ({}, {}),
+])
+def test_a_nodes_range_of_pods_has_two_names(spec, expected):
+    """Given one range or several / then either field has what the other says, the older one first.
+    """
+    assert created(node.STRATEGY, named({"spec": spec}))["spec"] == expected
+
+
+def test_a_nodes_address_is_told_when_it_is_there_twice():
+    """Given an address twice / when the status is written / then the second is told with its type.
+    """
+    old = created(node.STRATEGY, named({"spec": {}}))
+    status = {"addresses": [{"type": "InternalIP", "address": "1.2.3.4"}] * 2}
+    _, found = status_changed(node.STRATEGY, old, {"status": status})
+    assert found == ['status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"1.2.3.4"}']

@@ -288,3 +288,16 @@ def test_where_a_volume_is_reached_from_stays():
         (text,) = changed(VOLUMES, old, {"spec": {**free["spec"], **({"nodeAffinity": other} if other else {})}})[1]
         assert text.startswith("nodeAffinity: Invalid value: ")
         assert text.endswith(": field is immutable, except for updating from beta label to GA")
+
+
+@pytest.mark.parametrize(("minor", "text"), [
+    (35, "updates to provisioner are forbidden."), (36, "field is immutable"), (37, "field is immutable")])
+def test_what_a_storage_class_fixes_is_worded_by_the_release(minor, text):
+    """Given a StorageClass whose provisioner changes / then it is refused, since 1.36 in the words
+    that all other kinds have.
+    """
+    world = World()
+    world.release = f"1.{minor}"
+    old = created(storageclass.STRATEGY, named({"provisioner": "a/b"}), world)
+    _, found = changed(storageclass.STRATEGY, old, {"provisioner": "a/c"}, world)
+    assert [each for each in found if text in each], found

@@ -237,3 +237,24 @@ async def test_a_disruption_that_did_not_happen_is_taken_back(world):
     found = condition(await world.client.get(PODS, "p1", NAMESPACE), "DisruptionTarget")
     assert found["status"] == "False"
     assert "reason" not in found
+
+
+async def test_what_cannot_be_counted_lets_nothing_go_until_it_can(world):
+    """Given a budget of shares that allowed a disruption / when its pods get an owner that cannot
+    be asked / then it allows none and says so, and the answer is not tried at once again.
+    """
+    await create_pods(world, "p1", "p2")
+    await create_budget(world, minAvailable=1)
+    assert await counts(world) == (2, 1, 2, 1)
+    await world.client.patch(POD_DISRUPTION_BUDGETS, "b", NAMESPACE, {"spec": {"minAvailable": "50%"}})
+    job = await world.client.create(JOBS, job_manifest())
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "x", "uid": job["metadata"]["uid"], "controller": True}
+    for name in ("p1", "p2"):
+        await world.client.patch(PODS, name, NAMESPACE, {"metadata": {"ownerReferences": [owner]}})
+    await world.settle()
+    found = await budget(world)
+    assert (found["status"]["disruptionsAllowed"], set(found["status"]) & {"disruptionsAllowedx"}) == (0, set())
+    assert condition(found, "DisruptionAllowed")["reason"] == "SyncFailed"
+    written = found["metadata"]["resourceVersion"]
+    await world.advance(30)
+    assert (await budget(world))["metadata"]["resourceVersion"] == written

@@ -1,9 +1,13 @@
 """Namespaces that are deleted lose their content, pods first, and say what holds them."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from fakekube.apimachinery import times
 from fakekube.apimachinery.errors import APIError
 from fakekube.client.resources import CONFIG_MAPS, NAMESPACES, PODS
+from fakekube_controllers.namespace.controller import NamespaceReconciler
 from tests.controllers.world import World, condition, job_manifest, manual_cluster, pod_template
 
 
@@ -95,3 +99,18 @@ async def test_a_namespace_takes_a_running_job_along(world):
     await world.advance(120)
     assert await world.namespace("team") is None
     assert (await world.client.list(PODS, "team")).items == []
+
+
+@pytest.mark.parametrize(("left", "seconds"), [
+    ([], 1), ([{"metadata": {"deletionTimestamp": "2026-01-01T00:00:30Z"}}], 30),
+    ([{"metadata": {"deletionTimestamp": f"2026-01-01T00:0{minute}:30Z"}} for minute in (0, 1)], 90),
+    ([{"metadata": {"deletionTimestamp": "2025-12-31T23:59:00Z"}}], 1), ([{"metadata": {}}], 1),
+    ([{"metadata": {"deletionTimestamp": "2026-01-01T00:00:30Z", "finalizers": ["a/b"]}}], 15)])
+def test_how_long_what_is_left_may_take(left, seconds):
+    """Given pods that are left / then they may take until the longest grace ends, at least a
+    second; with finalizers nobody knows, and it is a guess. Other content is such a guess always.
+    """
+    clock = SimpleNamespace(time=lambda: times.parse_time("2026-01-01T00:00:00Z"))
+    reconciler = SimpleNamespace(ctx=SimpleNamespace(clock=clock))
+    assert NamespaceReconciler._estimate(reconciler, PODS, left) == seconds
+    assert NamespaceReconciler._estimate(reconciler, CONFIG_MAPS, left) == 15
