@@ -6,8 +6,26 @@ there is what a path names, so who may do nothing does not learn what there is.
 
 from fakekube.apimachinery.errors import APIError
 from fakekube.apimachinery.http import Request
-from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, forbidden
+from fakekube.auth.authorizer import ANONYMOUS, Access, Authorizer, Decision, forbidden
+from fakekube.auth.impersonation import Impersonation, wanted_user
 from fakekube.endpoints.requestinfo import RequestInfo
+
+
+def impersonate(impersonation: Impersonation, info: RequestInfo, request: Request) -> None:
+    """Let a request be that of whom its headers name, if the caller may be them.
+
+    Raises 400 for headers that name nobody, 403. The refusal is left in ``info``, else who they
+    are.
+    """
+    caller, wanted = request.user or ANONYMOUS, wanted_user(request.headers)
+    if wanted is None:
+        return
+    try:
+        request.user, info.impersonation_constraint = impersonation.act_as(caller, wanted, access_of(info))
+    except APIError:
+        info.decision = Decision(False)
+        raise
+    info.impersonator = caller
 
 
 def access_of(info: RequestInfo) -> Access:
