@@ -22,6 +22,7 @@ from fakekube.apimachinery.types import Tree
 from fakekube.apiserver import upgrade
 from fakekube.apiserver.nodeproxy import NodeProxy
 from fakekube.apiserver.podlog import chosen_container
+from fakekube.endpoints.connecting import admit_connection
 from fakekube.endpoints.requestinfo import RequestInfo
 from fakekube.endpoints.scope import Scope
 
@@ -43,6 +44,7 @@ async def _command(
     begin: Callable[[CommandOptions], Awaitable[Command]], scope: Scope, info: RequestInfo, request: Request,
 ) -> Response:
     _check_dry_run(request)
+    await admit_connection(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     container = chosen_container(pod, request.param("container"))
     _check_host(pod)
@@ -86,6 +88,7 @@ async def forward_ports(nodes: Nodes, scope: Scope, info: RequestInfo, request: 
     """Forward connections to ports of a pod."""
     _check_dry_run(request)
     ports = _ports(request.query.get("ports", []))
+    await admit_connection(scope, info, request)
     pod = scope.store.load(scope.store.find(info.namespace, info.name))
     _check_host(pod)
     upgrade.check(request)

@@ -28,11 +28,24 @@ def failing(message: str) -> Code:
 
 
 def converted(code: Code, convert: Callable[[Any], Any]) -> Code:
-    """What stands in a tree as the value that a schema says it is."""
+    """What stands in a tree as the value that a schema says it is.
+
+    Lists, maps and objects are converted once in an evaluation; frame[2] holds them.
+    """
 
     def run(frame: list[Any]) -> Any:
         value = code(frame)
-        return None if value is None else convert(value)
+        if value is None:
+            return None
+        if not isinstance(value, list | dict):
+            return convert(value)
+        done = frame[2]
+        if done is None:
+            done = frame[2] = {}
+        key = (id(value), convert)
+        if key not in done:
+            done[key] = convert(value)
+        return done[key]
 
     return run
 
@@ -306,9 +319,11 @@ def equal(left: Code, right: Code, *, negated: bool) -> Code:
     def run(frame: list[Any]) -> bool:
         one, other = left(frame), right(frame)
         frame[0] -= costs.scaled(min(values.size(one), values.size(other)), costs.STRING_TRAVERSAL_FACTOR)
-        if frame[0] < 0:
+        found, work = values.equal_counted(one, other)
+        frame[1] -= work
+        if frame[0] < 0 or frame[1] < 0:
             raise errors.CostExceeded
-        return values.equal(one, other) is not negated
+        return found is not negated
 
     return run
 

@@ -1,6 +1,7 @@
 """From a checked tree to closures.
 
-A frame is a list: the budget that is left at index 0, variables after it. A closure takes a frame
+A frame is a list: at index 0 the cost that may still be spent, at 1 the work (elements copied or
+compared, which cost too little), at 2 what was converted, then variables. A closure takes a frame
 and returns a value or raises. What a part costs in any case is added up when it is planned; only
 what depends on values is counted while it runs. What is constant is computed here, for free.
 
@@ -16,6 +17,9 @@ from fakekube.cel.decltypes import DeclType
 from fakekube.cel.types import Kind
 
 Code = Callable[[list[Any]], Any]
+
+FIRST_SLOT = 3
+_CONSTANT_FRAME = (costs.MAX, costs.MAX, None)
 
 
 class Form(enum.Enum):
@@ -45,7 +49,7 @@ class Planner:
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
-        self.size = 1
+        self.size = FIRST_SLOT
         self._scopes: list[dict[str, tuple[int, DeclType | None]]] = []
         self._planned: dict[int, Plan] = {}
 
@@ -173,6 +177,10 @@ class Planner:
             overload = node.overloads[0]
             if overload.id == "in_list" and constants[1]:
                 return self.constant_list(arguments[0], codes[1]([]))
+            if overload.id == "in_list":
+                return Plan(calls.in_elements(codes[0], codes[1]), cost)
+            if overload.id == "add_list":
+                return Plan(calls.add_lists(codes[0], codes[1]), cost + 1)
             if overload.id in {"matches", "matches_string"} and constants[1]:
                 return Plan(calls.matches_constant(codes[0], codes[1]([]), overload.cost), cost)
             if overload.cost is None:
@@ -184,7 +192,7 @@ class Planner:
         """The conversion of a constant."""
         code = calls.dispatched_call(node.function, node.overloads, [argument.code])
         try:
-            return _constant(code([costs.MAX]))
+            return _constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             raise errors.ProgramError(str(failed)) from None
 
@@ -194,7 +202,7 @@ class Planner:
             return _constant(False)
         found = calls.members(elements)
         if found is None:
-            return Plan(calls.in_list(element.code, elements), element.cost)
+            return Plan(calls.in_elements(element.code, operators.constant(elements)), element.cost)
         return Plan(calls.in_set(element.code, found), element.cost)
 
     def logical(self, node: tree.Call) -> Plan:
@@ -264,7 +272,7 @@ class Planner:
     def created(self, code: Code) -> Plan:
         """A list or a map of constants; an error in it shows when it runs."""
         try:
-            return _constant(code([costs.MAX]))
+            return _constant(code(list(_CONSTANT_FRAME)))
         except errors.EvaluationError as failed:
             return Plan(operators.failing(str(failed)), 0, Form.CONSTANT)
 
