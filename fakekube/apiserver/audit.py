@@ -67,8 +67,9 @@ class AuditLog:
 
 
 FIELDS = (
-    "kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser", "sourceIPs", "userAgent",
-    "objectRef", "responseStatus", "requestReceivedTimestamp", "stageTimestamp", "annotations")
+    "kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser",
+    "authenticationMetadata", "sourceIPs", "userAgent", "objectRef", "responseStatus", "requestReceivedTimestamp",
+    "stageTimestamp", "annotations")
 """Of an Event, in the order in which upstream writes them."""
 
 
@@ -110,6 +111,8 @@ def _event(asked: Asked, info: RequestInfo, request: Request, response: Response
     event["user"] = _user(sender or user)
     if sender is not None and user is not None:
         event["impersonatedUser"] = _user(user)
+    if info.impersonation_constraint:
+        event["authenticationMetadata"] = {"impersonationConstraint": info.impersonation_constraint}
     if agent := request.headers.get("user-agent"):
         event["userAgent"] = agent
     if addresses := _source_addresses(request):

@@ -8,6 +8,7 @@ tokens bound to webhook configurations.
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -69,7 +70,7 @@ class Tokens:
         # what tokens say whose signatures were found right; to check one takes longer than a GET
         self._checked: Memo[str, Mapping[str, Any]] = Memo(CHECKED_TOKENS)
 
-    @property
+    @cached_property
     def signer(self) -> Signer:
         """What signs the tokens."""
         return signer_of(self._secret)

@@ -162,6 +162,48 @@ async def test_what_functions_see() -> None:
             ("DELETE", "a", False, "DeleteOptions", None, {"k": "2"})]
 
 
+async def test_connections() -> None:
+    """Given a function that is asked about exec, when somebody asks for a command, then it sees the
+    options of the connection, and its refusal is the answer."""
+    from fakekube.apimachinery.http import Request
+
+    async with Cluster(**PLAIN) as cluster:
+        seen = []
+
+        @cluster.webhook("pods/exec", operations=["CONNECT"])
+        def no_exec(request: AdmissionRequest) -> None:
+            seen.append((request.kind.kind, request.subresource, request.name, request.object))
+            raise Denied("no commands", code=403)
+
+        query = {"command": ["ls", "-l"], "stdout": ["true"], "stdin": ["false"]}
+        answer = await cluster.apiserver.handle(Request("POST", "/api/v1/namespaces/default/pods/p/exec", query=query))
+        assert (answer.status, b"denied the request: no commands" in answer.body) == (403, True)
+        assert seen == [("PodExecOptions", "exec", "p", {
+            "kind": "PodExecOptions", "apiVersion": "v1", "stdout": True, "command": ["ls", "-l"]})]
+
+
+async def test_time_stands_still_for_a_webhook_outside() -> None:
+    """Given a timer an hour away on a clock that leaps, when a write waits for a slow webhook
+    behind HTTPS, then no time passes."""
+    authority = Authority()
+
+    async def slow(request: web.Request) -> web.Response:
+        await asyncio.sleep(0.2)
+        review = await request.json()
+        return web.json_response({
+            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "response": {"uid": review["request"]["uid"], "allowed": True}})
+
+    async with authority.serve(slow) as url, Cluster(nodes=0, controllers="", clock="auto") as cluster:
+        await configure(cluster.client, url, authority)
+        sleeping = asyncio.ensure_future(cluster.clock.sleep(3600))
+        before = cluster.clock.time()
+        await cluster.client.create(MAPS, config_map())
+        assert cluster.clock.time() == before
+        await sleeping
+        assert cluster.clock.time() == before + 3600
+
+
 async def test_function_that_waits() -> None:
     """Given an async function that sleeps on the cluster's clock and calls back, when a write waits
     for it, then both work, and one that sleeps too long has failed."""

@@ -81,6 +81,7 @@ async def test_somebody_acts_as_another(tmp_path: Path) -> None:
     [event] = read(tmp_path / "log")
     assert event["user"]["username"] == "kubernetes-admin"
     assert event["impersonatedUser"] == {"username": "ann", "groups": ["system:authenticated"]}
+    assert event["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
 
 
 async def test_a_watch_has_two_events(tmp_path: Path) -> None:
