@@ -33,4 +33,4 @@ gate DRAWorkloadResourceClaims
 rules system:controller:resource-claim-controller
   get,list,watch scheduling.k8s.io podgroups
   patch,update scheduling.k8s.io podgroups/status
-"""  # noqa: E501, W505 - a row of the table
+"""  # noqa: E501 - a row of the table
