@@ -66,8 +66,14 @@ class Kubelet:
         return self.parts.server
 
     def dump(self) -> "Checkpoint":
-        """What is not in the API: what containers do, and who has which address."""
-        return self.parts.dump()
+        """What is not in the API: what containers do, and who has which address. It starts nothing,
+        as who asks may stand outside of the event loop.
+        """
+        if self._parts is not None:
+            return self._parts.dump()
+        from fakekube_controllers.kubelet.pod_parts import PodParts
+
+        return PodParts(self._addresses, self._modes).dump()
 
     def load(self, state: "Checkpoint | Tree") -> None:
         """Go on from where another kubelet was; before ``start``."""
